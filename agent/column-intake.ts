@@ -1,4 +1,4 @@
-import type { Group, Mapping } from './mapping.ts';
+import type { Mapping, SourceGroup } from './mapping.ts';
 import type { BatchReadings, FrameBatch, FrameDecoder } from './ports.ts';
 
 /** Works the columns of one decoder into the mapping, as {@link FrameDecoder.decode} would value by value. */
@@ -6,7 +6,7 @@ export class ColumnIntake {
   readonly #read: (batch: FrameBatch) => BatchReadings;
   readonly #mapping: Mapping;
   /** By number of the decoder's list. */
-  readonly #groups: Group[] = [];
+  readonly #groups: SourceGroup[] = [];
 
   constructor(read: (batch: FrameBatch) => BatchReadings, mapping: Mapping) {
     this.#read = read;

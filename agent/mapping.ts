@@ -42,7 +42,7 @@ interface Overruled {
 }
 
 /** Signals that always come together. */
-export interface Group {
+export interface SourceGroup {
   readonly signals: readonly number[];
   /** Indexes of the slots and channels of which nothing but their time has to be noted when they come again. */
   readonly slots: Int32Array;
@@ -160,7 +160,7 @@ export class Mapping implements ReadingSink, StatusWriter {
   }
 
   /** Sorts signals that always come together; for {@link aliveTogether}. */
-  group(signals: readonly number[]): Group {
+  group(signals: readonly number[]): SourceGroup {
     const targets = signals.flatMap((signal) => this.#targets[signal] as readonly Target[]);
     const plain = targets.filter(isPlain);
     return {
@@ -172,7 +172,7 @@ export class Mapping implements ReadingSink, StatusWriter {
   }
 
   /** As {@link alive}, of a group at once: most of what a bus says is that nothing changed. */
-  aliveTogether({ signals, slots: plain, channels, others }: Group, at: number): void {
+  aliveTogether({ signals, slots: plain, channels, others }: SourceGroup, at: number): void {
     if (this.#hidden.size > 0) {
       this.alive(signals, at);
       return;

@@ -1,7 +1,7 @@
 import type { StatusContents } from '../protocol/schema/status.ts';
 import { type Slot, type SlotValue, slotByPath } from '../protocol/slots.ts';
 import type { Status, StatusReader } from './status.ts';
-import type { Refusal, RefusalListener } from './target.ts';
+import type { RefusalListener, ValueRefusal } from './target.ts';
 
 export type Position = NonNullable<StatusContents['lastPosition']>;
 
@@ -101,7 +101,7 @@ export class PositionGate {
     for (const [slot, value] of this.#latest) this.#status.write(slot, value, at);
   }
 
-  #refuse(rule: Refusal): void {
+  #refuse(rule: ValueRefusal): void {
     this.#refusals?.refused('lastPosition', rule, Number.NaN, Number.NaN);
   }
 

@@ -85,7 +85,7 @@ function converted(target: Target, value: number, raw: number): SlotValue | unde
 }
 
 /** Why a reading became no value of its path. */
-export type Refusal =
+export type ValueRefusal =
   | 'unavailable'
   | 'below'
   | 'above'
@@ -98,7 +98,7 @@ export type Refusal =
 
 /** Is told of each reading that becomes no value; `value` is in the unit of the path. Of a position as a whole the path is `lastPosition`. */
 export interface RefusalListener {
-  refused(path: string, rule: Refusal, value: number, raw: number): void;
+  refused(path: string, rule: ValueRefusal, value: number, raw: number): void;
 }
 
 /** The rule by which {@link convert} made no value of a reading. */
@@ -106,7 +106,7 @@ export function refusalOf(
   { invalid, values, leaf, scale, offset, quantise }: Target,
   value: number,
   raw: number,
-): Refusal {
+): ValueRefusal {
   if (invalid?.has(raw) === true) return 'unavailable';
   if (values !== undefined) return 'unlisted';
   const quantised = quantise(value * scale + offset);

@@ -28,7 +28,7 @@ export interface Surroundings {
 }
 
 /** The ways to the buses, by name: what takes frames, who hears them first, and who asks. */
-export interface Ways extends Surroundings {
+interface Ways extends Surroundings {
   readonly senders: ReadonlyMap<string, FrameSender>;
   readonly taps: Map<string, (batch: FrameBatch) => void>;
   /** One for each bus: what is polled and what is commanded wait for each other. */

@@ -1,6 +1,8 @@
 /** The options by which `decode` and `inspect` choose frames. */
+
 import type { Command } from 'commander';
-import { type Message, messageNamed, type Signal, signalNamed } from '../adapters/can/dbc/index.ts';
+import type { BoundDatabase } from '../adapters/can/dbc/index.ts';
+import { type DbcMessage, messageNamed, type Signal, signalNamed } from '../adapters/can/dbc/index.ts';
 import {
   FrameFilter,
   type IdentifierRange,
@@ -9,7 +11,6 @@ import {
 } from '../adapters/can/inspect/frame-filter.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { suggestion } from '../protocol/nearest.ts';
-import type { BoundDatabase } from './vehicle.ts';
 
 export interface FilterOptions {
   readonly ids?: string;
@@ -21,7 +22,7 @@ export interface FilterOptions {
 }
 
 /** Messages that were chosen, each with the signals that were. */
-export type Chosen = ReadonlyMap<Message, readonly Signal[]>;
+export type Chosen = ReadonlyMap<DbcMessage, readonly Signal[]>;
 
 export function withFilters(command: Command): Command {
   return command
@@ -53,7 +54,7 @@ export function chosenOf(
   }
   const named = messages === undefined ? allMessages(databases) : messagesNamed(messages, databases);
   if (signals === undefined) return new Map(named.map((message) => [message, message.signals]));
-  const chosen = new Map<Message, Signal[]>();
+  const chosen = new Map<DbcMessage, Signal[]>();
   for (const name of namesIn(signals)) {
     const found = named.flatMap((message) => {
       const signal = signalIn(message, name);
@@ -96,11 +97,11 @@ export function filterOf(
   );
 }
 
-function allMessages(databases: readonly BoundDatabase[]): Message[] {
+function allMessages(databases: readonly BoundDatabase[]): DbcMessage[] {
   return databases.flatMap(({ database }) => database.messages);
 }
 
-function messagesNamed(list: string, databases: readonly BoundDatabase[]): Message[] {
+function messagesNamed(list: string, databases: readonly BoundDatabase[]): DbcMessage[] {
   return namesIn(list).flatMap((name) => {
     const found = databases.flatMap(({ database }) => messageNamed(database, name) ?? []);
     if (found.length === 0) {
@@ -115,7 +116,7 @@ function messagesNamed(list: string, databases: readonly BoundDatabase[]): Messa
 }
 
 /** `Signal`, or `MESSAGE.Signal` of this message; names may have dots themselves. */
-function signalIn(message: Message, name: string): Signal | undefined {
+function signalIn(message: DbcMessage, name: string): Signal | undefined {
   const prefix = [message.name, message.symbol].find((one) => name.startsWith(`${one}.`));
   const own = prefix === undefined ? undefined : signalNamed(message, name.slice(prefix.length + 1));
   return own ?? signalNamed(message, name);

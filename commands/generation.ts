@@ -56,7 +56,7 @@ const UNIDENTIFIED = {
   fix: 'add vin: and its 17 characters',
 } as const;
 
-export interface Chosen {
+interface Chosen {
   readonly configuration: IdentifiedConfiguration;
   readonly vehicle: Vehicle;
   readonly diagnostics: readonly Diagnostic[];

@@ -102,7 +102,7 @@ async function inspect(logs: string[], options: Options): Promise<void> {
   const chosen = chosenOf(options, databases);
   const suggestions = options.suggest === undefined ? undefined : await import('./suggest/suggestion-file.ts');
   if (options.suggest !== undefined) suggestions?.refuseExisting(options.suggest);
-  const suggesting = suggestions === undefined ? undefined : new suggestions.SignalObserver(databases);
+  const suggesting = suggestions === undefined ? undefined : new suggestions.SuggestionObserver(databases);
   const { correlate, reference, timeZone } = options;
   const correlator =
     correlate === undefined ? undefined : new Correlator(await readReference(correlate, reference, timeZone));

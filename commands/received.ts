@@ -6,14 +6,14 @@ import type { Message } from '../protocol/schema/message.ts';
 import { telemetryJson } from '../protocol/schema/telemetry.ts';
 
 /** A message as `watch` and `replay` print it: the body as JSON by schema names. */
-export interface Received {
+export interface ReceivedMessage {
   readonly topic: string;
   readonly seq: number;
   readonly at: number;
   readonly body: unknown;
 }
 
-export function toLine(topic: string, payload: Uint8Array): Received {
+export function toLine(topic: string, payload: Uint8Array): ReceivedMessage {
   const message = decodeMessage(payload);
   const { seq, at } = message;
   return { topic, seq, at, body: readable(message) };

@@ -1,7 +1,7 @@
 /** What became of the paths that a profile maps: those without a value, and values that were refused, with the rule. */
 import type { ChannelObserver } from '../agent/channels.ts';
 import type { StatusObserver } from '../agent/status.ts';
-import type { Refusal, RefusalListener } from '../agent/target.ts';
+import type { RefusalListener, ValueRefusal } from '../agent/target.ts';
 import { type Channel, channelByPath } from '../protocol/channels.ts';
 import { counted } from '../protocol/counted.ts';
 import type { SourceMapping } from '../protocol/profile.ts';
@@ -24,10 +24,10 @@ interface Tally {
 
 /** Listens to an agent while it takes the readings of a log. */
 export class Refusals implements RefusalListener, StatusObserver, ChannelObserver {
-  readonly #tallies = new Map<string, Map<Refusal, Tally>>();
+  readonly #tallies = new Map<string, Map<ValueRefusal, Tally>>();
   readonly #valued = new Set<string>();
 
-  refused(path: string, rule: Refusal, value: number, raw: number): void {
+  refused(path: string, rule: ValueRefusal, value: number, raw: number): void {
     let rules = this.#tallies.get(path);
     if (rules === undefined) {
       rules = new Map();
@@ -98,7 +98,7 @@ function listed(title: string, entries: readonly string[]): string[] {
   return [title, ...shown, ...(more > 0 ? [`  … and ${more} more`] : [])];
 }
 
-function wordsOf(path: string, rule: Refusal, tally: Tally): string {
+function wordsOf(path: string, rule: ValueRefusal, tally: Tally): string {
   const leaf: Leaf | undefined = slotByPath.get(path) ?? channelByPath.get(path);
   const unit = leaf?.unit === undefined || leaf.unit === '1' ? '' : ` ${leaf.unit}`;
   const { count, worst, worstRaw } = tally;

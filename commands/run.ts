@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { closeStandardInput } from '../adapters/can/log/standard-input.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
-import { openLog } from '../adapters/logging/index.ts';
+import { openServiceLog } from '../adapters/logging/index.ts';
 import type { MqttAddress, TlsFiles } from '../adapters/mqtt/index.ts';
 import { claimFormat } from '../adapters/service/record-format.ts';
 import { openDocument } from '../adapters/store/index.ts';
@@ -62,7 +62,7 @@ interface Options {
 async function runOnce(options: Options, signalled: Promise<void>, unwritten: Unwritten): Promise<boolean> {
   const { configuration: local } = loadConfiguration(options.config, process.env, undefined, 'awaited');
   const data = options.data ?? local?.data ?? (process.env['VIGIE_DATA'] || configurationDefaults.data);
-  const log = openLog(process.stderr, local?.log.level ?? configurationDefaults.log.level, process.env);
+  const log = openServiceLog(process.stderr, local?.log.level ?? configurationDefaults.log.level, process.env);
   const clock = new SystemClock({ stepped: (by) => log.warn('receivers set the clock', { by }) });
   // Without a readable file there is only what an earlier run left: nothing new is made for a mistyped name.
   if (local === undefined && !existsSync(join(data, 'configuration'))) return refuse(options.config);

@@ -8,14 +8,14 @@ import {
   writeFatal,
 } from '../adapters/service/crash-report.ts';
 import { metricsPage } from '../adapters/service/metrics.ts';
-import { type Notifier, openNotifier, watchdogInterval } from '../adapters/service/notify.ts';
+import { openNotifier, type SystemdNotifier, watchdogInterval } from '../adapters/service/notify.ts';
 import { processVitals } from '../adapters/service/process.ts';
-import { type Place, type StatusServer, serve } from '../adapters/service/status-server.ts';
+import { type ListenAddress, type StatusServer, serve } from '../adapters/service/status-server.ts';
 import { Watchdog } from '../adapters/service/watchdog.ts';
 import { openDocument } from '../adapters/store/index.ts';
 import { Health, type HealthSnapshot, type JournalVitals, type LinkDetails } from '../agent/health/health.ts';
 import type { Overseer } from '../agent/health/overseer.ts';
-import { backOff, begun, CRASHES, crashes, ended, type Run, readRuns } from '../agent/health/starts.ts';
+import { type AgentRun, backOff, begun, CRASHES, crashes, ended, readRuns } from '../agent/health/starts.ts';
 import type { Clock, Document, FrameSource, LinkEvents, Log, OutboxStore, ReadingSource } from '../agent/ports.ts';
 import type { AgentCommand } from '../agent/remotes/agent-command.ts';
 import type { Listening } from '../config/service.ts';
@@ -86,12 +86,12 @@ export class Starts {
   readonly crashes: number;
   /** How the run before ended, when it was not told to. */
   readonly before: string | undefined;
-  readonly #document: Document<readonly Run[]>;
+  readonly #document: Document<readonly AgentRun[]>;
   readonly #data: string;
   readonly #log: Log;
   #forget: () => void = () => undefined;
 
-  private constructor(data: string, document: Document<readonly Run[]>, log: Log) {
+  private constructor(data: string, document: Document<readonly AgentRun[]>, log: Log) {
     this.#data = data;
     this.#document = document;
     this.#log = log;
@@ -103,7 +103,7 @@ export class Starts {
   }
 
   static async open(data: string, log: Log): Promise<Starts> {
-    const document = await openDocument<readonly Run[]>(join(data, 'starts.json'), [], { log, accept: readRuns });
+    const document = await openDocument<readonly AgentRun[]>(join(data, 'starts.json'), [], { log, accept: readRuns });
     return new Starts(data, document, log);
   }
 
@@ -141,7 +141,7 @@ export class Starts {
   }
 
   /** A disk that refuses must not keep the car dark. */
-  async #write(runs: readonly Run[]): Promise<void> {
+  async #write(runs: readonly AgentRun[]): Promise<void> {
     try {
       await this.#document.write(runs);
     } catch (error) {
@@ -172,7 +172,7 @@ export class Service implements CarService {
   readonly agentCommands: ReadonlyMap<CommandKind, AgentCommand>;
   readonly helloEvery: number;
   readonly #options: ServiceOptions;
-  readonly #notifier: Notifier;
+  readonly #notifier: SystemdNotifier;
   readonly #watchdog: Watchdog;
   readonly #interval: number | undefined;
   readonly #servers: StatusServer[] = [];
@@ -181,7 +181,7 @@ export class Service implements CarService {
   readonly #lacking = new Map<keyof Lacking, string>();
   #reached = false;
 
-  private constructor(options: ServiceOptions, notifier: Notifier) {
+  private constructor(options: ServiceOptions, notifier: SystemdNotifier) {
     const { clock, log, environment, minimal } = options;
     this.#options = options;
     this.helloEvery = options.helloEvery;
@@ -206,7 +206,7 @@ export class Service implements CarService {
       type: 'application/json',
       body: `${JSON.stringify(service.report())}\n`,
     });
-    const places: readonly Place[] = [
+    const places: readonly ListenAddress[] = [
       { kind: 'unix', path: join(data, STATUS_SOCKET) },
       ...(metrics === undefined ? [] : [metrics]),
     ];

@@ -25,7 +25,7 @@ import { makeDirectory } from './directory.ts';
 import { benchCar } from './simulation.ts';
 import type { Vehicle } from './vehicle.ts';
 
-export interface Sources {
+interface Sources {
   readonly sources: readonly FrameSource[];
   readonly readings: readonly ReadingSource[];
   /** Absent: no bus takes frames. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { prepareCommands } from '../adapters/can/actuator.ts';
-import { type Database, DbcDecoder, parseDbc } from '../adapters/can/dbc/index.ts';
+import { type BoundDatabase, type Database, DbcDecoder, parseDbc } from '../adapters/can/dbc/index.ts';
 import { gnssMessage, gnssSignals } from '../adapters/gnss/index.ts';
 import { parseSignalSet, type SignalSet } from '../adapters/obd/index.ts';
 import { defaultPollSettings, type PollSettings, planPolls } from '../adapters/obd/poll/index.ts';
@@ -15,12 +15,6 @@ import { VigieError } from '../protocol/errors.ts';
 import type { SourceMapping, VehicleProfile } from '../protocol/profile.ts';
 import { complain } from './output.ts';
 import { seedKeys } from './seed-keys.ts';
-
-/** A network description with the bus it belongs to; without a bus it describes every bus. */
-export interface BoundDatabase {
-  readonly bus?: string;
-  readonly database: Database;
-}
 
 /** A vehicle profile with its network descriptions read. */
 export interface Vehicle {

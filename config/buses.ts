@@ -6,10 +6,10 @@ import { profileDefaults } from './defaults.ts';
 import { reason } from './document.ts';
 import { quoted } from './faults.ts';
 import { type Findings, pointer } from './findings.ts';
-import type { ObdInput } from './profile-schema.ts';
+import type { ObdBusInput } from './profile-schema.ts';
 import { readDuration } from './quantities.ts';
 
-export interface Bus {
+export interface VehicleBus {
   readonly name: string;
   /**
    * What describes its signals: DBC files, OBD signal sets; of a receiver nothing, they are always the same; of tables
@@ -42,18 +42,18 @@ export interface ObdBus {
   readonly signals: Readonly<Record<string, PollRule>>;
 }
 
-export interface PollRule {
+interface PollRule {
   /** ms; absent: as the signal set says. */
   readonly interval?: number;
   readonly priority: 'high' | 'normal' | 'low';
 }
 
 /** Message names that a bus of one kind always has: `OBD.VehicleSpeed`, `GNSS.latitude`, `VALUES.Speed`. */
-const messages: Readonly<Record<string, Bus['kind']>> = { OBD: 'obd', GNSS: 'gnss', VALUES: 'values' };
+const messages: Readonly<Record<string, VehicleBus['kind']>> = { OBD: 'obd', GNSS: 'gnss', VALUES: 'values' };
 
 /** Says which bus an entry means. */
 export interface BusNames {
-  readonly buses: readonly Bus[];
+  readonly buses: readonly VehicleBus[];
   /**
    * The name of the bus meant by `name`, which may be left out when there is one that can have the message; reports at
    * `at` what is wrong.
@@ -63,12 +63,12 @@ export interface BusNames {
 
 /** `extraDbc` (absolute paths) is added to every bus. */
 export function readBuses(
-  listed: readonly { name: string; dbc?: readonly string[]; obd?: ObdInput; gnss?: boolean; values?: boolean }[],
+  listed: readonly { name: string; dbc?: readonly string[]; obd?: ObdBusInput; gnss?: boolean; values?: boolean }[],
   file: string,
   extraDbc: readonly string[],
   findings: Findings,
 ): BusNames {
-  const buses: Bus[] = [];
+  const buses: VehicleBus[] = [];
   for (const [index, entry] of listed.entries()) {
     const at = pointer('buses', index);
     if (!findings.sound(at)) continue;
@@ -118,7 +118,7 @@ export function readBuses(
 }
 
 function readObd(
-  { signalsets, modelYear, asleepAfter, poll = {} }: ObdInput,
+  { signalsets, modelYear, asleepAfter, poll = {} }: ObdBusInput,
   at: string,
   file: string,
   findings: Findings,

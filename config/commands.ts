@@ -17,7 +17,7 @@ interface Rule extends CommandRule {
 }
 
 /** Carried out by frames, or by diagnostics. */
-export type Command = Rule &
+export type ProfileCommand = Rule &
   ({ readonly send: WrittenSend; readonly uds?: undefined } | { readonly uds: WrittenUds; readonly send?: undefined });
 
 /** With the line of the profile that names the message. */
@@ -39,8 +39,13 @@ const framesOnly: Readonly<Record<string, string>> = {
 };
 
 /** Reads `commands`; the result is by kind and action, e.g. `doors.lock`. */
-export function readCommands(section: object, buses: BusNames, fed: Fed, findings: Findings): Record<string, Command> {
-  const commands: Record<string, Command> = {};
+export function readCommands(
+  section: object,
+  buses: BusNames,
+  fed: Fed,
+  findings: Findings,
+): Record<string, ProfileCommand> {
+  const commands: Record<string, ProfileCommand> = {};
   for (const [kind, actions] of Object.entries(section)) {
     if (typeof actions !== 'object' || actions === null || Array.isArray(actions)) continue;
     for (const [action, input] of Object.entries(actions as Record<string, CommandInput>)) {

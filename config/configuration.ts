@@ -16,7 +16,7 @@ import { checkForm, quoted } from './faults.ts';
 import { Findings } from './findings.ts';
 import { configuration as formOfConfiguration } from './generated/validators.js';
 import { type HttpConfiguration, readHttp } from './http.ts';
-import { type CanInput, type GnssInput, type ObdInput, type Recording, readInputs } from './inputs.ts';
+import { type CanInput, type GnssInput, type ObdInput, type RecordingSettings, readInputs } from './inputs.ts';
 import { type MonitorsConfiguration, readMonitorsSection } from './monitors.ts';
 import { type MqttConfiguration, readMqtt } from './mqtt.ts';
 import { type PowerConfiguration, readPower } from './power.ts';
@@ -44,7 +44,7 @@ export interface Configuration extends ServiceConfiguration {
   readonly obd?: ObdInput;
   readonly gnss?: GnssInput;
   /** Absent: frames are not recorded. */
-  readonly record?: Recording;
+  readonly record?: RecordingSettings;
   readonly mqtt: MqttConfiguration;
   /** Absent: no remote command is accepted. */
   readonly commands?: CommandConfiguration;

@@ -1,8 +1,8 @@
 /** Where frames, answers and fixes come from: the sections `can`, `obd`, `gnss` and `record` of vigie.yaml. */
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { suggestion } from '../protocol/nearest.ts';
-import { type Bus, unreadable } from './buses.ts';
-import type { Command } from './commands.ts';
+import { unreadable, type VehicleBus } from './buses.ts';
+import type { ProfileCommand } from './commands.ts';
 import type { CanInputInput, ConfigurationInput, obdProtocols } from './configuration-schema.ts';
 import { configurationDefaults } from './defaults.ts';
 import { quoted } from './faults.ts';
@@ -79,7 +79,7 @@ export interface GnssInput {
 }
 
 /** Candump logs of all live buses. */
-export interface Recording {
+export interface RecordingSettings {
   /** Absolute path. */
   readonly folder: string;
   /** Bytes after which the next file is begun. */
@@ -92,7 +92,7 @@ export interface Inputs {
   readonly can: readonly CanInput[];
   readonly obd?: ObdInput;
   readonly gnss?: GnssInput;
-  readonly record?: Recording;
+  readonly record?: RecordingSettings;
 }
 
 type Beside = (path: string) => string;
@@ -233,8 +233,8 @@ export function checkInputs(
   configuration: Inputs & { readonly file: string; readonly commands?: object },
   profile: {
     readonly name: string;
-    readonly buses: readonly Pick<Bus, 'name' | 'kind'>[];
-    readonly commands?: Readonly<Record<string, Command>>;
+    readonly buses: readonly Pick<VehicleBus, 'name' | 'kind'>[];
+    readonly commands?: Readonly<Record<string, ProfileCommand>>;
   },
 ): Diagnostic[] {
   const { file } = configuration;
@@ -242,7 +242,7 @@ export function checkInputs(
   const find = (severity: 'error' | 'warning', line: number, message: string, fix: string): void => {
     diagnostics.push({ file, line, severity, message, fix });
   };
-  const named = (kind: Bus['kind']): string[] =>
+  const named = (kind: VehicleBus['kind']): string[] =>
     profile.buses.filter((bus) => bus.kind === kind).map((bus) => bus.name);
   const cans = named('can');
   for (const { bus, line } of configuration.can) {

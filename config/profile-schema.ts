@@ -336,7 +336,7 @@ export const profileSchema = closed(
 
 export type ProfileInput = Static<typeof profileSchema>;
 export type SourceInput = Static<typeof source>;
-export type ObdInput = Static<typeof obd>;
+export type ObdBusInput = Static<typeof obd>;
 export type AlertInput = Static<typeof alert>;
 export type TelemetryInput = Static<typeof telemetryRule>;
 export type CommandInput = Static<typeof command>;

@@ -3,8 +3,8 @@ import { resolve, sep } from 'node:path';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { suggestion } from '../protocol/nearest.ts';
 import type { VehicleProfile } from '../protocol/profile.ts';
-import { type Bus, readBuses, unreadable } from './buses.ts';
-import { type Command, readCommands } from './commands.ts';
+import { readBuses, unreadable, type VehicleBus } from './buses.ts';
+import { type ProfileCommand, readCommands } from './commands.ts';
 import { readYamlFile, type YamlContents } from './document.ts';
 import { checkForm, quoted } from './faults.ts';
 import { Findings, pointer } from './findings.ts';
@@ -20,9 +20,9 @@ export interface Profile extends Required<VehicleProfile> {
   /** Absolute path. */
   readonly file: string;
   readonly title: string;
-  readonly buses: readonly Bus[];
+  readonly buses: readonly VehicleBus[];
   readonly sources: readonly Source[];
-  readonly commands: Readonly<Record<string, Command>>;
+  readonly commands: Readonly<Record<string, ProfileCommand>>;
 }
 
 export interface ProfileOptions {

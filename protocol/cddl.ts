@@ -2,7 +2,7 @@
  * The wire form as CDDL (RFC 8610), written from the same annotations as the codec. A record becomes a rule of its
  * title, an enumeration a rule of its place (`Door.state`), everything else stands where it is used.
  */
-import { type Annotated, annotated, type Member } from './cbor/annotations.ts';
+import { type Annotated, annotated, type MapMember } from './cbor/annotations.ts';
 import { Steps } from './cbor/steps.ts';
 import { VigieError } from './errors.ts';
 import type { TSchema } from './schema/fields.ts';
@@ -92,7 +92,7 @@ class Rules {
     return name;
   }
 
-  #member({ name, key, required, schema }: Member, record: string): string {
+  #member({ name, key, required, schema }: MapMember, record: string): string {
     if (schema.kind === 'constant') return `  ; ${name} is ${JSON.stringify(schema.value)}, not sent`;
     const notes = [name, ...unitOf(schema), ...limitOf(schema)];
     return `  ${required ? '' : '? '}${key} => ${this.type(schema, `${record}.${name}`)}, ; ${notes.join(', ')}`;

@@ -15,7 +15,7 @@ import { VigieError } from './errors.ts';
 export const ES256 = -7;
 /** EdDSA, here with Ed25519 (RFC 9053 section 2.2). */
 export const EDDSA = -8;
-export type Algorithm = typeof ES256 | typeof EDDSA;
+export type SigningAlgorithm = typeof ES256 | typeof EDDSA;
 
 /** CBOR tag of COSE_Sign1 (RFC 9052 section 2). */
 const TAG = 18;
@@ -26,7 +26,7 @@ const CRITICAL = 2;
 const KEY_ID = 4;
 
 export interface SignatureHeader {
-  readonly algorithm: Algorithm;
+  readonly algorithm: SigningAlgorithm;
   readonly keyId: Uint8Array;
 }
 

@@ -134,7 +134,7 @@ interface Place {
   readonly entry: string | undefined;
 }
 
-export interface Plan {
+interface Plan {
   readonly root: PlanRecord;
   readonly slots: readonly Slot[];
   readonly objects: readonly StatusObject[];

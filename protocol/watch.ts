@@ -25,7 +25,7 @@ export const watchSchema = record(
   },
   { description: 'Somebody watches the car.' },
 );
-export type Watch = Static<typeof watchSchema>;
+type Watch = Static<typeof watchSchema>;
 
 const bounds = { maximumBytes: 256, maximumDepth: 4, maximumItems: 32 };
 const codec = compile(watchSchema);

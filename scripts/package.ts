@@ -16,7 +16,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { makePackage } from './package/deb.ts';
 import { makeExecutable } from './package/executable.ts';
 import { installFor } from './package/install.ts';
-import { runner, type Target, targetNamed, targets } from './package/targets.ts';
+import { type PackageTarget, runner, targetNamed, targets } from './package/targets.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const STARTS = 5;
@@ -31,7 +31,7 @@ try {
   process.exitCode = 1;
 }
 
-async function make(target: Target): Promise<void> {
+async function make(target: PackageTarget): Promise<void> {
   const executable = join(root, 'dist', `vigie-linux-${target.name}`);
   const debian = join(root, 'dist', `vigie_${manifest.version}_${target.debian}.deb`);
   await makeExecutable(target, executable);
@@ -45,7 +45,7 @@ function megabytes(file: string): string {
 }
 
 /** The median of some starts that do nothing. */
-function start(target: Target, executable: string): string {
+function start(target: PackageTarget, executable: string): string {
   const [program, ...args] = runner(target, executable) as [string, ...string[]];
   const times = Array.from({ length: STARTS }, () => {
     const began = performance.now();

@@ -5,7 +5,7 @@ import { type Attribute, type Variable, variableOf } from '../../protocol/schema
 import { type BodyAttributes, fleetTold, type NamedVehicle } from './notification.ts';
 
 /** What is around a message: two messages with equal envelopes can travel in one request. */
-export interface Envelope {
+export interface NotificationEnvelope {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: readonly (readonly [key: string, value: string])[];
   readonly body: BodyAttributes;
@@ -17,7 +17,7 @@ export function envelopeOf(
   vehicle: NamedVehicle,
   addressee: Addressee,
   notification: Notification,
-): Envelope {
+): NotificationEnvelope {
   const values = valuesOf(vehicle, addressee, notification);
   const headers: Record<string, string> = {};
   const query = new Map<string, string>();

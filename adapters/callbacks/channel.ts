@@ -3,7 +3,7 @@ import type { Receipt } from '../../agent/callbacks/notifier.ts';
 import type { Device } from '../../protocol/schema/callback/device.ts';
 
 /** One notification with the id of its event, by which a receiver knows what it has seen. */
-export interface Message {
+export interface NotificationMessage {
   readonly id: string;
   readonly content: unknown;
 }
@@ -27,7 +27,7 @@ export interface WebhookRequest {
 export interface WebsocketRequest {
   readonly receiver: string;
   readonly url: string;
-  readonly messages: readonly Message[];
+  readonly messages: readonly NotificationMessage[];
 }
 
 /** RFC 8030 §5.3. */

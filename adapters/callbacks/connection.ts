@@ -2,7 +2,7 @@
 import { type RawData, WebSocket } from 'ws';
 import type { Receipt } from '../../agent/callbacks/notifier.ts';
 import type { Addresses } from './addresses.ts';
-import type { Message } from './channel.ts';
+import type { NotificationMessage } from './channel.ts';
 import { failure } from './failures.ts';
 
 /** ms without progress after which a receiver has not received. */
@@ -25,13 +25,13 @@ export interface ConnectionOptions {
 
 /** Messages under way. */
 interface Batch {
-  readonly messages: readonly Message[];
+  readonly messages: readonly NotificationMessage[];
   /** The first so many are acknowledged. */
   delivered: number;
   readonly settle: (receipt: Receipt) => void;
 }
 
-export class Connection {
+export class WebsocketConnection {
   readonly #socket: WebSocket;
   readonly #timeout: number;
   #batch: Batch | undefined;
@@ -84,7 +84,7 @@ export class Connection {
   }
 
   /** Sends the messages in their order; resolves when all are acknowledged, or the connection is lost or silent. */
-  deliver(messages: readonly Message[]): Promise<Receipt> {
+  deliver(messages: readonly NotificationMessage[]): Promise<Receipt> {
     if (this.#closed) return Promise.resolve({ outcome: 'failed', reason: 'the connection is closed' });
     return new Promise((settle) => {
       this.#batch = { messages, delivered: 0, settle };

@@ -1,9 +1,14 @@
 /** Requests of notifications: as many of the first items as can travel in one. */
 import { type Destination, forbidsBatching } from '../../agent/callbacks/destination.ts';
 import type { Notification } from '../../agent/callbacks/notification.ts';
-import { channelMissing, type Item, type Notifier, type RequestBatch } from '../../agent/callbacks/notifier.ts';
+import {
+  channelMissing,
+  type NotificationItem,
+  type Notifier,
+  type RequestBatch,
+} from '../../agent/callbacks/notifier.ts';
 import type { Attribute } from '../../protocol/schema/callback/attributes.ts';
-import { type Envelope, envelopeOf } from './attributes.ts';
+import { envelopeOf, type NotificationEnvelope } from './attributes.ts';
 import type { NotificationChannels, PushRequest, WebhookRequest, WebsocketRequest } from './channel.ts';
 import { fleetNotification, type NamedVehicle, userMessage } from './notification.ts';
 import { pushContent } from './push-content.ts';
@@ -44,18 +49,18 @@ export function notifierOf(channels: NotificationChannels, vehicle: NamedVehicle
   };
 }
 
-function write(receiver: string, to: Destination, vehicle: NamedVehicle, items: readonly Item[]): Written {
+function write(receiver: string, to: Destination, vehicle: NamedVehicle, items: readonly NotificationItem[]): Written {
   const envelopes = items.map(({ notification }) => {
     const attributes = attributesFor(to, notification);
     return { alone: forbidsBatching(attributes), ...envelopeOf(attributes, vehicle, to.addressee, notification) };
   });
-  const first = envelopes[0] as Envelope & { alone: boolean };
+  const first = envelopes[0] as NotificationEnvelope & { alone: boolean };
   const mark = markOf(to, first);
   let count = 1;
   let length = items[0]?.id.length ?? 0;
   while (count < items.length && !first.alone && !envelopes[count]?.alone) {
     length += 2 + (items[count]?.id.length ?? 0);
-    if (length > IDS || markOf(to, envelopes[count] as Envelope) !== mark) break;
+    if (length > IDS || markOf(to, envelopes[count] as NotificationEnvelope) !== mark) break;
     count++;
   }
   const together = items.slice(0, count);
@@ -65,7 +70,7 @@ function write(receiver: string, to: Destination, vehicle: NamedVehicle, items: 
     return { channel: 'webhook', count, request: fleetRequest(receiver, to, vehicle, together, first) };
   const callbackId = to.addressee.callbackId ?? '';
   const messages = together.map(({ notification }, index) => {
-    return userMessage(vehicle, callbackId, (envelopes[index] as Envelope).body, notification);
+    return userMessage(vehicle, callbackId, (envelopes[index] as NotificationEnvelope).body, notification);
   });
   switch (place.channel) {
     case 'webhook': {
@@ -78,7 +83,7 @@ function write(receiver: string, to: Destination, vehicle: NamedVehicle, items: 
       return { channel: 'websocket', count, request: { receiver, url: place.target, messages: contents } };
     }
     default: {
-      const [{ id, notification }] = together as [Item];
+      const [{ id, notification }] = together as [NotificationItem];
       const keywords = { ...lowered(first.body), ...first.headers };
       const title = notification.label ?? to.addressee.label;
       const content = pushContent(id, messages[0] ?? {}, keywords, title);
@@ -91,8 +96,8 @@ function fleetRequest(
   receiver: string,
   to: Destination,
   vehicle: NamedVehicle,
-  items: readonly Item[],
-  envelope: Envelope,
+  items: readonly NotificationItem[],
+  envelope: NotificationEnvelope,
 ): WebhookRequest {
   const notifications = items.map((item) => item.notification);
   const body = fleetNotification(vehicle, to.addressee.callbackId ?? '', envelope.body, notifications);
@@ -105,7 +110,10 @@ function fleetRequest(
   };
 }
 
-function requestOf(place: { readonly target: string; readonly secret?: string }, { headers, query }: Envelope) {
+function requestOf(
+  place: { readonly target: string; readonly secret?: string },
+  { headers, query }: NotificationEnvelope,
+) {
   const url = new URL(place.target);
   for (const [key, value] of query) url.searchParams.append(key, value);
   return { url: url.href, headers, ...(place.secret === undefined ? {} : { secret: place.secret }) };
@@ -119,12 +127,12 @@ function attributesFor(to: Destination, notification: Notification): readonly At
 }
 
 /** Equal for messages that can share a request. */
-function markOf(to: Destination, { headers, query, body }: Envelope): string {
+function markOf(to: Destination, { headers, query, body }: NotificationEnvelope): string {
   if (to.place.channel === 'websocket') return '';
   // On the user side each message has attributes of its own; on the fleet side they are of the whole.
   return JSON.stringify(to.side === 'user' ? [headers, query] : [headers, query, body]);
 }
 
-function lowered(body: Envelope['body']): Record<string, string> {
+function lowered(body: NotificationEnvelope['body']): Record<string, string> {
   return Object.fromEntries(body.map(({ key, value }) => [key.toLowerCase(), value]));
 }

@@ -1,7 +1,7 @@
 import { Backoff } from '../../agent/backoff.ts';
 import type { Receipt } from '../../agent/callbacks/notifier.ts';
 import type { NotificationChannel, WebsocketRequest } from './channel.ts';
-import { Connection, type ConnectionOptions } from './connection.ts';
+import { type ConnectionOptions, WebsocketConnection } from './connection.ts';
 
 /** Upper bound of the wait after the n-th failure in a row: 10 s, 20 s, … a minute. */
 const WAITS = { first: 10_000, longest: 60_000 };
@@ -13,7 +13,7 @@ export type WebsocketOptions = ConnectionOptions & {
 
 interface Line {
   readonly url: string;
-  connection: Connection | undefined;
+  connection: WebsocketConnection | undefined;
   readonly backoff: Backoff;
 }
 
@@ -35,7 +35,7 @@ export class WebsocketChannel implements NotificationChannel<WebsocketRequest> {
     if (line.connection === undefined || line.connection.closed) {
       try {
         this.#options.addresses.check(url, 'target');
-        line.connection = new Connection(url, this.#options);
+        line.connection = new WebsocketConnection(url, this.#options);
       } catch (error) {
         return { outcome: 'failed', reason: (error as Error).message };
       }

@@ -7,7 +7,7 @@ import {
   type BitField,
   type BoundDatabase,
   DbcCodec,
-  type Message,
+  type DbcMessage,
   messageNamed,
   type Protection,
   protect,
@@ -141,7 +141,7 @@ export class FrameActuator implements Actuator {
 }
 
 function prepare(send: Send, bound: readonly BoundDatabase[]): Prepared {
-  let message: Message | undefined;
+  let message: DbcMessage | undefined;
   for (const { bus, database } of bound) {
     if (bus !== undefined && send.bus !== undefined && bus !== send.bus) continue;
     message ??= messageNamed(database, send.message);
@@ -154,7 +154,7 @@ function prepare(send: Send, bound: readonly BoundDatabase[]): Prepared {
 }
 
 function protectionOf(
-  message: Message,
+  message: DbcMessage,
   { signal, method, dataId }: NonNullable<Send['checksum']>,
   counter: BitField | undefined,
 ): Protection {
@@ -175,7 +175,7 @@ function protectionOf(
   }
 }
 
-function fieldOf(message: Message, name: string): BitField {
+function fieldOf(message: DbcMessage, name: string): BitField {
   const signal = signalNamed(message, name);
   if (signal === undefined) throw new VigieError('configuration.wrong', `${message.name} has no signal ${name}`);
   return signal;

@@ -9,7 +9,7 @@
  */
 import { DAY } from '../../protocol/calendar.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
-import type { ClockState, Machine } from './discipline.ts';
+import type { ClockState, MachineTimes } from './discipline.ts';
 
 /** Sources agree, and a time holds, within this. ms */
 const TOLERANCE = 60_000;
@@ -24,7 +24,7 @@ interface KnownTime {
 }
 
 export class AgreedTime {
-  readonly #machine: Machine;
+  readonly #machine: MachineTimes;
   readonly #clock: KnownTime;
   readonly #synchronised: () => boolean;
   /** Wall time less the machine's uptime, which goes on in sleep, when the time began to hold. */
@@ -33,7 +33,7 @@ export class AgreedTime {
   #since = 0;
   #agreed = false;
 
-  constructor(machine: Machine, clock: KnownTime, synchronised: () => boolean) {
+  constructor(machine: MachineTimes, clock: KnownTime, synchronised: () => boolean) {
     this.#machine = machine;
     this.#clock = clock;
     this.#synchronised = synchronised;

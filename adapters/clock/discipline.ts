@@ -26,7 +26,7 @@ import type { ClockQuality } from '../../protocol/schema/message.ts';
 import { Agreement } from './agreement.ts';
 
 /** The machine's own times, ms. */
-export interface Machine {
+export interface MachineTimes {
   /** UTC; may be wrong and may step. */
   wall(): number;
   /** Never steps; stands still while the machine sleeps. */
@@ -79,7 +79,7 @@ interface Held {
 }
 
 export class Discipline {
-  readonly #machine: Machine;
+  readonly #machine: MachineTimes;
   readonly #options: DisciplineOptions;
   /** Fixes that agree with the clock. */
   readonly #friends = new Agreement();
@@ -89,7 +89,7 @@ export class Discipline {
   #lastFix = Number.NaN;
   #latest = Number.NEGATIVE_INFINITY;
 
-  constructor(machine: Machine, options: DisciplineOptions) {
+  constructor(machine: MachineTimes, options: DisciplineOptions) {
     this.#machine = machine;
     this.#options = options;
   }

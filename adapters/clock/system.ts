@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import type { Clock } from '../../agent/ports.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import { AgreedTime } from './agreed-time.ts';
-import { type ClockState, Discipline, type Machine } from './discipline.ts';
+import { type ClockState, Discipline, type MachineTimes } from './discipline.ts';
 
 /** setTimeout counts in 32 bits: a longer delay would fire at once. */
 const LONGEST = 2 ** 31 - 1;
@@ -21,7 +21,7 @@ export interface SystemClockOptions {
   readonly stepped?: (by: number) => void;
 }
 
-const machine: Machine = {
+const machine: MachineTimes = {
   wall: () => Date.now(),
   monotonic: () => performance.now(),
   uptime: () => uptime() * 1000,

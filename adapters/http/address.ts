@@ -2,7 +2,7 @@
 import { VigieError } from '../../protocol/errors.ts';
 import { bases, type Side } from '../../protocol/interface/operation.ts';
 
-export interface Target {
+export interface RequestTarget {
   /** As sent, still encoded, beginning with a slash. */
   readonly path: string;
   /** As sent, without question mark. */
@@ -10,7 +10,7 @@ export interface Target {
 }
 
 /** `address`: scheme, name, path and query. */
-export function targetOf(address: string): Target {
+export function targetOf(address: string): RequestTarget {
   const start = address.indexOf('/', address.indexOf('//') + 2);
   const rest = start < 0 ? '/' : (address.slice(start).split('#', 1)[0] as string);
   const question = rest.indexOf('?');

@@ -4,17 +4,17 @@ import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context, Hono } from 'hono';
 import type { Operation, Side } from '../../protocol/interface/operation.ts';
-import { authorityOf, sideOf, type Target, targetOf } from './address.ts';
+import { authorityOf, type RequestTarget, sideOf, targetOf } from './address.ts';
 import type { Caller } from './call.ts';
 import type { Connections } from './connections.ts';
 
 /** A request on its way to its answer, and what became known of it on the way. */
-export interface Exchange {
+export interface HttpExchange {
   /** In the answer (`X-Request-Id`), in refusals and in the log. */
   readonly id: string;
   /** UTC ms. */
   readonly now: number;
-  readonly target: Target;
+  readonly target: RequestTarget;
   /** Scheme, name and port that the request was sent to, as the caller sees them. */
   readonly origin: string;
   readonly side: Side;
@@ -26,7 +26,7 @@ export interface Exchange {
   status?: number;
 }
 
-export type Bindings = { Bindings: HttpBindings & { exchange: Exchange; connections: Connections } };
+export type Bindings = { Bindings: HttpBindings & { exchange: HttpExchange; connections: Connections } };
 export type App = Hono<Bindings>;
 export type RequestContext = Context<Bindings>;
 
@@ -55,7 +55,7 @@ export interface Opening {
   readonly now: number;
 }
 
-export function openExchange({ address, secure, asked, now }: Opening): Exchange {
+export function openExchange({ address, secure, asked, now }: Opening): HttpExchange {
   const target = targetOf(address);
   const id = asked !== undefined && UUID.test(asked) ? asked : randomUUID();
   return {

@@ -14,14 +14,14 @@ import { type ConnectionBounds, Connections } from './connections.ts';
 import { refuseUnread } from './refusals.ts';
 
 /** Files in PEM. */
-export interface TlsFiles {
+export interface ServerTlsFiles {
   readonly cert: string;
   readonly key: string;
   /** Authorities that clients' certificates are checked against; absent: clients are asked for none. */
   readonly clientCa?: string;
 }
 
-export interface Bounds extends ConnectionBounds {
+export interface ListenerBounds extends ConnectionBounds {
   /** For a whole request to come, ms. */
   readonly request: number;
   /** Bytes of the request line and headers. */
@@ -30,7 +30,7 @@ export interface Bounds extends ConnectionBounds {
   readonly idle: number;
 }
 
-export const bounds: Bounds = {
+export const bounds: ListenerBounds = {
   connections: 256,
   handshake: 10_000,
   request: 10_000,
@@ -51,8 +51,8 @@ export interface Listener {
 /** A server that does not listen yet. @throws VigieError `configuration.wrong` naming the file that is no PEM */
 export function createListener(
   answer: RequestListener,
-  tls: TlsFiles | undefined,
-  bounds: Bounds,
+  tls: ServerTlsFiles | undefined,
+  bounds: ListenerBounds,
   clock: Clock,
   log: Log,
 ): Listener {
@@ -96,7 +96,7 @@ export function createListener(
   return { server, connections };
 }
 
-function secureServer(options: SecureOptions, listener: RequestListener, tls: TlsFiles): SecureServer {
+function secureServer(options: SecureOptions, listener: RequestListener, tls: ServerTlsFiles): SecureServer {
   const files = secrets(tls);
   try {
     return createSecureServer({ ...options, ...files }, listener);
@@ -132,7 +132,7 @@ function checkWhileConnected(server: Server | SecureServer, every: number): void
 /** The client's certificate is looked at by the gate, which can say what is missing. RFC 8996: no TLS below 1.2. */
 const secureOptions = { minVersion: 'TLSv1.2', rejectUnauthorized: false } as const;
 
-function secrets({ cert, key, clientCa }: TlsFiles): SecureContextOptions {
+function secrets({ cert, key, clientCa }: ServerTlsFiles): SecureContextOptions {
   const read = (file: string): Buffer => {
     try {
       return readFileSync(file);
@@ -150,7 +150,7 @@ function secrets({ cert, key, clientCa }: TlsFiles): SecureContextOptions {
  */
 export function watchCertificates(
   server: SecureServer,
-  tls: TlsFiles,
+  tls: ServerTlsFiles,
   clock: Clock,
   log: Log,
 ): { now(): void; stop(): void } {
@@ -189,7 +189,7 @@ function isGone({ code }: NodeJS.ErrnoException): boolean {
 function refuseUnreadable(
   error: NodeJS.ErrnoException,
   socket: Duplex,
-  { headers: bytes, request, linger }: Bounds,
+  { headers: bytes, request, linger }: ListenerBounds,
   clock: Clock,
 ): void {
   const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';

@@ -8,7 +8,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import type { Call } from './call.ts';
 
 /** Where a record stands in its collection: by time, then by id. A StoredRecord is one. */
-export interface Place {
+export interface RecordPosition {
   /** UTC ms. */
   readonly at: number;
   readonly id: string;
@@ -72,9 +72,9 @@ export class PageTokens {
 
 /** A page by its bounds; the records at `first`, `last` and `cursor` may be gone by the time it is asked for. */
 interface View {
-  readonly first: Place;
-  readonly last: Place;
-  readonly cursor: Place;
+  readonly first: RecordPosition;
+  readonly last: RecordPosition;
+  readonly cursor: RecordPosition;
   /** The page begins at the cursor, or ends before it. */
   readonly begins: boolean;
 }
@@ -86,13 +86,13 @@ interface View {
  * way. Throws `input.malformed` for a token that is not of this caller, collection and filters, and for an
  * `indexRange` whose end is before its beginning.
  */
-export function page<T extends Place>(
+export function page<T extends RecordPosition>(
   items: readonly T[],
   call: Call,
   tokens: PageTokens,
   order: 'ascending' | 'descending' = 'ascending',
 ): Page<T> {
-  const compare = order === 'ascending' ? inTime : (a: Place, b: Place) => inTime(b, a);
+  const compare = order === 'ascending' ? inTime : (a: RecordPosition, b: RecordPosition) => inTime(b, a);
   const size = typeof call.query['pageSize'] === 'number' ? call.query['pageSize'] : PAGE_SIZE;
   const scope = scopeOf(call, order);
   const token = call.query['pageToken'];
@@ -125,34 +125,38 @@ export function page<T extends Place>(
   };
 }
 
-function inTime(a: Place, b: Place): number {
+function inTime(a: RecordPosition, b: RecordPosition): number {
   if (a.at !== b.at) return a.at - b.at;
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 }
 
-type Compare = (a: Place, b: Place) => number;
+type Compare = (a: RecordPosition, b: RecordPosition) => number;
 
 /** Index of the first item that does not stand before `place`. */
-function cut(items: readonly Place[], place: Place, compare: Compare): number {
+function cut(items: readonly RecordPosition[], place: RecordPosition, compare: Compare): number {
   let low = 0;
   let high = items.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (compare(items[middle] as Place, place) < 0) low = middle + 1;
+    if (compare(items[middle] as RecordPosition, place) < 0) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
 /** The part of the list that the walk is about. */
-function bounds(items: readonly Place[], { first, last }: View, compare: Compare): [low: number, high: number] {
+function bounds(
+  items: readonly RecordPosition[],
+  { first, last }: View,
+  compare: Compare,
+): [low: number, high: number] {
   const low = cut(items, first, compare);
   const end = cut(items, last, compare);
   const found = items[end];
   return [low, Math.max(low, found !== undefined && compare(found, last) === 0 ? end + 1 : end)];
 }
 
-function startOf(items: readonly Place[], view: View, size: number, compare: Compare): number {
+function startOf(items: readonly RecordPosition[], view: View, size: number, compare: Compare): number {
   const at = cut(items, view.cursor, compare);
   return view.begins ? at : at - size;
 }

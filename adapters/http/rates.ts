@@ -4,7 +4,7 @@ import type { Clock } from '../../agent/ports.ts';
 import { DAY } from '../../protocol/calendar.ts';
 import { TooManyRequests } from './access/failures.ts';
 
-export interface Rates {
+export interface RequestRates {
   /** Requests within 24 h. */
   readonly day: number;
   /** Requests within a second. */
@@ -74,12 +74,12 @@ interface Windows {
 
 /** Counts requests by caller. */
 export class RateLimiter {
-  readonly #rates: Rates;
+  readonly #rates: RequestRates;
   readonly #clock: Clock;
   readonly #callers = new Map<string, Windows>();
   readonly #origin: number;
 
-  constructor(rates: Rates, clock: Clock) {
+  constructor(rates: RequestRates, clock: Clock) {
     this.#rates = rates;
     this.#clock = clock;
     this.#origin = clock.monotonic();

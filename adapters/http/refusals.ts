@@ -2,7 +2,7 @@ import type { Log } from '../../agent/ports.ts';
 import { type ErrorCode, VigieError } from '../../protocol/errors.ts';
 import { refusalStatus, xError } from '../../protocol/interface/refusal.ts';
 import { TooManyRequests } from './access/failures.ts';
-import { type Exchange, openExchange, type RequestContext, respond } from './exchange.ts';
+import { type HttpExchange, openExchange, type RequestContext, respond } from './exchange.ts';
 
 const JSON_TYPE = 'application/json';
 
@@ -40,7 +40,7 @@ function vigieError(cause: unknown): VigieError {
 }
 
 /** An answer that the operation does not publish would be none that its clients understand. */
-function documented({ operation }: Exchange, error: VigieError): VigieError {
+function documented({ operation }: HttpExchange, error: VigieError): VigieError {
   const status = refusalStatus(error.code);
   if (operation === undefined || status === 405 || operation.errors.includes(status)) return error;
   const general: ErrorCode = status < 500 ? 'input.malformed' : 'internal';

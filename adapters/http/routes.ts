@@ -7,14 +7,14 @@ import type { App, RequestContext } from './exchange.ts';
 /** Where operations lie: each side below its base, and at the root for whoever types addresses by hand. */
 const roots: Readonly<Record<Side, readonly string[]>> = { fleet: [bases.fleet, ''], user: [bases.user, ''] };
 
-export interface Place {
+export interface RoutePattern {
   /** What comes before the path of the operation. */
   readonly root: string;
   /** The path with names in braces, from the root. */
   readonly pattern: string;
 }
 
-type Serve = (operation: Operation, place: Place, context: RequestContext) => Promise<Response>;
+type Serve = (operation: Operation, place: RoutePattern, context: RequestContext) => Promise<Response>;
 
 /**
  * Routes every operation to `serve`. A path of the table that is asked with another method is refused with

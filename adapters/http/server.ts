@@ -17,10 +17,10 @@ import { addDocuments, type Documents } from './documents.ts';
 import { type App, headerOf, openExchange, type RequestContext, respond } from './exchange.ts';
 import { Hosts, isLoopback } from './hosts.ts';
 import { IdempotentAnswers } from './idempotency.ts';
-import { type Bounds, bounds, createListener, type TlsFiles, watchCertificates } from './listener.ts';
+import { bounds, createListener, type ListenerBounds, type ServerTlsFiles, watchCertificates } from './listener.ts';
 import type { LiveChanges } from './live.ts';
 import { acceptable } from './media.ts';
-import { RateLimiter, type Rates } from './rates.ts';
+import { RateLimiter, type RequestRates } from './rates.ts';
 import { refuse, refuseUnread } from './refusals.ts';
 import { addOperations, addRefusal, requireHandlers } from './routes.ts';
 import { Serving } from './serving.ts';
@@ -34,15 +34,15 @@ export interface ServerOptions {
   /** Address to listen on; port 0 takes any free one. */
   readonly host: string;
   readonly port: number;
-  readonly tls?: TlsFiles;
+  readonly tls?: ServerTlsFiles;
   /** How the interface is reached from outside, without a slash at the end; absent: as each request says. */
   readonly url?: string;
   /** Names and addresses that it answers under, beside its own ({@link Hosts.has}). */
   readonly hosts?: readonly string[];
-  readonly rates: Rates;
+  readonly rates: RequestRates;
   /** Bytes of a body; default 1 MiB. */
   readonly bodyLimit?: number;
-  readonly bounds?: Partial<Bounds>;
+  readonly bounds?: Partial<ListenerBounds>;
   /** Changes of Status; absent: no `/live`. */
   readonly live?: LiveChanges;
   readonly documents?: Documents;
@@ -55,14 +55,14 @@ export interface RunningServer {
   readonly url: string;
   /** Takes renewed certificates at once; they are looked at every minute anyway. */
   reload(): void;
-  /** Lets requests under way end, for 5 s at most ({@link Bounds.finish}); resolves when the port is free. */
+  /** Lets requests under way end, for 5 s at most ({@link ListenerBounds.finish}); resolves when the port is free. */
   stop(): Promise<void>;
 }
 
 const BODY_LIMIT = 2 ** 20;
 const MISDIRECTED = 'Host: is another than this server has; further ones are configured (http.hosts)';
 /** Of everybody without credentials: several people who open the page. */
-const documentRates: Rates = { day: 100_000, second: 20 };
+const documentRates: RequestRates = { day: 100_000, second: 20 };
 
 /**
  * Rejects with `usage.wrong` when operations and handlers do not match or the address cannot be had, with

@@ -6,7 +6,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import { deprecatedMembers, readBody } from '../../protocol/interface/bodies.ts';
 import type { Operation, Side } from '../../protocol/interface/operation.ts';
 import { readHeaders, readPath, readQuery } from '../../protocol/interface/parameters.ts';
-import type { Credentials, Gate, Wanted } from './access/credentials.ts';
+import type { Credentials, Gate, RequestedAccess } from './access/credentials.ts';
 import { readPairs, readSegments, withoutCredentials } from './address.ts';
 import { readJson } from './body.ts';
 import type { Answer, Call, Caller, Handlers } from './call.ts';
@@ -14,7 +14,7 @@ import { headerOf, type RequestContext, respond } from './exchange.ts';
 import { type IdempotentAnswers, onceOf } from './idempotency.ts';
 import { acceptable, mediaOf, requireJson } from './media.ts';
 import type { RateLimiter } from './rates.ts';
-import type { Place } from './routes.ts';
+import type { RoutePattern } from './routes.ts';
 
 export interface ServingOptions {
   readonly handlers: Handlers;
@@ -40,7 +40,7 @@ export class Serving {
     this.#options = options;
   }
 
-  async serve(operation: Operation, place: Place, context: RequestContext): Promise<Response> {
+  async serve(operation: Operation, place: RoutePattern, context: RequestContext): Promise<Response> {
     const { exchange, incoming } = context.env;
     exchange.operation = operation;
     if (operation.deprecated === true) {
@@ -69,7 +69,7 @@ export class Serving {
   /** Whoever asks, if it may; counts the request. */
   async admit(
     side: Side,
-    wanted: Wanted,
+    wanted: RequestedAccess,
     query: readonly (readonly [string, string])[],
     context: RequestContext,
   ): Promise<Caller> {

@@ -6,13 +6,13 @@
  */
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type Algorithm, EDDSA, ES256 } from '../../protocol/cose.ts';
+import { EDDSA, ES256, type SigningAlgorithm } from '../../protocol/cose.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { commandKinds } from '../../protocol/schema/remote.ts';
 import { unreadable } from './files.ts';
 
 /** The signature algorithms by the names that people use. */
-export const algorithms = { ES256, Ed25519: EDDSA } as const satisfies Record<string, Algorithm>;
+export const algorithms = { ES256, Ed25519: EDDSA } as const satisfies Record<string, SigningAlgorithm>;
 export type KeyAlgorithm = keyof typeof algorithms;
 
 /** Name of the trust file in a directory of keys. */

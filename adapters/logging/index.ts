@@ -12,7 +12,7 @@ export { type LineSink, type StructuredOptions, structuredLog } from './structur
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The log of a service on a stream of the process. `flush` it before the process ends. */
-export function openLog(stream: NodeJS.WriteStream, level: Level, environment: Environment): RateLimitedLog {
+export function openServiceLog(stream: NodeJS.WriteStream, level: Level, environment: Environment): RateLimitedLog {
   const log =
     stream.isTTY === true
       ? new StreamLog(stream, level)

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { BackoffOptions } from '../../agent/backoff.ts';
 import type { Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import type { Connection, Incoming } from './connection.ts';
+import type { Incoming, MqttConnection } from './connection.ts';
 import { Dialer } from './dialer.ts';
 import { matches } from './filter.ts';
 import { LinkProgress } from './health.ts';
@@ -75,7 +75,7 @@ export class CloudClient {
   readonly #log: Log;
   readonly #subscribers = new Set<Subscriber>();
   readonly #progress = new LinkProgress(Date.now);
-  #connection: Connection | undefined;
+  #connection: MqttConnection | undefined;
   #begun = false;
   /** Settles the first attempt; later calls of it mean nothing. */
   readonly #first: First;
@@ -179,12 +179,12 @@ export class CloudClient {
     await connection.end(farewell, undefined, { forgetSession: true });
   }
 
-  #required(where: string): Connection {
+  #required(where: string): MqttConnection {
     if (this.#connection !== undefined) return this.#connection;
     throw new VigieError('link.lost', 'there is no connection to the broker; it is being made again', { where });
   }
 
-  async #ready(connection: Connection, sessionPresent: boolean): Promise<void> {
+  async #ready(connection: MqttConnection, sessionPresent: boolean): Promise<void> {
     try {
       const filters = new Set([...this.#subscribers].map(({ filter }) => filter));
       if (!sessionPresent) await Promise.all([...filters].map((filter) => connection.subscribe(filter)));

@@ -9,7 +9,7 @@ import { connectOptions, type Identity } from './identity.ts';
 import { type Oversize, PacketBound, packetBytes } from './packet-bound.ts';
 import type { Closing, Version } from './protocol-choice.ts';
 import { type Outgoing, publishOptions, reasonText, refusal, unsendable } from './publishing.ts';
-import { failedSocket, openSocket, type Target } from './socket.ts';
+import { type BrokerEndpoint, failedSocket, openSocket } from './socket.ts';
 
 // Packet identifiers are written as they are needed, not taken from 65,536 buffers that are made with the first packet.
 writeToStream.cacheNumbers = false;
@@ -55,9 +55,9 @@ interface Pending {
   reject(error: VigieError): void;
 }
 
-export class Connection {
+export class MqttConnection {
   readonly version: Version;
-  readonly target: Target;
+  readonly target: BrokerEndpoint;
   readonly #identity: Identity;
   readonly #events: ConnectionEvents;
   readonly #client: MqttClient;
@@ -82,7 +82,7 @@ export class Connection {
   #unanswered = false;
   #localAddress: string | undefined;
 
-  constructor(target: Target, version: Version, identity: Identity, events: ConnectionEvents) {
+  constructor(target: BrokerEndpoint, version: Version, identity: Identity, events: ConnectionEvents) {
     this.target = target;
     this.version = version;
     this.#identity = identity;

@@ -32,7 +32,7 @@ export type TlsSource = TlsFiles | (() => TlsFiles);
 const NOTICE = 30 * DAY;
 
 /** Reads the source at each connection; what cannot be used leaves what was used before, at first nothing. */
-export class Credentials {
+export class BrokerCredentials {
   readonly #source: TlsSource;
   readonly #log: Log;
   #files: TlsFiles = {};

@@ -3,17 +3,17 @@ import type { Socket } from 'node:net';
 import { Backoff, type BackoffOptions } from '../../agent/backoff.ts';
 import type { Log } from '../../agent/ports.ts';
 import type { VigieError } from '../../protocol/errors.ts';
-import { Connection, type Incoming } from './connection.ts';
+import { type Incoming, MqttConnection } from './connection.ts';
 import type { LinkProgress } from './health.ts';
 import type { Identity } from './identity.ts';
 import type { KeepAlive } from './keep-alive.ts';
 import { type Closing, ProtocolChoice, protocolName, type Version } from './protocol-choice.ts';
-import { openSocket, type Target } from './socket.ts';
+import { type BrokerEndpoint, openSocket } from './socket.ts';
 import { unreachable } from './unreachable.ts';
 
 export interface DialerOptions {
   /** In the order of preference. */
-  readonly targets: readonly [Target, ...Target[]];
+  readonly targets: readonly [BrokerEndpoint, ...BrokerEndpoint[]];
   readonly protocol: 'auto' | Version;
   readonly identity: Omit<Identity, 'keepalive'>;
   readonly keepAlive: KeepAlive;
@@ -26,10 +26,10 @@ export interface DialerOptions {
 }
 
 export interface DialerEvents {
-  ready(connection: Connection, sessionPresent: boolean): void;
+  ready(connection: MqttConnection, sessionPresent: boolean): void;
   message(message: Incoming): void;
   /** A connection that was ready has ended. */
-  lost(connection: Connection, reason: string): void;
+  lost(connection: MqttConnection, reason: string): void;
   /** All addresses were tried in vain; the next round follows after a wait. */
   failed(error: VigieError): void;
 }
@@ -48,7 +48,7 @@ export class Dialer {
   #at = 0;
   /** Addresses tried since the last wait. */
   #tried = 0;
-  #connection: Connection | undefined;
+  #connection: MqttConnection | undefined;
   #timer: NodeJS.Timeout | undefined;
   #homing: NodeJS.Timeout | undefined;
   /** Looks whether the first address is there. */
@@ -65,7 +65,7 @@ export class Dialer {
   }
 
   /** The address that is spoken to, or is tried next. */
-  get target(): Target {
+  get target(): BrokerEndpoint {
     return this.#options.targets[this.#at] ?? this.#options.targets[0];
   }
 
@@ -84,7 +84,7 @@ export class Dialer {
     const identity = { ...this.#options.identity, keepalive: keepAlive.told };
     let since = 0;
     progress.enter('dialing');
-    const connection = new Connection(target, choice.version, identity, {
+    const connection = new MqttConnection(target, choice.version, identity, {
       reached: () => progress.enter('connecting'),
       ready: (sessionPresent) => {
         since = performance.now();
@@ -124,7 +124,7 @@ export class Dialer {
     this.#connection = connection;
   }
 
-  #next(connection: Connection, choice: ProtocolChoice, closing: Closing, lasted: boolean): void {
+  #next(connection: MqttConnection, choice: ProtocolChoice, closing: Closing, lasted: boolean): void {
     const { log, targets, keepAlive, progress } = this.#options;
     const again = choice.ended(closing);
     if (this.#stopped) return;

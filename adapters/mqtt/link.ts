@@ -5,14 +5,14 @@ import type { Link, LinkEvents, Log, OutgoingMessage } from '../../agent/ports.t
 import type { Rest } from '../../agent/rest.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { downFilter, presenceTopic } from '../../protocol/topics.ts';
-import type { Connection, Incoming } from './connection.ts';
+import type { Incoming, MqttConnection } from './connection.ts';
 import type { TlsSource } from './credentials.ts';
 import { Dialer } from './dialer.ts';
 import { type LinkHealth, LinkProgress } from './health.ts';
 import type { Identity } from './identity.ts';
 import { KeepAlive } from './keep-alive.ts';
 import { protocolName, type Version } from './protocol-choice.ts';
-import { makeTargets, type Target } from './socket.ts';
+import { type BrokerEndpoint, makeTargets } from './socket.ts';
 
 /** What is kept, retained, at the car's presence topic. */
 export interface Presence {
@@ -95,7 +95,7 @@ const HOMING = 600_000;
  */
 export class MqttLink implements Link {
   readonly #options: MqttLinkOptions;
-  readonly #targets: readonly [Target, ...Target[]];
+  readonly #targets: readonly [BrokerEndpoint, ...BrokerEndpoint[]];
   readonly #identity: Omit<Identity, 'keepalive'>;
   readonly #keepAlive: KeepAlive;
   readonly #progress = new LinkProgress(Date.now);
@@ -105,7 +105,7 @@ export class MqttLink implements Link {
   #closing: Promise<void> | undefined;
   #events: LinkEvents | undefined;
   /** The connection that was accepted, subscribed or not. */
-  #accepted: Connection | undefined;
+  #accepted: MqttConnection | undefined;
   #up = false;
   /** The broker has our subscription in the session it keeps. */
   #subscribed = false;
@@ -262,7 +262,7 @@ export class MqttLink implements Link {
     this.#progress.enter('closed');
   }
 
-  async #ready(connection: Connection, sessionPresent: boolean): Promise<void> {
+  async #ready(connection: MqttConnection, sessionPresent: boolean): Promise<void> {
     this.#accepted = connection;
     try {
       // A session of an earlier process may hold another filter: what a session has is trusted only after the first
@@ -283,7 +283,7 @@ export class MqttLink implements Link {
   }
 
   /** Says, retained, whether the unit that is reached here sleeps. Never rejects: the next connection says it again. */
-  async #announce(connection: Connection): Promise<void> {
+  async #announce(connection: MqttConnection): Promise<void> {
     const { topic, online, asleep = online } = this.#presence;
     const presence = this.#options.rest?.asleep === true ? 'asleep' : 'online';
     try {

@@ -4,7 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import type { Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { type BrokerAddress, parseAddress } from './address.ts';
-import { Credentials, type TlsSource } from './credentials.ts';
+import { BrokerCredentials, type TlsSource } from './credentials.ts';
 
 /** What a person who reads an error calls the files of TLS. */
 export interface TlsNames {
@@ -17,9 +17,9 @@ export interface TlsNames {
 const NAMES: TlsNames = { ca: 'ca', certificate: 'cert and key' };
 
 /** A broker that can be dialed: its address and, for TLS, what to trust and to show. */
-export interface Target {
+export interface BrokerEndpoint {
   readonly address: BrokerAddress;
-  readonly credentials: Credentials | undefined;
+  readonly credentials: BrokerCredentials | undefined;
   readonly names: TlsNames;
 }
 
@@ -32,7 +32,7 @@ export function makeTargets(
   tls: TlsSource | undefined,
   log: Log,
   names: TlsNames = NAMES,
-): readonly [Target, ...Target[]] {
+): readonly [BrokerEndpoint, ...BrokerEndpoint[]] {
   const urls = typeof url === 'string' ? [url] : url;
   const addresses = urls.map(parseAddress);
   const open = addresses.find((address) => !address.secure);
@@ -42,8 +42,8 @@ export function makeTargets(
       `certificates are given but ${open.text} is not encrypted (use mqtts://, or leave the certificates out)`,
     );
   }
-  const credentials = addresses.some((address) => address.secure) ? new Credentials(tls ?? {}, log) : undefined;
-  const targetOf = (address: BrokerAddress): Target => ({
+  const credentials = addresses.some((address) => address.secure) ? new BrokerCredentials(tls ?? {}, log) : undefined;
+  const targetOf = (address: BrokerAddress): BrokerEndpoint => ({
     address,
     credentials: address.secure ? credentials : undefined,
     names,
@@ -59,7 +59,7 @@ export function makeTargets(
  * Starts a connection. TCP_NODELAY is set: with Nagle's algorithm an answer of a few bytes waits for the delayed
  * acknowledgement of the packet before it, some 40 ms on each side (RFC 896, RFC 1122 clause 4.2.3.2).
  */
-export function openSocket(target: Target, reached: () => void): Socket {
+export function openSocket(target: BrokerEndpoint, reached: () => void): Socket {
   const { host, port } = target.address;
   let socket: Socket;
   try {

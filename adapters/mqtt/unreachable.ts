@@ -2,7 +2,7 @@
 import { VigieError } from '../../protocol/errors.ts';
 import type { Closing } from './protocol-choice.ts';
 import { reasonText } from './publishing.ts';
-import type { Target } from './socket.ts';
+import type { BrokerEndpoint } from './socket.ts';
 
 /** What a person can do about a broker that cannot be reached, by what the system or the broker says. */
 const advice: Readonly<Record<string, string>> = {
@@ -43,7 +43,7 @@ const HANDSHAKE_FAILURE = 40;
 const certificateAlerts: readonly number[] = [42, 43, 44, 45, 46, 48, 49, 116];
 
 /** Why an address cannot be used, with what to do about it. */
-export function unreachable(target: Target, closing: Closing): VigieError {
+export function unreachable(target: BrokerEndpoint, closing: Closing): VigieError {
   const { cause } = closing;
   const alert = alertOf(cause);
   const said =
@@ -54,7 +54,7 @@ export function unreachable(target: Target, closing: Closing): VigieError {
   });
 }
 
-function adviceOn(target: Target, closing: Closing, alert: number | undefined): string {
+function adviceOn(target: BrokerEndpoint, closing: Closing, alert: number | undefined): string {
   const { code, cause, silent } = closing;
   const { credentials, names } = target;
   if (code !== undefined && identityRefused.includes(code)) {

@@ -4,7 +4,7 @@ import { type Datagrams, datagramsTo } from './libc.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Notifier {
+export interface SystemdNotifier {
   /** It does what it is there for. */
   ready(status: string): void;
   /** One line for people (`systemctl status`). */
@@ -21,7 +21,7 @@ export interface Notifier {
 }
 
 /** Nobody wants to be told. */
-const deaf: Notifier = {
+const deaf: SystemdNotifier = {
   ready: () => undefined,
   status: () => undefined,
   stopping: () => undefined,
@@ -35,7 +35,7 @@ const deaf: Notifier = {
  * The way to the service manager that started this process; without one, everything is taken and nothing is done.
  * That nobody takes a message is logged once and keeps nothing from working.
  */
-export async function openNotifier(environment: Environment, log: Log): Promise<Notifier> {
+export async function openNotifier(environment: Environment, log: Log): Promise<SystemdNotifier> {
   const path = environment['NOTIFY_SOCKET'];
   if (path === undefined || path === '') return deaf;
   let socket: Datagrams;

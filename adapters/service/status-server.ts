@@ -5,12 +5,12 @@ import { connect } from 'node:net';
 import { VigieError } from '../../protocol/errors.ts';
 
 /** Where to listen. */
-export type Place =
+export type ListenAddress =
   | { readonly kind: 'unix'; readonly path: string }
   | { readonly kind: 'loopback'; readonly host: string; readonly port: number };
 
 /** Gives the body of one path, with its media type. */
-export type Page = () => Promise<{ readonly type: string; readonly body: string }>;
+type Page = () => Promise<{ readonly type: string; readonly body: string }>;
 
 export interface StatusServer {
   /** Where it listens, e.g. `127.0.0.1:9464`. */
@@ -25,7 +25,7 @@ const PATIENCE = 5_000;
  * Serves `pages` by their path.
  * @throws VigieError `input.unreadable` when the place is taken or cannot be used
  */
-export async function serve(place: Place, pages: Readonly<Record<string, Page>>): Promise<StatusServer> {
+export async function serve(place: ListenAddress, pages: Readonly<Record<string, Page>>): Promise<StatusServer> {
   // Node's own look for late requests would wake the process for ever; connections have their time from the start here.
   const server = createServer({ connectionsCheckingInterval: 2 ** 31 - 1 }, (request, response) => {
     answer(request, response, pages).catch((error: Error) => {

@@ -1,5 +1,5 @@
 import type { Clock, Log } from '../../agent/ports.ts';
-import type { Notifier } from './notify.ts';
+import type { SystemdNotifier } from './notify.ts';
 
 /** Says why what it stands for is stuck; undefined: it moves. */
 export interface Beating {
@@ -11,7 +11,7 @@ export interface Beating {
  * what stops the pipeline stops the feeding.
  */
 export class Watchdog {
-  readonly #notifier: Notifier;
+  readonly #notifier: SystemdNotifier;
   readonly #clock: Clock;
   readonly #log: Log;
   #interval: number | undefined;
@@ -19,7 +19,7 @@ export class Watchdog {
   #starving: string | undefined;
 
   /** `interval`: within which it is to be fed, ms; undefined: nobody watches, but what is stuck is logged. */
-  constructor(notifier: Notifier, clock: Clock, log: Log, interval: number | undefined) {
+  constructor(notifier: SystemdNotifier, clock: Clock, log: Log, interval: number | undefined) {
     this.#notifier = notifier;
     this.#clock = clock;
     this.#log = log;

@@ -16,7 +16,7 @@ const SOUNDING = 10_000;
 /** First request of a message with two: on, lock; the other is its opposite. */
 const ON = 1;
 
-export interface Surroundings extends ClimateSurroundings {
+interface Surroundings extends ClimateSurroundings {
   /** What the script says, before and after this step. */
   readonly before: Scene;
   readonly after: Scene;

@@ -1,6 +1,6 @@
 import { DAY } from '../../protocol/calendar.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import type { Setting, Step } from './day.ts';
+import type { DayStep, Setting } from './day.ts';
 import { Drive, type Motion } from './drive.ts';
 import type { Route } from './route.ts';
 import { parked, type Scenario, type Scene } from './scenario.ts';
@@ -44,7 +44,7 @@ export class Day implements Scenario {
   #scene: Scene = parked;
 
   /** Throws `input.malformed` when the steps are no day: out of order, or a drive that has not arrived when it must. */
-  constructor(route: Route, steps: readonly Step[]) {
+  constructor(route: Route, steps: readonly DayStep[]) {
     this.#stretches = stretchesOf(steps);
     this.journeys = journeysOf(route, steps, this.#stretches);
     const last = this.journeys.at(-1);
@@ -106,7 +106,7 @@ export function timeOfDay(written: string): number {
   return time;
 }
 
-function stretchesOf(steps: readonly Step[]): Stretch[] {
+function stretchesOf(steps: readonly DayStep[]): Stretch[] {
   let scene = parked;
   let before = -1;
   return steps.map(({ at: written, what: _, drive: __, timeKnown: ___, ...changes }) => {
@@ -118,7 +118,7 @@ function stretchesOf(steps: readonly Step[]): Stretch[] {
   });
 }
 
-function journeysOf(route: Route, steps: readonly Step[], stretches: readonly Stretch[]): Journey[] {
+function journeysOf(route: Route, steps: readonly DayStep[], stretches: readonly Stretch[]): Journey[] {
   const journeys: Journey[] = [];
   let before = 0;
   for (const { at, drive: scripted } of steps) {

@@ -12,7 +12,7 @@ export interface ScriptedDrive extends Pick<DriveOptions, 'red'> {
 }
 
 /** What changes at one moment. What is not named stays as it is. */
-export interface Step extends Partial<Setting> {
+export interface DayStep extends Partial<Setting> {
   /** Time of the day, hh:mm:ss. */
   readonly at: string;
   /** For people. */
@@ -29,7 +29,7 @@ const opened = { network: 'Awake', keyPresent: true, locked: false, armed: false
 const left = { keyPresent: false, locked: true, armed: true, belted: false } as const;
 
 /** A day of the bench car in which everything happens that is recorded. All times are the car's. */
-export const day: readonly Step[] = [
+export const day: readonly DayStep[] = [
   { at: '00:00:00', what: 'parked at home since yesterday', network: 'Asleep', night: true, ...off, ...left },
 
   { at: '06:45:00', what: 'the owner gets in', ...opened, night: false, driverDoorOpen: true },

@@ -8,14 +8,14 @@ import {
   type OutgoingFrame,
 } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import type { When } from './injections.ts';
-import type { Position } from './navigator.ts';
+import type { InjectionTime } from './injections.ts';
+import type { CarPosition } from './navigator.ts';
 import type { Part, ScenarioName, Scene } from './scenario.ts';
 import { type CarState, newCar, parseState } from './state.ts';
-import { TICK, Transmitter } from './transmitter.ts';
-import { Vehicle } from './vehicle.ts';
+import { SimulatedTransmitter, TICK } from './transmitter.ts';
+import { SimulatedVehicle } from './vehicle.ts';
 
-export type { CarState, Part, Position, ScenarioName, Scene, When };
+export type { CarPosition, CarState, InjectionTime, Part, ScenarioName, Scene };
 
 /** Ticks that were missed for longer than this (a suspended machine) are not made up for, ms. */
 const LONGEST_LAG = 1_000;
@@ -43,8 +43,8 @@ export interface SimulatedCarOptions {
 export class SimulatedCar implements FrameSource, FrameSender {
   readonly buses: readonly string[] = ['body'];
   readonly #clock: Clock;
-  readonly #vehicle: Vehicle;
-  readonly #transmitter: Transmitter;
+  readonly #vehicle: SimulatedVehicle;
+  readonly #transmitter: SimulatedTransmitter;
   #receive: ((batch: FrameBatch) => void) | undefined;
   #cancel: (() => void) | undefined;
   /** Ticks since power-on. */
@@ -59,8 +59,8 @@ export class SimulatedCar implements FrameSource, FrameSender {
     const state = restore === undefined ? { ...newCar(seed), elapsed: startAt } : parseState(restore);
     if (!(startAt >= 0)) throw new VigieError('usage.wrong', `startAt is ${startAt}, not a time from 0 ms up`);
     this.#clock = clock;
-    this.#vehicle = new Vehicle(codec, scenario, state, obey);
-    this.#transmitter = new Transmitter(codec);
+    this.#vehicle = new SimulatedVehicle(codec, scenario, state, obey);
+    this.#transmitter = new SimulatedTransmitter(codec);
   }
 
   /** Length of the scenario, ms. */
@@ -74,7 +74,7 @@ export class SimulatedCar implements FrameSource, FrameSender {
   }
 
   /** The way that the navigation was told, as far as it has come. */
-  get destination(): readonly Position[] {
+  get destination(): readonly CarPosition[] {
     return this.#vehicle.units.navigator.positions;
   }
 
@@ -82,7 +82,7 @@ export class SimulatedCar implements FrameSource, FrameSender {
    * Makes something otherwise than the scenario has it: what people at the car do, or a fault of it (scenario.ts).
    * It happens with the next tick, or at `when`, and stays until {@link release}; it is not part of {@link state}.
    */
-  inject(changes: Partial<Scene>, when?: When): void {
+  inject(changes: Partial<Scene>, when?: InjectionTime): void {
     this.#vehicle.inject(changes, when);
   }
 

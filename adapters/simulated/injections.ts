@@ -1,7 +1,7 @@
 import type { Part, Scene } from './scenario.ts';
 
 /** A moment that a test cannot know beforehand. */
-export interface When {
+export interface InjectionTime {
   /** As soon as this part has understood a request. */
   readonly asked: Part;
   /** ms later. */
@@ -22,7 +22,7 @@ export class Injections {
   #waiting: readonly Waiting[] = [];
 
   /** Later changes go before earlier ones of the same member. */
-  add(changes: Partial<Scene>, when?: When): void {
+  add(changes: Partial<Scene>, when?: InjectionTime): void {
     if (when === undefined) this.#changes = { ...this.#changes, ...changes };
     else this.#waiting = [...this.#waiting, { changes, asked: when.asked, after: when.after ?? 0, rest: undefined }];
   }

@@ -1,12 +1,12 @@
 import { CAPACITY, HEALTH, TANK, USABLE } from './drivetrain.ts';
 import { lamps, type Scene } from './scenario.ts';
-import type { Vehicle } from './vehicle.ts';
+import type { SimulatedVehicle } from './vehicle.ts';
 
 /** Values by signal name: physical, or a name of the signal's value table. */
 export type Values = Record<string, number | string>;
 
 /** One cyclic message of the car. */
-export interface Transmission {
+export interface CyclicMessage {
   readonly message: string;
   /** ms */
   readonly cycle: number;
@@ -15,7 +15,7 @@ export interface Transmission {
   /** When it is sent: `Charging` also by the part of the network that charges, `Ignition` only while that is on. */
   readonly while?: 'Charging' | 'Ignition';
   /** `sent` is how often the message was sent before, `later` how many ms after the begin of the tick this is. */
-  values(car: Vehicle, sent: number, later: number): Values;
+  values(car: SimulatedVehicle, sent: number, later: number): Values;
 }
 
 /** What MOTION.Acceleration can say, m/s². */
@@ -35,7 +35,7 @@ const MAX_INSTANT = 102.2;
 const wheels = ['FL', 'FR', 'RL', 'RR'] as const;
 
 /** Everything that the car sends, lowest identifier first, as arbitration on the bus has it. */
-export const transmissions: readonly Transmission[] = [
+export const transmissions: readonly CyclicMessage[] = [
   {
     message: 'SAFETY',
     cycle: 100,

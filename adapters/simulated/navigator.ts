@@ -6,7 +6,7 @@ const WORK = 400;
 /** Longest pause between two positions, ms. */
 const PAUSE = 1_000;
 
-export interface Position {
+export interface CarPosition {
   /** Degrees, WGS 84. */
   readonly longitude: number;
   readonly latitude: number;
@@ -16,7 +16,7 @@ export interface Position {
 export class Navigator {
   transfer: 'Idle' | 'Receiving' | 'Received' | 'Rejected' = 'Idle';
   /** What was taken last, as far as it has come. */
-  positions: readonly Position[] = [];
+  positions: readonly CarPosition[] = [];
   accepted = 0;
   rejected = 0;
   readonly #codec: MessageCodec;

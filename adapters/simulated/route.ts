@@ -26,7 +26,7 @@ const CHORDS = 12;
 /** The stop line lies this far before a turn begins, m. */
 const STOP_LINE = 4;
 
-export interface Place {
+export interface RoutePoint {
   readonly latitude: number;
   readonly longitude: number;
   /** m above sea level */
@@ -100,7 +100,7 @@ export class Route {
   }
 
   /** The place `distance` m after the start, 0 ≤ distance ≤ length. */
-  at(distance: number): Place {
+  at(distance: number): RoutePoint {
     let low = 0;
     let high = this.#along.length - 1;
     while (high - low > 1) {

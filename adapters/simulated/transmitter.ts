@@ -1,6 +1,6 @@
 import type { FrameBatch, MessageCodec } from '../../agent/ports.ts';
-import { type Transmission, transmissions, type Values } from './messages.ts';
-import type { Vehicle } from './vehicle.ts';
+import { type CyclicMessage, transmissions, type Values } from './messages.ts';
+import type { SimulatedVehicle } from './vehicle.ts';
 
 /** The period that frames are handed over in, ms; every cycle time divides it or is a multiple of it. */
 export const TICK = 20;
@@ -13,7 +13,7 @@ function onBus(length: number): number {
 }
 
 /** Puts the car's messages on the bus: cycle times, counters, checksums, and one frame after the other. */
-export class Transmitter {
+export class SimulatedTransmitter {
   readonly #senders: readonly Sender[];
   readonly #batch: FrameBatch = {
     count: 0,
@@ -34,7 +34,7 @@ export class Transmitter {
    * The frames of the tick that is the `tick`-th since power-on and begins at `at`, UTC ms. The batch is valid
    * until the next call.
    */
-  frames(car: Vehicle, tick: number, at: number): FrameBatch {
+  frames(car: SimulatedVehicle, tick: number, at: number): FrameBatch {
     this.#batch.count = 0;
     let free = at;
     for (const sender of this.#senders) {
@@ -75,7 +75,7 @@ function phaseOf(index: number): number {
 
 /** Sends one message again and again. */
 class Sender {
-  readonly transmission: Transmission;
+  readonly transmission: CyclicMessage;
   readonly id: number;
   readonly #codec: MessageCodec;
   /** Every so many ticks, and in which of them. */
@@ -88,7 +88,7 @@ class Sender {
   #names: readonly string[] = [];
   #data: Uint8Array;
 
-  constructor(codec: MessageCodec, transmission: Transmission, phase: number) {
+  constructor(codec: MessageCodec, transmission: CyclicMessage, phase: number) {
     this.transmission = transmission;
     this.#codec = codec;
     this.#ticks = Math.max(1, transmission.cycle / TICK);
@@ -99,7 +99,7 @@ class Sender {
     this.#guard = transmission.secured === true ? guardOf(codec, transmission.message) : undefined;
   }
 
-  due({ scene }: Vehicle, tick: number): boolean {
+  due({ scene }: SimulatedVehicle, tick: number): boolean {
     if (tick % this.#ticks !== this.#phase || scene.network === 'Asleep') return false;
     if (scene.silent.includes(this.transmission.message)) return false;
     const { while: condition } = this.transmission;
@@ -108,7 +108,7 @@ class Sender {
   }
 
   /** The frame as it is sent `later` ms after the begin of the tick; valid until the next call. */
-  frame(car: Vehicle, later: number): Uint8Array {
+  frame(car: SimulatedVehicle, later: number): Uint8Array {
     const count = this.#sent++;
     const values = this.transmission.values(car, count, later);
     // Most messages say what they said before; packing them again would be most of the work.

@@ -4,10 +4,10 @@ import { day } from './day.ts';
 import { Day } from './day-scenario.ts';
 import type { Motion } from './drive.ts';
 import { Drivetrain, USABLE } from './drivetrain.ts';
-import { Injections, type When } from './injections.ts';
+import { Injections, type InjectionTime } from './injections.ts';
 import { Loop } from './loop.ts';
 import { Noise } from './noise.ts';
-import { type Place, Route } from './route.ts';
+import { Route, type RoutePoint } from './route.ts';
 import type { Part, Scenario, ScenarioName, Scene } from './scenario.ts';
 import type { CarState } from './state.ts';
 
@@ -30,12 +30,12 @@ const STEERING_RATIO = 15;
 const STEERING_RATE = 0.4;
 
 /** The car as physics: what is true of it at the moment it has been stepped to. */
-export class Vehicle {
+export class SimulatedVehicle {
   readonly units: ControlUnits;
   readonly drivetrain: Drivetrain;
   motion: Motion;
   scene: Scene;
-  place: Place;
+  place: RoutePoint;
   /** degrees/s, left is positive */
   yawRate = 0;
   /** degrees of the steering wheel, left is positive */
@@ -125,7 +125,7 @@ export class Vehicle {
   }
 
   /** From now on, or from `when` on, this is otherwise than the scenario has it. */
-  inject(changes: Partial<Scene>, when?: When): void {
+  inject(changes: Partial<Scene>, when?: InjectionTime): void {
     this.#injections.add(changes, when);
   }
 

@@ -7,7 +7,7 @@ import { type Run, Runs } from '../../agent/outbox/runs.ts';
 import type { Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { type Item, RecordBatch } from './batch.ts';
-import { Cursor } from './cursor.ts';
+import { RecordCursor } from './cursor.ts';
 import { Kinds } from './message-record.ts';
 import { headLength, lengthAt } from './record.ts';
 import {
@@ -18,7 +18,7 @@ import {
   type SeriesName,
   stateRecord,
 } from './record-types.ts';
-import { type Place, Rows, type Traits } from './rows.ts';
+import { type RecordExtent, Rows, type Traits } from './rows.ts';
 import type { Segment } from './segment.ts';
 
 export class Series {
@@ -68,15 +68,15 @@ export interface Removal {
   /** How many from `number` on the record is to name; none of what stays owed. */
   readonly count: number;
   /** Where the record of the entry lies, when there was one. */
-  readonly place: Pick<Place, 'segment' | 'size'> | undefined;
+  readonly place: Pick<RecordExtent, 'segment' | 'size'> | undefined;
 }
 
 /** A record that was written again, and where it lay. */
 export interface Move {
   readonly series: Series;
   readonly number: number;
-  readonly from: Place;
-  readonly to: Place;
+  readonly from: RecordExtent;
+  readonly to: RecordExtent;
 }
 
 /** What the contents need of the journal. */
@@ -94,7 +94,7 @@ export class Contents {
   readonly #medium: Medium;
   readonly #log: Log | undefined;
   readonly #series = new Map<SeriesName, Series>();
-  readonly #cursor = new Cursor();
+  readonly #cursor = new RecordCursor();
   #batch = new RecordBatch();
   #spare: RecordBatch | undefined;
   #segment: Segment | undefined;
@@ -172,7 +172,7 @@ export class Contents {
    * The payload of an entry's record, for a cursor that is used before the next read; undefined when the record is
    * damaged. Throws `store.failed` when the disk does not give it.
    */
-  read(series: Series, row: number): Cursor | undefined {
+  read(series: Series, row: number): RecordCursor | undefined {
     const { rows } = series;
     const segment = rows.segment(row);
     const offset = rows.offset(row);
@@ -186,7 +186,7 @@ export class Contents {
   }
 
   /** As {@link read}; undefined also when the disk does not give the record, which was then said in the log. */
-  tryRead(series: Series, row: number): Cursor | undefined {
+  tryRead(series: Series, row: number): RecordCursor | undefined {
     try {
       return this.read(series, row);
     } catch (error) {

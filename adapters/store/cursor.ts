@@ -6,7 +6,7 @@
 
 const decoder = new TextDecoder('utf-8');
 
-export class Cursor {
+export class RecordCursor {
   #bytes: Uint8Array = new Uint8Array(0);
   #view = new DataView(this.#bytes.buffer);
   #at = 0;

@@ -1,7 +1,7 @@
 /** How a message of the outbox is kept: record members `kind, at, retain, payload, correlation?`. */
 import type { OutboxEntry, OutboxReference } from '../../agent/ports.ts';
 import type { Item } from './batch.ts';
-import type { Cursor } from './cursor.ts';
+import type { RecordCursor } from './cursor.ts';
 import { messageRecord } from './record-types.ts';
 import type { Rows, Traits } from './rows.ts';
 
@@ -84,7 +84,7 @@ export function referenceOf(priorityClass: number, rows: Rows, row: number, kind
 }
 
 /** Of a message's record, what follows its number; undefined when it is not that of a message. */
-export function messageTraits(cursor: Cursor, items: number, kinds: Kinds): Traits | undefined {
+export function messageTraits(cursor: RecordCursor, items: number, kinds: Kinds): Traits | undefined {
   const kind = cursor.text();
   const at = cursor.number();
   const retain = cursor.boolean();
@@ -96,7 +96,7 @@ export function messageTraits(cursor: Cursor, items: number, kinds: Kinds): Trai
 }
 
 /** The message again, from the payload of its record. */
-export function readEntry(cursor: Cursor): OutboxEntry | undefined {
+export function readEntry(cursor: RecordCursor): OutboxEntry | undefined {
   const items = cursor.array() ?? 0;
   cursor.count();
   const priority = cursor.count();

@@ -2,7 +2,7 @@
 import { Runs } from '../../agent/outbox/runs.ts';
 import { type Contents, runsOf, type Series } from './contents.ts';
 import { crc32c } from './crc32c.ts';
-import { Cursor } from './cursor.ts';
+import { RecordCursor } from './cursor.ts';
 import { messageTraits } from './message-record.ts';
 import {
   checkpointRecord,
@@ -16,10 +16,10 @@ import {
   stateSeries,
   wearRecord,
 } from './record-types.ts';
-import type { Place, Traits } from './rows.ts';
+import type { RecordExtent, Traits } from './rows.ts';
 
 /** Result of reading a record back. */
-export type Reading = 'known' | 'unknown' | 'malformed';
+type Reading = 'known' | 'unknown' | 'malformed';
 
 interface CheckpointLine {
   readonly series: SeriesName;
@@ -34,7 +34,7 @@ export class Replay {
   /** Bytes put on the medium on a day, as the last record of it says. */
   wear: { readonly day: number; readonly bytes: number } = { day: 0, bytes: 0 };
   readonly #contents: Contents;
-  readonly #cursor = new Cursor();
+  readonly #cursor = new RecordCursor();
   /** By series: number and count of what was removed. */
   readonly #removals = new Map<Series, number[]>();
   #checkpoint: readonly CheckpointLine[] | undefined;
@@ -59,7 +59,7 @@ export class Replay {
   }
 
   /** Takes the record whose payload is `bytes[from..to)`; `place` is where it lies, head included. */
-  take(bytes: Uint8Array, from: number, to: number, place: Place): Reading {
+  take(bytes: Uint8Array, from: number, to: number, place: RecordExtent): Reading {
     const cursor = this.#cursor.reset(bytes, from, to);
     const items = cursor.array();
     const type = items === undefined ? undefined : cursor.count();
@@ -154,7 +154,7 @@ export class Replay {
     return first;
   }
 
-  #entry(type: number, cursor: Cursor, items: number, place: Place): Reading {
+  #entry(type: number, cursor: RecordCursor, items: number, place: RecordExtent): Reading {
     const name = type === messageRecord ? cursor.count() : cursor.text();
     const number = cursor.count();
     if (name === undefined || number === undefined || (type === stateRecord) !== (name === stateSeries)) {
@@ -173,7 +173,7 @@ export class Replay {
     return 'known';
   }
 
-  #removal(cursor: Cursor, items: number): Reading {
+  #removal(cursor: RecordCursor, items: number): Reading {
     const name = cursor.atText ? cursor.text() : cursor.count();
     const number = cursor.count();
     const count = items > 3 ? cursor.count() : 1;
@@ -187,7 +187,7 @@ export class Replay {
     return 'known';
   }
 
-  #readCheckpoint(cursor: Cursor, count: number): Reading {
+  #readCheckpoint(cursor: RecordCursor, count: number): Reading {
     const lines: CheckpointLine[] = [];
     for (let i = 0; i < count; i++) {
       if (cursor.array() !== 3) return 'malformed';
@@ -214,7 +214,7 @@ export class Replay {
 }
 
 /** Of a record of the car, what follows its number. */
-function recordTraits(cursor: Cursor): Traits | undefined {
+function recordTraits(cursor: RecordCursor): Traits | undefined {
   const at = cursor.number();
   const id = cursor.utf8();
   if (at === undefined || !Number.isFinite(at) || id === undefined || cursor.bytes() === undefined) return undefined;

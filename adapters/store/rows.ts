@@ -4,7 +4,7 @@
  */
 
 /** What a row says of an entry. */
-export interface Place {
+export interface RecordExtent {
   /** Number of the segment that has its record; from 1. */
   readonly segment: number;
   /** Where in that file the record begins. */
@@ -46,7 +46,7 @@ export class Rows {
   }
 
   /** Adds an entry; its number is greater than all before, but for what {@link settle} puts right. */
-  push(number: number, place: Place, traits: Traits): void {
+  push(number: number, place: RecordExtent, traits: Traits): void {
     if (this.#to === this.#number.length) this.#resize(Math.ceil(growth * this.#to));
     const row = this.#to++;
     this.#live++;
@@ -99,7 +99,7 @@ export class Rows {
   }
 
   /** The record lies elsewhere now. */
-  move(row: number, { segment, offset, size }: Place): void {
+  move(row: number, { segment, offset, size }: RecordExtent): void {
     this.#segment[row] = segment;
     this.#offset[row] = offset;
     this.#size[row] = size;

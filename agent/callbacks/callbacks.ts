@@ -16,9 +16,9 @@ import { type RemoteReport, type RemoteType, remoteTypes } from '../../protocol/
 import type { Clock, Log, Memory, RecordStore } from '../ports.ts';
 import { final } from '../remotes/ledger.ts';
 import { type CommandOrigin, CommandOrigins } from './command-origins.ts';
-import type { Destination, Place } from './destination.ts';
+import type { DeliveryTarget, Destination } from './destination.ts';
 import { type DeliveryBounds, Distribution, deliveryBounds } from './distribution.ts';
-import { type MonitorBook, MonitorPlaces, receiverOfMonitor } from './monitor-places.ts';
+import { MonitorPlaces, receiverOfMonitor, type WatchedMonitors } from './monitor-places.ts';
 import type { Notifier } from './notifier.ts';
 import type { Losses } from './queue.ts';
 import { CallbackStore, type StoredCallback } from './store.ts';
@@ -28,7 +28,7 @@ const MONITOR = receiverOfMonitor('');
 export interface CallbacksParts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly monitors: MonitorBook;
+  readonly monitors: WatchedMonitors;
   readonly notifier: Notifier;
   /** What happened is kept here until everybody was told, in the commits of the states. */
   readonly records: RecordStore;
@@ -302,12 +302,12 @@ export class Callbacks {
     }
   }
 
-  #checkAddress(channel: Place['channel'], url: string, where: string): void {
+  #checkAddress(channel: DeliveryTarget['channel'], url: string, where: string): void {
     this.#parts.notifier.check(channel, url, where);
   }
 }
 
-function samePlace(one: Place, other: Place): boolean {
+function samePlace(one: DeliveryTarget, other: DeliveryTarget): boolean {
   if (one.channel === 'pushnotif' || other.channel === 'pushnotif') return one.channel === other.channel;
   return one.channel === other.channel && one.target === other.target;
 }

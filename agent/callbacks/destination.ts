@@ -9,7 +9,7 @@ import { Member } from '../../protocol/schema/monitor/input.ts';
 const USER_DELAY = 10_000;
 const USER_BATCH = 100;
 
-export type Place =
+export type DeliveryTarget =
   | { readonly channel: 'webhook'; readonly target: string; readonly secret?: string }
   | { readonly channel: 'websocket'; readonly target: string }
   | { readonly channel: 'pushnotif'; readonly device: Device };
@@ -22,7 +22,7 @@ export interface Addressee {
 
 export interface Destination {
   readonly side: CallbackSide;
-  readonly place: Place;
+  readonly place: DeliveryTarget;
   readonly addressee: Addressee;
   /** Of the callback; what a monitor or command adds is with what happened. */
   readonly attributes: readonly Attribute[];
@@ -52,7 +52,7 @@ export function callbackDestinations(callback: Callback): ReadonlyMap<string, De
   if (side === 'fleet' && webhook !== undefined) {
     return new Map([['', fleetDestination(webhook, subscribe.retryPolicy, subscribe.batchNotify, addressee)]]);
   }
-  const user = (place: Place, attributes: readonly Attribute[] = [], batch = USER_BATCH): Destination => ({
+  const user = (place: DeliveryTarget, attributes: readonly Attribute[] = [], batch = USER_BATCH): Destination => ({
     side: 'user',
     place,
     addressee,
@@ -82,7 +82,7 @@ export function forbidsBatching(attributes: readonly Attribute[]): boolean {
 
 type Webhook = NonNullable<MonitorDelivery['webhook']>;
 
-function webhookPlace({ target, secret }: Webhook): Place {
+function webhookPlace({ target, secret }: Webhook): DeliveryTarget {
   return { channel: 'webhook', target, ...(secret === undefined ? {} : { secret }) };
 }
 

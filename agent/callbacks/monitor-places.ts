@@ -6,7 +6,7 @@ import { type Destination, monitorDestination } from './destination.ts';
 import { keyOf } from './queue.ts';
 
 /** The monitors of the car, as far as delivery is concerned. */
-export interface MonitorBook {
+export interface WatchedMonitors {
   readonly all: readonly Monitor[];
   get(id: string): Monitor | undefined;
   /** Takes away a monitor whose callback is gone. */
@@ -19,7 +19,7 @@ export const receiverOfMonitor = (id: string): string => `monitor/${id}`;
 const stateKeyOf = (id: string): string => `${keyOf(receiverOfMonitor(id))}/to`;
 
 export class MonitorPlaces {
-  readonly #monitors: MonitorBook;
+  readonly #monitors: WatchedMonitors;
   readonly #log: Log;
   /** By the monitor itself: an update makes another. */
   readonly #read = new WeakMap<Monitor, MonitorDelivery>();
@@ -27,7 +27,7 @@ export class MonitorPlaces {
   readonly #last = new Map<string, string>();
   readonly #changed = new Set<string>();
 
-  constructor(monitors: MonitorBook, log: Log) {
+  constructor(monitors: WatchedMonitors, log: Log) {
     this.#monitors = monitors;
     this.#log = log;
   }

@@ -1,10 +1,10 @@
 /** The port through which notifications leave the car. */
 import { VigieError } from '../../protocol/errors.ts';
-import type { Destination, Place } from './destination.ts';
+import type { DeliveryTarget, Destination } from './destination.ts';
 import type { Notification } from './notification.ts';
 
 /** A notification, under its id. */
-export interface Item {
+export interface NotificationItem {
   readonly id: string;
   readonly notification: Notification;
 }
@@ -38,14 +38,14 @@ export interface Notifier {
    * @throws VigieError `input.malformed` for a channel that the car does not have and for an address that it would never
    * connect to; `where` names the member that has the address
    */
-  check(channel: Place['channel'], url: string, where: string): void;
+  check(channel: DeliveryTarget['channel'], url: string, where: string): void;
   /** Writes `items`, of which there is at least one, or as many of the first as can go together. Throws when it cannot. */
-  batch(receiver: string, to: Destination, items: readonly Item[]): RequestBatch;
+  batch(receiver: string, to: Destination, items: readonly NotificationItem[]): RequestBatch;
   /** Nothing more comes for this receiver for the time being: what is held open for it can be closed. */
   release(receiver: string): void;
 }
 
-export function channelMissing(channel: Place['channel'], where: string): VigieError {
+export function channelMissing(channel: DeliveryTarget['channel'], where: string): VigieError {
   return new VigieError(
     'input.malformed',
     `this car does not send by ${channel}: see \`callbacks\` of its configuration`,

@@ -2,7 +2,7 @@
 import type { Clock, Log } from '../ports.ts';
 import type { Destination } from './destination.ts';
 import type { Notification } from './notification.ts';
-import type { Item, Receipt, RequestBatch } from './notifier.ts';
+import type { NotificationItem, Receipt, RequestBatch } from './notifier.ts';
 import { type Loss, type Losses, Queue } from './queue.ts';
 
 /** All trying ends after three days. Interface 3.18.0 and 4.16.0, rules of delivery. */
@@ -22,7 +22,7 @@ export interface ReceiverParts {
   /** Resolves when all that was changed is on disk. */
   readonly committed: () => Promise<void>;
   /** Writes the first of the items as one request. */
-  readonly batch: (to: Destination, items: readonly Item[]) => RequestBatch;
+  readonly batch: (to: Destination, items: readonly NotificationItem[]) => RequestBatch;
   readonly send: (batch: RequestBatch) => Promise<Receipt>;
   /** Undefined: nobody knows the receiver any more. */
   readonly destination: () => Destination | undefined;
@@ -204,8 +204,8 @@ export class Receiver {
   }
 
   /** What can go together at most; a record that cannot be read is lost and said. */
-  #items(to: Destination): Item[] {
-    const items: Item[] = [];
+  #items(to: Destination): NotificationItem[] {
+    const items: NotificationItem[] = [];
     const most = (): number => this.#queue.batch || to.batch;
     while (items.length < Math.min(most(), this.#queue.length)) {
       const entry = this.#queue.entries[items.length];

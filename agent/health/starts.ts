@@ -4,7 +4,7 @@
  */
 
 /** One start of the agent. */
-export interface Run {
+export interface AgentRun {
   /** Which boot of the machine it was in. */
   readonly boot: string;
   /** Milliseconds since that boot. */
@@ -23,7 +23,7 @@ export const STAY = 15 * 60_000;
 const REMEMBERED = 16;
 
 /** Crashes that count at a start at this moment. */
-export function crashes(runs: readonly Run[], { boot, at }: Pick<Run, 'boot' | 'at'>): number {
+export function crashes(runs: readonly AgentRun[], { boot, at }: Pick<AgentRun, 'boot' | 'at'>): number {
   return runs.filter((run) => run.ended !== true && run.boot === boot && run.at <= at && at - run.at < WITHIN).length;
 }
 
@@ -32,22 +32,22 @@ export function backOff(count: number): number {
   return count >= CRASHES ? 0 : count * count * 1000;
 }
 
-export function begun(runs: readonly Run[], run: Run): readonly Run[] {
+export function begun(runs: readonly AgentRun[], run: AgentRun): readonly AgentRun[] {
   return [...runs, run].slice(-REMEMBERED);
 }
 
 /** The latest run ends as it should. */
-export function ended(runs: readonly Run[]): readonly Run[] {
+export function ended(runs: readonly AgentRun[]): readonly AgentRun[] {
   const last = runs.at(-1);
   return last === undefined ? runs : [...runs.slice(0, -1), { ...last, ended: true }];
 }
 
 /** `data`, when it is a list of runs. */
-export function readRuns(data: unknown): readonly Run[] | undefined {
+export function readRuns(data: unknown): readonly AgentRun[] | undefined {
   if (!Array.isArray(data)) return undefined;
   const sound = data.every((run: unknown) => {
-    const { boot, at } = (run ?? {}) as Partial<Run>;
+    const { boot, at } = (run ?? {}) as Partial<AgentRun>;
     return typeof boot === 'string' && typeof at === 'number' && Number.isFinite(at);
   });
-  return sound ? (data as readonly Run[]) : undefined;
+  return sound ? (data as readonly AgentRun[]) : undefined;
 }

@@ -1,6 +1,6 @@
 /** Times of day in a zone of the IANA data base, and the intervals of time triggers on the line of time. */
 import { DAY, weekdayOf, weekOf } from '../../protocol/calendar.ts';
-import type { Interval, Schedule } from '../../protocol/schema/monitor/schedule.ts';
+import type { Interval, TriggerSchedule } from '../../protocol/schema/monitor/schedule.ts';
 
 /** Clocks change on the quarter of an hour of UTC only. */
 const QUARTER = 900_000;
@@ -82,7 +82,7 @@ export interface Look {
 }
 
 /** Whether a moment is in one of the intervals, and until when that holds at least. */
-export function look({ zone: name, intervals }: Schedule, now: number): Look {
+export function look({ zone: name, intervals }: TriggerSchedule, now: number): Look {
   const zone = zoneOf(name);
   let inside = false;
   let next = now + LOOK_AGAIN;

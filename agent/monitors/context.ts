@@ -17,7 +17,7 @@ interface Complement {
 }
 
 /** The changes of Status around events. */
-export class Context {
+export class MonitorContext {
   #ring: RecentReadings | undefined;
   #complements: Complement[] = [];
   /** Something changed since {@link state} was asked. */

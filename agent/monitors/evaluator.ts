@@ -11,10 +11,10 @@ import {
   type RunningMonitor,
   type RunningTrigger,
   rawOf,
-  type Source,
   type SourceName,
   type SourceValue,
   sideOf,
+  type TriggerSource,
   usedOf,
 } from './running.ts';
 import { literal, type Sources, sameValue } from './sources.ts';
@@ -207,7 +207,7 @@ export class Evaluator {
   }
 
   /** Ends waits before a change of the slot counts; what they have to tell sees it as it was. */
-  #endWaitsBefore(slot: Slot, previous: SlotValue | undefined, counts: (source: Source) => boolean): void {
+  #endWaitsBefore(slot: Slot, previous: SlotValue | undefined, counts: (source: TriggerSource) => boolean): void {
     if (this.#timers.next > this.now) return;
     let ended = false;
     for (const source of this.#parts.sources.bySlot[slot.index] ?? []) {
@@ -217,7 +217,7 @@ export class Evaluator {
   }
 
   /** Waits that were over before what now comes; true when there were any. */
-  #endWaits({ triggers }: Source): boolean {
+  #endWaits({ triggers }: TriggerSource): boolean {
     let ended = false;
     for (const trigger of triggers) {
       if (trigger.place < 0 || trigger.due > this.now) continue;
@@ -228,7 +228,7 @@ export class Evaluator {
     return ended;
   }
 
-  #look(source: Source, heardBefore: boolean): void {
+  #look(source: TriggerSource, heardBefore: boolean): void {
     const value = source.read();
     const old = source.last;
     if (!source.dirty && sameValue(value, old)) return;

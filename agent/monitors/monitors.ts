@@ -16,7 +16,7 @@ import type { Log, Memory } from '../ports.ts';
 import type { OpenTripReader, Recorder } from '../recorders/recorder.ts';
 import type { RecordKind, RecordObserver } from '../records.ts';
 import type { StatusReader } from '../status.ts';
-import { Context } from './context.ts';
+import { MonitorContext } from './context.ts';
 import { Evaluator } from './evaluator.ts';
 import { extensionsOf, triggersOf, valuesOf } from './event-content.ts';
 import { Facts } from './facts.ts';
@@ -67,7 +67,7 @@ export class Monitors implements Recorder, RecordObserver {
   readonly #facts: Facts;
   readonly #sources: Sources;
   readonly #evaluator: Evaluator;
-  readonly #context = new Context();
+  readonly #context = new MonitorContext();
   readonly #entries = new Map<string, Entry>();
   #version = 0;
   #events = 0;

@@ -20,7 +20,7 @@ export type SourceValue = number | string | readonly string[];
 /** `used` and `position` are what time and zone triggers watch. */
 export type SourceName = DataName | 'used' | 'position';
 
-export interface Source {
+export interface TriggerSource {
   readonly name: SourceName;
   readonly slots: readonly Slot[];
   /** One slot is all that it is made of. */
@@ -48,7 +48,7 @@ export interface RunningTrigger extends Due {
   /** Its place among the triggers of the monitor. */
   readonly bit: number;
   readonly compiled: CompiledTrigger;
-  readonly source: Source;
+  readonly source: TriggerSource;
   /** Data: the operator is met. Zone: the car is inside the circle. Time: the moment is inside an interval. */
   main: Truth;
   /** With `previous`: the operator came to be met from a value that met it. Of the step in which it did only. */

@@ -3,7 +3,7 @@ import { dataRules } from '../../protocol/schema/monitor/data.ts';
 import { type Slot, type SlotValue, slotByPath, slots } from '../../protocol/slots.ts';
 import type { StatusReader } from '../status.ts';
 import { type Facts, privacyState } from './facts.ts';
-import { edgesOf, type RunningTrigger, type Source, type SourceName, type SourceValue } from './running.ts';
+import { edgesOf, type RunningTrigger, type SourceName, type SourceValue, type TriggerSource } from './running.ts';
 import { Thresholds } from './thresholds.ts';
 
 const pathsOf: Readonly<Partial<Record<SourceName, readonly string[]>>> = {
@@ -26,9 +26,9 @@ const inUse: ReadonlySet<SlotValue> = new Set(['StartUp', 'Start', 'Starting', '
 export class Sources {
   readonly #status: StatusReader;
   readonly #facts: Facts;
-  readonly #byName = new Map<SourceName, Source>();
+  readonly #byName = new Map<SourceName, TriggerSource>();
   /** By index of the slot; a slot that nobody watches has none. */
-  readonly bySlot: (Source[] | undefined)[] = new Array(slots.length).fill(undefined);
+  readonly bySlot: (TriggerSource[] | undefined)[] = new Array(slots.length).fill(undefined);
 
   constructor(status: StatusReader, facts: Facts) {
     this.#status = status;
@@ -36,16 +36,16 @@ export class Sources {
   }
 
   /** The source, if anybody watches it. */
-  watched(name: SourceName): Source | undefined {
+  watched(name: SourceName): TriggerSource | undefined {
     return this.#byName.get(name);
   }
 
-  get all(): Iterable<Source> {
+  get all(): Iterable<TriggerSource> {
     return this.#byName.values();
   }
 
   /** Adds a trigger to those that are told of changes. */
-  watch(name: SourceName, trigger: RunningTrigger): Source {
+  watch(name: SourceName, trigger: RunningTrigger): TriggerSource {
     const source = this.#byName.get(name) ?? this.#begin(name);
     source.triggers.push(trigger);
     source.thresholds.add(trigger, edgesOf(trigger.compiled));
@@ -53,7 +53,7 @@ export class Sources {
     return source;
   }
 
-  unwatch(source: Source, trigger: RunningTrigger): void {
+  unwatch(source: TriggerSource, trigger: RunningTrigger): void {
     source.triggers.splice(source.triggers.indexOf(trigger), 1);
     source.thresholds.remove(trigger);
     source.anew = true;
@@ -70,9 +70,9 @@ export class Sources {
     return this.#read(name, slotsOf(name));
   }
 
-  #begin(name: SourceName): Source {
+  #begin(name: SourceName): TriggerSource {
     const parts = slotsOf(name);
-    const source: Source = {
+    const source: TriggerSource = {
       name,
       slots: parts,
       single: isSingle(name),

@@ -2,7 +2,7 @@
 import { VigieError } from '../../protocol/errors.ts';
 import type { CompiledMonitor, CompiledTrigger } from '../../protocol/schema/monitor/compile.ts';
 import { FALSE, type Truth, UNKNOWN } from '../../protocol/schema/monitor/expression.ts';
-import type { RunningMonitor, RunningTrigger, Source, SourceName } from './running.ts';
+import type { RunningMonitor, RunningTrigger, SourceName, TriggerSource } from './running.ts';
 
 export interface KeptTrigger {
   readonly main: Truth;
@@ -27,7 +27,7 @@ export function monitorFrom(
   order: number,
   compiled: CompiledMonitor,
   kept: KeptMonitor | undefined,
-  watch: (name: SourceName, trigger: RunningTrigger) => Source,
+  watch: (name: SourceName, trigger: RunningTrigger) => TriggerSource,
 ): RunningMonitor {
   const monitor: RunningMonitor = {
     kind: 'refresh',
@@ -51,7 +51,7 @@ export function monitorFrom(
   return monitor;
 }
 
-type Unwatching = RunningTrigger & { source: Source; boundary: RunningTrigger['boundary'] };
+type Unwatching = RunningTrigger & { source: TriggerSource; boundary: RunningTrigger['boundary'] };
 
 function triggerFrom(
   monitor: RunningMonitor,

@@ -43,7 +43,7 @@ interface State {
   readonly held: readonly (readonly [slot: number, before: number, value: SlotValue])[];
 }
 
-export interface TelemetryOptions {
+interface TelemetryOptions {
   readonly deflate?: Deflate;
   /** Readings travel together for so long, ms. */
   readonly batch?: number;

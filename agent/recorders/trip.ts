@@ -8,8 +8,8 @@ import { tellsPower } from './trip/car.ts';
 import { forget } from './trip/distance.ts';
 import { forgetGauge } from './trip/energy.ts';
 import { Hearing } from './trip/hearing.ts';
-import { type Heard, Phases } from './trip/phases.ts';
-import { gaugeSlots, nothing, Readings } from './trip/readings.ts';
+import { type CarUse, Phases } from './trip/phases.ts';
+import { gaugeSlots, nothing, TripReadings } from './trip/readings.ts';
 import { copy } from './trip/shape.ts';
 import * as slots from './trip/slots.ts';
 import { correctState, keptState, newState, type TripState } from './trip/state.ts';
@@ -42,7 +42,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
   readonly #hearing: Hearing;
   #state: TripState;
   #phases: Phases;
-  #readings: Readings;
+  #readings: TripReadings;
   /** The position that privacy takes away now: it is where the trip ends that privacy hides as well. */
   #parting: TripState['position'] = null;
   /** The state since nothing is heard of the parked car. */
@@ -55,7 +55,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     this.#hearing = new Hearing(status);
     this.#state = newState();
     this.#phases = new Phases(this.#state, status, records, rule);
-    this.#readings = new Readings(this.#state, status, this.#phases, rule);
+    this.#readings = new TripReadings(this.#state, status, this.#phases, rule);
   }
 
   get current(): string | undefined {
@@ -146,7 +146,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     this.#state = copy(trip);
     this.#hearing.restore(hearing);
     this.#phases = new Phases(this.#state, this.#status, this.#records, this.#rule);
-    this.#readings = new Readings(this.#state, this.#status, this.#phases, this.#rule);
+    this.#readings = new TripReadings(this.#state, this.#status, this.#phases, this.#rule);
   }
 
   /** The records themselves are corrected and put again where they are kept. */
@@ -167,7 +167,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     return moment.at;
   }
 
-  #repeated(repeated: ReadonlySet<Slot>, now: number): Heard {
+  #repeated(repeated: ReadonlySet<Slot>, now: number): CarUse {
     const state = this.#state;
     let heard = nothing;
     for (const slot of repeated) {
@@ -214,7 +214,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
   }
 }
 
-function either(a: Heard, b: Heard): Heard {
+function either(a: CarUse, b: CarUse): CarUse {
   return {
     power: a.power || b.power,
     moved: a.moved || b.moved,

@@ -44,7 +44,7 @@ interface State {
 }
 
 /** While the car is stolen: a point in these intervals, ms, whatever the way. */
-export interface Tracking {
+interface Tracking {
   readonly running: number;
   readonly shutdown: number;
 }

@@ -15,7 +15,7 @@ const stolenState = slot('stolen.state');
 const privacyState = slot('privacy.state');
 const batteryCharge = slot('battery.voltage');
 
-export interface Car {
+interface Car {
   readonly status: StatusReader;
   readonly thefts: Thefts;
 }

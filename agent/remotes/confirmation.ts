@@ -5,14 +5,14 @@ import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import type { ChannelObserver, Channels } from '../channels.ts';
 import type { Clock } from '../ports.ts';
 import type { Status, StatusObserver } from '../status.ts';
-import type { End } from './diagnosis.ts';
+import type { CommandEnd } from './diagnosis.ts';
 
 /** How waiting for a result ended: it was shown, it was not in time, or something else was shown that ends it. */
-export type Ending = 'shown' | 'late' | End;
+export type Ending = 'shown' | 'late' | CommandEnd;
 
 export interface WaitOptions {
   /** What ends it before its time. */
-  readonly ends?: readonly End[];
+  readonly ends?: readonly CommandEnd[];
   /** Only what is shown after it was not counts: what was handed over before was confirmed in the same way. */
   readonly anew?: boolean;
 }
@@ -20,11 +20,11 @@ export interface WaitOptions {
 interface Waiting {
   readonly leaf: Slot | Channel;
   readonly rule: Confirmation;
-  readonly ends: readonly End[];
+  readonly ends: readonly CommandEnd[];
   /** The result counts when it is shown; not as long as it may be that of an earlier command. */
   armed: boolean;
   /** Somebody at the car acted against it; that counts when the result is not shown all the same. */
-  opposed: End | undefined;
+  opposed: CommandEnd | undefined;
   /** Only the first ending counts. */
   readonly settle: (ending: Ending) => void;
 }

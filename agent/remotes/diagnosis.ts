@@ -7,7 +7,7 @@ import type { StatusReader } from '../status.ts';
 import type { Refusal } from './plan.ts';
 
 /** A change of Status that ends an action before its time. */
-export interface End extends Refusal {
+export interface CommandEnd extends Refusal {
   readonly slot: Slot;
   readonly value: SlotValue;
 }
@@ -21,7 +21,7 @@ const preconditioningFailure = slot('preconditioning.airConditioning.failureCaus
 const openings = slots.filter(({ path }) => path.startsWith('doorsState.opening.'));
 const keyPresent = channelByPath.get('key.present');
 
-const driver = (on: Slot, value: SlotValue, detail: string): End => ({
+const driver = (on: Slot, value: SlotValue, detail: string): CommandEnd => ({
   slot: on,
   value,
   code: 'command.canceled',
@@ -31,13 +31,13 @@ const started = [
   driver(ignition, 'StartUp', 'the ignition was switched on meanwhile'),
   driver(ignition, 'Start', 'the engine was started meanwhile'),
 ];
-const chargingFault: End = {
+const chargingFault: CommandEnd = {
   slot: charging,
   value: 'Failure',
   code: 'command.chargingFault',
   detail: 'the car reports a fault of its charging',
 };
-const noPower: End = {
+const noPower: CommandEnd = {
   slot: charging,
   value: 'Disconnected',
   code: 'command.chargingStation',
@@ -57,7 +57,7 @@ const preconditioningFailures: Readonly<Record<string, ErrorCode>> = {
   OtherFailures: 'command.unconfirmed',
 };
 
-const ends: Readonly<Record<string, readonly End[]>> = {
+const ends: Readonly<Record<string, readonly CommandEnd[]>> = {
   'doors.lock': [...openings.map((opening) => driver(opening, 'Open', 'a door was opened meanwhile')), ...started],
   'lights.on': started,
   'horn.on': started,
@@ -75,7 +75,7 @@ const ends: Readonly<Record<string, readonly End[]>> = {
 };
 
 /** The changes of Status that end an action. */
-export function endsOf(action: string): readonly End[] {
+export function endsOf(action: string): readonly CommandEnd[] {
   return ends[action] ?? [];
 }
 

@@ -49,7 +49,7 @@ interface Head extends Omit<LedgerData, 'counters' | 'actions' | 'accepted' | 'k
 }
 
 /** A command that was accepted. */
-export interface Taken {
+interface Taken {
   readonly type: CommandKind;
   readonly at: number;
 }

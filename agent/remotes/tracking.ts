@@ -8,24 +8,24 @@ export interface Thefts {
 }
 
 /** Intervals between positions, ms. */
-export interface Period {
+export interface TrackingPeriod {
   readonly running: number;
   readonly shutdown: number;
 }
 
 /** Sets waypoints in these intervals, or no longer (the recorder of waypoints). */
 export interface Tracker {
-  track(period: Period | undefined): void;
+  track(period: TrackingPeriod | undefined): void;
 }
 
 /** What a command leaves out, ms. */
-const DEFAULT: Period = { running: 60_000, shutdown: 3_600_000 };
+const DEFAULT: TrackingPeriod = { running: 60_000, shutdown: 3_600_000 };
 
 /** Keeps the period in which a stolen car tells where it is, until it is found. */
 export class Tracking {
   readonly #tracker: Tracker | undefined;
   readonly #thefts: Thefts;
-  #period: Period | undefined;
+  #period: TrackingPeriod | undefined;
 
   constructor(thefts: Thefts, tracker: Tracker | undefined) {
     this.#thefts = thefts;
@@ -66,7 +66,7 @@ export class Tracking {
 
   /** Takes up what {@link state} gave; what is not that counts as nothing. */
   restore(state: unknown): void {
-    const { running, shutdown } = (state ?? {}) as Partial<Period>;
+    const { running, shutdown } = (state ?? {}) as Partial<TrackingPeriod>;
     if (typeof running !== 'number' || typeof shutdown !== 'number' || !(running > 0 && shutdown > 0)) return;
     this.#period = { running, shutdown };
     this.#tracker?.track(this.#period);

@@ -1,10 +1,10 @@
 /** What goes with a reference, as lines for programs and for people. */
+import type { BoundDatabase } from '../../adapters/can/dbc/index.ts';
 import { bitsOf, MessageFinder } from '../../adapters/can/dbc/index.ts';
 import type { Correlation } from '../../adapters/can/inspect/index.ts';
 import { EXTENDED } from '../../agent/ports.ts';
-import type { BoundDatabase } from '../vehicle.ts';
 import type { CorrelationLine } from './schema.ts';
-import { type Column, identifierText, printable, tableLines } from './table.ts';
+import { identifierText, printable, type TableColumn, tableLines } from './table.ts';
 
 /** Identifier bits of a frame id. */
 const IDENTIFIER = 0x1fff_ffff;
@@ -37,7 +37,7 @@ export function correlationLinesOf(
   });
 }
 
-const columns: readonly Column[] = [
+const columns: readonly TableColumn[] = [
   { title: 'bus', align: 'left', dispensable: 1 },
   { title: 'id', align: 'right' },
   { title: 'as in a DBC', align: 'left' },

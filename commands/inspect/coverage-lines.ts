@@ -1,7 +1,7 @@
 /** How well network descriptions fit, as lines for programs and for people. */
 import type { Coverage } from '../../adapters/can/inspect/index.ts';
 import type { DatabaseLine } from './schema.ts';
-import { type Column, printable, tableLines } from './table.ts';
+import { printable, type TableColumn, tableLines } from './table.ts';
 
 export function databaseLineOf({ database, ...counted }: Coverage): DatabaseLine {
   const { file, messages } = database;
@@ -21,7 +21,7 @@ export function databaseLineOf({ database, ...counted }: Coverage): DatabaseLine
   };
 }
 
-const columns: readonly Column[] = [
+const columns: readonly TableColumn[] = [
   { title: 'frames known', align: 'right' },
   { title: 'length fits', align: 'right' },
   { title: 'values in range', align: 'right', dispensable: 1 },

@@ -7,7 +7,7 @@ import type { FrameConsumer } from './read-log.ts';
 import { valuesOf } from './value-text.ts';
 
 /** Where finished lines go. */
-export interface LineSink {
+interface LineSink {
   line(text: string): void;
 }
 

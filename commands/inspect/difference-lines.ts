@@ -1,10 +1,10 @@
 /** What two recordings differ in, as lines for programs and for people. */
-import { bitsOf, type Message, MessageFinder, readBits, type Signal } from '../../adapters/can/dbc/index.ts';
-import type { Difference, Side } from '../../adapters/can/inspect/index.ts';
+import type { BoundDatabase } from '../../adapters/can/dbc/index.ts';
+import { bitsOf, type DbcMessage, MessageFinder, readBits, type Signal } from '../../adapters/can/dbc/index.ts';
+import type { Difference, RecordingSide } from '../../adapters/can/inspect/index.ts';
 import { EXTENDED } from '../../agent/ports.ts';
-import type { BoundDatabase } from '../vehicle.ts';
 import type { DifferenceLine } from './schema.ts';
-import { type Column, identifierText, placeText, printable, tableLines } from './table.ts';
+import { identifierText, placeText, printable, type TableColumn, tableLines } from './table.ts';
 
 /** Identifier bits of a frame id. */
 const IDENTIFIER = 0x1fff_ffff;
@@ -39,7 +39,7 @@ export function differenceLinesOf(
   });
 }
 
-function sideOf({ frames, value, flips, changedAt }: Side, begin: number): DifferenceLine['first'] {
+function sideOf({ frames, value, flips, changedAt }: RecordingSide, begin: number): DifferenceLine['first'] {
   return {
     frames,
     ...(value === undefined ? {} : { value }),
@@ -48,13 +48,17 @@ function sideOf({ frames, value, flips, changedAt }: Side, begin: number): Diffe
   };
 }
 
-function signalsAt(message: Message, start: number, bits: number): Signal[] {
+function signalsAt(message: DbcMessage, start: number, bits: number): Signal[] {
   return message.signals.filter((signal) => bitsOf(signal).some((bit) => bit >= start && bit < start + bits));
 }
 
 /** What the value table calls a value that never changes. */
-function namesOf(signal: Signal, first: Side, second: Side): { readonly first?: string; readonly second?: string } {
-  const nameIn = ({ latest, value }: Side): string | undefined => {
+function namesOf(
+  signal: Signal,
+  first: RecordingSide,
+  second: RecordingSide,
+): { readonly first?: string; readonly second?: string } {
+  const nameIn = ({ latest, value }: RecordingSide): string | undefined => {
     if (latest === undefined || value === undefined || Math.max(...bitsOf(signal)) >= latest.length * 8)
       return undefined;
     return signal.choices?.get(Number(readBits(latest, signal)));
@@ -63,7 +67,7 @@ function namesOf(signal: Signal, first: Side, second: Side): { readonly first?: 
   return { ...(own === undefined ? {} : { first: own }), ...(other === undefined ? {} : { second: other }) };
 }
 
-const columns: readonly Column[] = [
+const columns: readonly TableColumn[] = [
   { title: 'bus', align: 'left', dispensable: 1 },
   { title: 'id', align: 'right' },
   { title: 'place', align: 'left' },

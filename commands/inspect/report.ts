@@ -1,4 +1,5 @@
 /** What was found, as lines of NDJSON for programs or tables for people. */
+import type { BoundDatabase } from '../../adapters/can/dbc/index.ts';
 import { MessageFinder } from '../../adapters/can/dbc/index.ts';
 import {
   type Correlator,
@@ -8,7 +9,6 @@ import {
   type Traffic,
 } from '../../adapters/can/inspect/index.ts';
 import type { Format } from '../output.ts';
-import type { BoundDatabase } from '../vehicle.ts';
 import { correlationLinesOf, correlationText } from './correlation-lines.ts';
 import { coverageText, databaseLineOf } from './coverage-lines.ts';
 import { differenceLinesOf, differenceText } from './difference-lines.ts';

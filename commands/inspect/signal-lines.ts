@@ -1,7 +1,7 @@
 /** What was seen of signals, as lines for programs and for people. */
 import { MOST_VALUES, type SignalStatistics } from '../../adapters/can/inspect/index.ts';
 import type { SignalLine } from './schema.ts';
-import { type Column, printable, tableLines } from './table.ts';
+import { printable, type TableColumn, tableLines } from './table.ts';
 import { valuesOf } from './value-text.ts';
 
 /** A signal with more different values than this has no list of them. */
@@ -48,7 +48,7 @@ export function signalLineOf(seen: SignalStatistics): SignalLine {
   };
 }
 
-const columns: readonly Column[] = [
+const columns: readonly TableColumn[] = [
   { title: 'signal', align: 'left', breakable: true },
   { title: 'frames', align: 'right', dispensable: 1 },
   { title: 'min', align: 'right' },

@@ -1,6 +1,6 @@
 /** Tables for people, as wide as their terminal. */
 
-export interface Column {
+export interface TableColumn {
   readonly title: string;
   readonly align: 'left' | 'right';
   /** Where the width does not suffice, the column with the lowest number is left out first; undefined: never. */
@@ -27,7 +27,7 @@ const INDENT = '    ';
  * Lines of a table, its titles first. No line is wider than `width` unless the columns that are never left out are.
  * Details go beside the cells if all of them fit there unbroken or there is room for some words; else below.
  */
-export function tableLines(columns: readonly Column[], rows: readonly Row[], width: number): string[] {
+export function tableLines(columns: readonly TableColumn[], rows: readonly Row[], width: number): string[] {
   const widths = columns.map(({ title }, c) =>
     rows.reduce((most, { cells }) => Math.max(most, ...linesOf(cells[c]).map(lengthOf)), lengthOf(title)),
   );
@@ -97,7 +97,7 @@ function linesOf(cell: string | readonly string[] | undefined): readonly string[
   return cell === undefined ? [] : typeof cell === 'string' ? [cell] : cell;
 }
 
-function pad(text: string, width: number, align: Column['align']): string {
+function pad(text: string, width: number, align: TableColumn['align']): string {
   const blank = ' '.repeat(Math.max(0, width - lengthOf(text)));
   return align === 'left' ? text + blank : blank + text;
 }

@@ -1,11 +1,11 @@
 /** What was seen of buses and identifiers, as lines for programs and for people. */
 
-import type { Message } from '../../adapters/can/dbc/index.ts';
+import type { DbcMessage } from '../../adapters/can/dbc/index.ts';
 import type { FoundChecksum, ObservedBus, ObservedMessage, Traffic } from '../../adapters/can/inspect/index.ts';
 import { EXTENDED } from '../../agent/ports.ts';
 import { counted } from '../../protocol/counted.ts';
 import type { BusLine, IdentifierLine } from './schema.ts';
-import { type Column, identifierText, placeText, printable, type Row, tableLines, wrap } from './table.ts';
+import { identifierText, placeText, printable, type Row, type TableColumn, tableLines, wrap } from './table.ts';
 
 /** Identifier bits of a frame id. */
 const IDENTIFIER = 0x1fff_ffff;
@@ -19,7 +19,7 @@ export function busLineOf(bus: ObservedBus): BusLine {
 export function identifierLineOf(
   bus: ObservedBus,
   observed: ObservedMessage,
-  message?: Pick<Message, 'name' | 'length'>,
+  message?: Pick<DbcMessage, 'name' | 'length'>,
 ): IdentifierLine {
   const { id, frames, remotes, fdFrames, changes, first, last, intervals, longest } = observed;
   const { median, jitter, minimum, maximum } = intervals;
@@ -65,7 +65,7 @@ function checksumOf({ place, constants, profile, ...found }: FoundChecksum): Non
   };
 }
 
-const columns: readonly Column[] = [
+const columns: readonly TableColumn[] = [
   { title: 'id', align: 'right' },
   { title: 'frames', align: 'right' },
   { title: 'share', align: 'right', dispensable: 1 },

@@ -28,7 +28,7 @@ export interface DeliveryOptions {
 }
 
 /** What has become of a command: its last state, and how many states were heard of. */
-export interface Outcome {
+interface Outcome {
   readonly report?: RemoteReport;
   readonly states: number;
 }

@@ -2,7 +2,7 @@
 import {
   type BoundDatabase,
   DbcFrameReader,
-  type Message,
+  type DbcMessage,
   MessageFinder,
   type Signal,
 } from '../../adapters/can/dbc/index.ts';
@@ -48,10 +48,10 @@ class SeenSignal {
   }
 }
 
-export class SignalObserver {
+export class SuggestionObserver {
   readonly #finder: MessageFinder;
   readonly #databases: readonly BoundDatabase[];
-  readonly #seen = new Map<string, Map<Message, Seen>>();
+  readonly #seen = new Map<string, Map<DbcMessage, Seen>>();
   #reader: DbcFrameReader | undefined;
   #names: readonly string[] = [];
 
@@ -90,12 +90,12 @@ export class SignalObserver {
   }
 
   /** Whether the bus has had frames of the message. */
-  has(bus: string, message: Message): boolean {
+  has(bus: string, message: DbcMessage): boolean {
     return this.#seen.get(bus)?.has(message) === true;
   }
 
   /** Undefined when the bus has had no value of the signal. */
-  observed(bus: string, message: Message, signal: Signal): Observed | undefined {
+  observed(bus: string, message: DbcMessage, signal: Signal): Observed | undefined {
     const seen = this.#seen
       .get(bus)
       ?.get(message)
@@ -103,8 +103,8 @@ export class SignalObserver {
     return seen === undefined || (seen.raws.size === 0 && seen.observed.span === undefined) ? undefined : seen.observed;
   }
 
-  #seenOf(bus: string, message: Message): Seen {
-    const messages = this.#seen.get(bus) ?? new Map<Message, Seen>();
+  #seenOf(bus: string, message: DbcMessage): Seen {
+    const messages = this.#seen.get(bus) ?? new Map<DbcMessage, Seen>();
     this.#seen.set(bus, messages);
     let seen = messages.get(message);
     if (seen === undefined) {

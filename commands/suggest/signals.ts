@@ -1,12 +1,12 @@
 /** What the files, and a log where there is one, say about each signal. */
-import type { Message, Signal } from '../../adapters/can/dbc/index.ts';
+import type { DbcMessage, Signal } from '../../adapters/can/dbc/index.ts';
 import type { Observed } from './observed.ts';
 import { type Concept, qualifying } from './vocabulary.ts';
 import { type Word, wordsOf } from './words.ts';
 
 /** A signal with the words that are said about it. */
 export interface SignalFacts {
-  readonly message: Message;
+  readonly message: DbcMessage;
   readonly signal: Signal;
   /** Logical bus; absent where the profile has one only. */
   readonly bus?: string;
@@ -26,7 +26,7 @@ export interface SignalFacts {
 }
 
 export interface DescribedBus {
-  readonly messages: readonly Message[];
+  readonly messages: readonly DbcMessage[];
   readonly bus?: string;
 }
 
@@ -45,7 +45,7 @@ const LONGEST_COMMENT = 10;
 /** Every signal of the files that a profile can use, in their order. */
 export function signalsOf(
   described: readonly DescribedBus[],
-  observed?: (message: Message, signal: Signal, bus: string | undefined) => Observed | undefined,
+  observed?: (message: DbcMessage, signal: Signal, bus: string | undefined) => Observed | undefined,
 ): SignalFacts[] {
   return described.flatMap(({ messages: all, bus }) => {
     const messages = all.filter(({ onBus, name }) => onBus && nameable(name));
@@ -89,7 +89,7 @@ export function signalsOf(
 }
 
 /** An l or r is a side where another signal of the message has the other letter there. */
-function withSides({ name }: Signal, { signals }: Message, words: readonly Word[]): readonly Word[] {
+function withSides({ name }: Signal, { signals }: DbcMessage, words: readonly Word[]): readonly Word[] {
   return words.map((word, index) => {
     if (word.concepts.length > 0 || (word.text !== 'l' && word.text !== 'r')) return word;
     const other = word.text === 'l' ? 'r' : 'l';

@@ -1,21 +1,21 @@
 /** Writes what is suggested for the signals of DBC files, and of the logs that were read with them. */
 import { existsSync, writeFileSync } from 'node:fs';
-import { type BoundDatabase, type Message, MessageFinder } from '../../adapters/can/dbc/index.ts';
+import { type BoundDatabase, type DbcMessage, MessageFinder } from '../../adapters/can/dbc/index.ts';
 import type { Traffic } from '../../adapters/can/inspect/index.ts';
 import { counted } from '../../protocol/counted.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import { SignalObserver } from './observer.ts';
+import { SuggestionObserver } from './observer.ts';
 import { type ProfileBus, profileText } from './profile-text.ts';
 import { type DescribedBus, signalsOf } from './signals.ts';
 import { suggest } from './suggest.ts';
 
-export { SignalObserver };
+export { SuggestionObserver };
 
 /** The bus of a profile that has only one. */
 const ONLY = 'car';
 
 export interface LogsRead {
-  readonly observer: SignalObserver;
+  readonly observer: SuggestionObserver;
   readonly traffic: Traffic;
 }
 
@@ -54,11 +54,11 @@ export function writeSuggestions(
 interface Bus extends ProfileBus {
   /** Its name in the log; absent without a log. */
   readonly inLog?: string;
-  readonly messages: readonly Message[];
+  readonly messages: readonly DbcMessage[];
 }
 
 /** The buses of the profile: those of the log, where it has described frames on several. */
-function busesOf(databases: readonly BoundDatabase[], observer: SignalObserver | undefined): Bus[] {
+function busesOf(databases: readonly BoundDatabase[], observer: SuggestionObserver | undefined): Bus[] {
   const inLog = observer?.buses ?? [];
   const [only] = inLog;
   if (observer === undefined || inLog.length < 2) {
@@ -83,7 +83,11 @@ function busesOf(databases: readonly BoundDatabase[], observer: SignalObserver |
 }
 
 /** The bus that has most messages of a file: messages that the log has nowhere are most likely there. */
-function homeOf(messages: readonly Message[], buses: readonly string[], observer: SignalObserver): string | undefined {
+function homeOf(
+  messages: readonly DbcMessage[],
+  buses: readonly string[],
+  observer: SuggestionObserver,
+): string | undefined {
   const count = (bus: string): number => messages.filter((message) => observer.has(bus, message)).length;
   return [...buses].sort((one, other) => count(other) - count(one))[0];
 }

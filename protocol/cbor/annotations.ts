@@ -3,7 +3,7 @@ import type { TSchema } from '../schema/fields.ts';
 
 /** A schema as the annotations of protocol/schema/fields.ts describe it, what the codec and the CDDL are made of. */
 export type Annotated =
-  | { readonly kind: 'record'; readonly name: string | undefined; readonly members: readonly Member[] }
+  | { readonly kind: 'record'; readonly name: string | undefined; readonly members: readonly MapMember[] }
   | { readonly kind: 'list'; readonly items: Annotated; readonly minItems: number; readonly maxItems: number }
   | { readonly kind: 'tuple'; readonly items: readonly Annotated[]; readonly required: number }
   | {
@@ -22,7 +22,7 @@ export type Annotated =
   | { readonly kind: 'bytes'; readonly maxLength: number; readonly coding: string | undefined }
   | { readonly kind: 'constant'; readonly value: string };
 
-export interface Member {
+export interface MapMember {
   readonly name: string;
   /** Integer key on the wire. */
   readonly key: number;
@@ -90,7 +90,7 @@ function read(schema: Keywords, where: string): Annotated {
   throw new VigieError('configuration.wrong', `schema ${where} has no annotation that gives it a form on the wire`);
 }
 
-function members(schema: Keywords, where: string): Member[] {
+function members(schema: Keywords, where: string): MapMember[] {
   const byKey = new Map<number, string>();
   return Object.entries(schema.properties ?? {}).map(([name, property]) => {
     const key = property['x-key'];

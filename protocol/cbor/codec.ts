@@ -18,9 +18,9 @@ import {
   flag,
   float,
   instant,
-  type Kind,
   type Node,
   quantity,
+  type ScalarKind,
   text,
   UNKNOWN,
 } from './scalars.ts';
@@ -84,7 +84,7 @@ function nodeOf(schema: Annotated, options: CodecOptions): Node {
   }
 }
 
-function record(schema: Kind<'record'>, options: CodecOptions): Node {
+function record(schema: ScalarKind<'record'>, options: CodecOptions): Node {
   const members = schema.members.map((member) => ({
     ...member,
     constant: member.schema.kind === 'constant',
@@ -130,7 +130,7 @@ function record(schema: Kind<'record'>, options: CodecOptions): Node {
   };
 }
 
-function list(schema: Kind<'list'>, options: CodecOptions): Node {
+function list(schema: ScalarKind<'list'>, options: CodecOptions): Node {
   const { minItems, maxItems } = schema;
   const node = nodeOf(schema.items, options);
   const check = (value: unknown, wire: Wire): readonly unknown[] => {
@@ -146,7 +146,7 @@ function list(schema: Kind<'list'>, options: CodecOptions): Node {
   };
 }
 
-function tuple(schema: Kind<'tuple'>, options: CodecOptions): Node {
+function tuple(schema: ScalarKind<'tuple'>, options: CodecOptions): Node {
   const nodes = schema.items.map((item) => nodeOf(item, options));
   const check = (value: unknown, wire: Wire): readonly unknown[] => {
     const size = Array.isArray(value) ? value.length : -1;

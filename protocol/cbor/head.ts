@@ -7,7 +7,7 @@ import { VigieError } from '../errors.ts';
 /** Major types by what they hold. */
 export const MAJOR = { unsigned: 0, negative: 1, bytes: 2, text: 3, array: 4, map: 5, tag: 6, simple: 7 } as const;
 
-export interface Head {
+interface Head {
   readonly major: number;
   /** Length, count, value, tag number or simple value; beyond 2^53 not exact. Not the value of a float. */
   readonly argument: number;

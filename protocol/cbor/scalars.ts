@@ -22,9 +22,9 @@ export interface Node {
 }
 
 /** The annotations of one kind of node. */
-export type Kind<K extends Annotated['kind']> = Extract<Annotated, { kind: K }>;
+export type ScalarKind<K extends Annotated['kind']> = Extract<Annotated, { kind: K }>;
 
-export function quantity(schema: Kind<'quantity'>): Node {
+export function quantity(schema: ScalarKind<'quantity'>): Node {
   const { minimum, maximum } = schema;
   const steps = new Steps(schema);
   return {
@@ -45,7 +45,7 @@ export function quantity(schema: Kind<'quantity'>): Node {
   };
 }
 
-export function float({ minimum, maximum }: Kind<'quantity'>): Node {
+export function float({ minimum, maximum }: ScalarKind<'quantity'>): Node {
   return {
     encode: (value, wire) => wire.float(checkNumber(value, minimum, maximum, wire)),
     decode: (tree, wire) => checkNumber(numberOf(tree), minimum, maximum, wire),
@@ -107,7 +107,7 @@ function checkFlag(value: unknown, wire: Wire): boolean {
  */
 const unfaithful = /\p{Surrogate}|^\ufeff/u;
 
-export function text({ maxLength, pattern }: Kind<'text'>): Node {
+export function text({ maxLength, pattern }: ScalarKind<'text'>): Node {
   const expression = pattern === undefined ? undefined : new RegExp(pattern, 'u');
   const check = (value: unknown, wire: Wire): string => {
     if (typeof value !== 'string') throw wire.fault('must be a text');
@@ -122,7 +122,7 @@ export function text({ maxLength, pattern }: Kind<'text'>): Node {
   return { encode: check, decode: check };
 }
 
-export function byteString({ maxLength }: Kind<'bytes'>): Node {
+export function byteString({ maxLength }: ScalarKind<'bytes'>): Node {
   const check = (value: unknown, wire: Wire): Uint8Array => {
     if (!(value instanceof Uint8Array)) throw wire.fault('must be bytes');
     if (value.length > maxLength) throw wire.fault(`must have at most ${maxLength} bytes, has ${value.length}`);

@@ -21,7 +21,7 @@ import { stepOf } from './steps.ts';
 import { bitsOf, LONGEST, readTimes, type TimeColumns, timeColumns, writeTimes } from './times.ts';
 
 /** The readings of one slot in their order; both lists are of one length, at least 1. */
-export interface Series {
+export interface ColumnSeries {
   /** Id of the slot. */
   readonly slot: number;
   /** In ticks since the start of the message, within ±2^51. */
@@ -30,10 +30,10 @@ export interface Series {
   readonly values: readonly number[];
 }
 
-export interface Block {
+interface Block {
   /** Milliseconds of a tick, at least 1. */
   readonly resolution: number;
-  readonly series: readonly Series[];
+  readonly series: readonly ColumnSeries[];
 }
 
 /** Longest tick, ms. */
@@ -188,7 +188,7 @@ export function readBlock(reader: NumberReader, limit: number): Block {
   if (steps.includes(0)) throw reader.fault('have a step of 0');
   const firsts = slots.map(() => within(reader.signed(), reader));
   const times = moments === 0 ? readTimes(counts, interval, reader) : readPlaces(counts, moments, interval, reader);
-  const series = slots.map((slot, index): Series => {
+  const series = slots.map((slot, index): ColumnSeries => {
     const values = [firsts[index]!];
     for (let i = 1; i < counts[index]!; i++) {
       values.push(within(values[i - 1]! + reader.signed() * steps[index]!, reader));

@@ -14,7 +14,7 @@
 import { type NumberReader, NumberWriter, REACH } from './numbers.ts';
 import { stepOf } from './steps.ts';
 
-export type Row = ReadonlyMap<number, number>;
+type Row = ReadonlyMap<number, number>;
 
 /** Most records in one message. */
 const ROWS = 1 << 14;

@@ -9,7 +9,7 @@ export type Side = (typeof sides)[number];
 /** Path under which a side lives, before the paths of its operations. */
 export const bases: Readonly<Record<Side, string>> = { fleet: '/connectedcar/v3', user: '/connectedcar/v4' };
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** A parameter of a request; its schema describes the value after it was taken apart (lists are arrays). */
 export interface Parameter {
@@ -53,7 +53,7 @@ export interface Operation {
   /** Unique, e.g. `fleet.status.get`: names the handler. */
   readonly id: string;
   readonly side: Side;
-  readonly method: Method;
+  readonly method: HttpMethod;
   /** Path below the base of the side with parameters in braces, e.g. `/fleets/{fid}/vehicles/{vid}/status`. */
   readonly path: string;
   /** What it is about, for the order of the document. */

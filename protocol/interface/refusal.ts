@@ -39,7 +39,7 @@ export interface UserRefusal {
   readonly message: string;
 }
 
-export interface Refused {
+interface Refused {
   /** Id of the request, the one in the log. */
   readonly uuid: string;
   /** UTC ms. */

@@ -99,4 +99,3 @@ export const statusSchema = record(
   },
   { description: 'The state of a car. Interface 3.19.2 Status.' },
 );
-export type Status = Static<typeof statusSchema>;

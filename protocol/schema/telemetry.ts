@@ -1,5 +1,5 @@
 /** Telemetry: readings of slots over time, as compressed columns (protocol/columns). */
-import { BlockWriter, type Gathering, readBlock, type Series } from '../columns/block.ts';
+import { BlockWriter, type ColumnSeries, type Gathering, readBlock } from '../columns/block.ts';
 import { type Deflate, NO_DICTIONARY, portableDeflate } from '../columns/deflate.ts';
 import { inflate } from '../columns/inflate.ts';
 import { type Coding, integersOf } from '../columns/integers.ts';
@@ -105,10 +105,10 @@ function unbounded(what: string, maximum: number): VigieError {
 }
 
 /** Series with their times in UTC milliseconds, by ascending id of their slot. */
-function seriesOf({ start, size, columns }: Telemetry): Series[] {
+function seriesOf({ start, size, columns }: Telemetry): ColumnSeries[] {
   if (size > telemetryBounds.size) throw unbounded(`${size} bytes`, telemetryBounds.size);
   const reader = new NumberReader(inflate(columns, size, NO_DICTIONARY));
-  const found: Series[] = [];
+  const found: ColumnSeries[] = [];
   let left: number = telemetryBounds.readings;
   while (reader.left > 0) {
     const { resolution, series } = readBlock(reader, left);

@@ -192,7 +192,7 @@ export const tripSchema = record(
 export type Trip = Static<typeof tripSchema>;
 
 export const tripStates = ['Nominal', 'Unstarted', 'DataLacking', 'Unfinished'] as const;
-export type TripState = (typeof tripStates)[number];
+type TripState = (typeof tripStates)[number];
 
 /** The state that filters and triggers know: that of its first fault, Nominal without. Interface 3.19.2 TripStateEnum. */
 export function tripState(trip: Trip): TripState {

@@ -7,7 +7,7 @@ import { DbcDecoder, REPEATED, type Readings } from '../../adapters/can/dbc/inde
 import type { FrameBatch, ReadingSink } from '../../agent/ports.ts';
 import { answer, Digest } from './answers.ts';
 import { everySignal, readNetwork } from './network.ts';
-import { type Traffic, trafficOf } from './traffic.ts';
+import { type BusTraffic, trafficOf } from './traffic.ts';
 
 const [network = '', file = '', way = 'columns'] = process.argv.slice(2);
 const database = readNetwork(network);
@@ -41,7 +41,7 @@ class Check implements ReadingSink {
   alive(): void {}
 }
 
-function cut(traffic: Traffic, size: number): FrameBatch[] {
+function cut(traffic: BusTraffic, size: number): FrameBatch[] {
   const { at, id, length, data } = traffic;
   const batches: FrameBatch[] = [];
   for (let from = 0; from < traffic.count; from += size) {

@@ -8,8 +8,8 @@ import { madeUpNetwork } from './made-up-network.ts';
 import { benchNetwork, everySignal, readNetwork, writeTables } from './network.ts';
 import { installPeers } from './peers.ts';
 import { compile } from './reference.ts';
-import type { Section, Size, Table, Target } from './section.ts';
-import { carried, type Kind, makeTraffic, REPEATS, writeTraffic } from './traffic.ts';
+import type { BenchmarkTarget, Section, Size, Table } from './section.ts';
+import { carried, type FrameKind, makeTraffic, REPEATS, writeTraffic } from './traffic.ts';
 
 interface Network {
   readonly name: string;
@@ -32,7 +32,7 @@ function networks(scratch: string): readonly Network[] {
   return existsSync(peugeot.file) ? [...own, peugeot] : own;
 }
 
-const kinds: Readonly<Record<Kind, string>> = {
+const kinds: Readonly<Record<FrameKind, string>> = {
   new: 'every frame new',
   drive: `${REPEATS * 100} % of the frames repeat the last of their identifier`,
 };
@@ -75,7 +75,7 @@ function wrongOfCandied({ name, outcome }: Standing): string {
   return `${name} decoded ${FEW.toLocaleString('en')} of the frames; ${figure((wrong / values) * 100)} % of its values are other ones.`;
 }
 
-async function compare({ name, file }: Network, kind: Kind, size: Size, scratch: string): Promise<Table> {
+async function compare({ name, file }: Network, kind: FrameKind, size: Size, scratch: string): Promise<Table> {
   const database = readNetwork(file);
   const traffic = makeTraffic(database, size.frames, kind);
   const frames = join(scratch, 'decode.frames');
@@ -108,7 +108,7 @@ async function compare({ name, file }: Network, kind: Kind, size: Size, scratch:
   if (different.length > 0) throw new Error(`decoding ${name}: ${different.join()} gave other values`);
   const targets = standings
     .filter((standing) => first !== undefined && 'program' in reference && standing.name === '**vigie**')
-    .map((own): Target => {
+    .map((own): BenchmarkTarget => {
       const measured = ratioTo(first as Standing, own);
       return { what: `${name}, ${kinds[kind]}: speed, of the C table`, measured, bound: 0.6, wanted: 'at least' };
     });

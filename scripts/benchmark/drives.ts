@@ -40,17 +40,17 @@ const columns: readonly (readonly [step: number, path: string])[] = [
 ];
 
 /** Raw values of one moment, in the order of the signals. */
-export type Row = readonly number[];
+export type DriveRow = readonly number[];
 
 /** Rows of every drive in the folder, by file name; rows that are not complete are left out. */
-export function readDrives(folder: string): ReadonlyMap<string, readonly Row[]> {
+export function readDrives(folder: string): ReadonlyMap<string, readonly DriveRow[]> {
   const files = readdirSync(folder).filter((file) => file.endsWith('.csv'));
   return new Map(files.sort().map((file) => [file, rowsOf(readFileSync(join(folder, file), 'utf8'))]));
 }
 
 /** Rows of a drive as it is in a file. */
-export function rowsOf(text: string): Row[] {
-  const rows: Row[] = [];
+export function rowsOf(text: string): DriveRow[] {
+  const rows: DriveRow[] = [];
   for (const line of text.trim().split('\n').slice(1)) {
     const numbers = line.split(',').slice(0, columns.length).map(Number);
     if (numbers.length < columns.length || !numbers.every(Number.isFinite)) continue;
@@ -71,12 +71,12 @@ export interface Sampling {
 const START = 1_750_000_000_000;
 
 /** The readings of a drive in the order of time, rows a second apart; the same sampling gives the same times. */
-export function readingsOf(rows: readonly Row[], { onChange, together, jitter }: Sampling): Reading[] {
+export function readingsOf(rows: readonly DriveRow[], { onChange, together, jitter }: Sampling): Reading[] {
   const random = randomOf(1);
   const off = (): number => Math.round((random() * 2 - 1) * jitter);
   const slots = columns.map(([, path]) => slotOf(path));
   const readings: Reading[] = [];
-  let before: Row = [];
+  let before: DriveRow = [];
   for (const [second, row] of rows.entries()) {
     const moment = off();
     const found: Reading[] = [];

@@ -14,7 +14,7 @@ import { targets as units } from '../package/targets.ts';
 import { bundle } from './bundle.ts';
 import { figure, median } from './contest.ts';
 import { writeDrive } from './drive-log.ts';
-import type { Section, Table, Target } from './section.ts';
+import type { BenchmarkTarget, Section, Table } from './section.ts';
 
 const VIN = 'VF3FTPRNTCAR00001';
 /** Of one bus at 500 kbit/s; a full one has twice as many. */
@@ -93,7 +93,7 @@ without (mqtt, cbor-x, lowdb, node-schedule), loaded and connected, and doing no
   },
 };
 
-function targets(costs: readonly Cost[], floors: readonly Cost[]): Target[] {
+function targets(costs: readonly Cost[], floors: readonly Cost[]): BenchmarkTarget[] {
   const middle = (all: readonly Cost[], value: (cost: Cost) => number): number =>
     median(all.map(value).sort((a, b) => a - b));
   const of = (value: (cost: Cost) => number): number => middle(costs, value);

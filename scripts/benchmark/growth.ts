@@ -7,8 +7,8 @@ import { bundle } from './bundle.ts';
 import { figure } from './contest.ts';
 import { writeDrive } from './drive-log.ts';
 import { exponent } from './exponent.ts';
-import { type Line, type Panel, plot } from './plot.ts';
-import type { Section, Size, Table, Target } from './section.ts';
+import { type Panel, type PlotLine, plot } from './plot.ts';
+import type { BenchmarkTarget, Section, Size, Table } from './section.ts';
 
 const bench = fileURLToPath(new URL('../../config/vehicles/bench', import.meta.url));
 
@@ -18,7 +18,7 @@ interface Growth {
   /** What is counted. */
   readonly x: string;
   /** Name with unit of each cost, and its values by amount. */
-  readonly costs: readonly Line[];
+  readonly costs: readonly PlotLine[];
   readonly notes: readonly string[];
 }
 
@@ -142,7 +142,7 @@ function measure(program: string, ...rest: readonly (string | number)[]): Record
   return JSON.parse(said.toString('utf8')) as Record<string, number>;
 }
 
-function line(name: string, costs: Costs, key: string): Line {
+function line(name: string, costs: Costs, key: string): PlotLine {
   const least = (runs: readonly Readonly<Record<string, number>>[]): number =>
     Math.min(...runs.map((run) => run[key] ?? Number.NaN));
   return { name, points: [...costs].map(([amount, runs]) => [amount, least(runs)] as const) };
@@ -163,7 +163,7 @@ function table({ title, x, costs, notes }: Growth): Table {
       { cells: ['**exponent**', ...costs.map(({ points }) => `**${exponent(points).toFixed(2)}**`)] },
     ],
     notes,
-    targets: costs.map(({ name, points }): Target => {
+    targets: costs.map(({ name, points }): BenchmarkTarget => {
       const what = `${title.toLowerCase()}: ${name.replace(/, [^,]+$/, '')}, exponent`;
       const why = 'see the note under its table';
       return { what, measured: exponent(points), bound: LINEAR, wanted: 'at most', why };

@@ -22,7 +22,7 @@ import { draining } from './mqtt.ts';
 import { compilerVersion } from './reference.ts';
 import { commanding } from './remotes.ts';
 import { replaying } from './replay.ts';
-import { markdown, type Section, type Size, type Target } from './section.ts';
+import { type BenchmarkTarget, markdown, type Section, type Size } from './section.ts';
 import { storing } from './store.ts';
 import { targetTable } from './targets.ts';
 import { wire } from './wire.ts';
@@ -68,7 +68,7 @@ const parts = [
 ];
 console.log(parts.join('\n'));
 /** By title of the section. */
-const targets = new Map<string, Target[]>();
+const targets = new Map<string, BenchmarkTarget[]>();
 const head = parts.length;
 const scratch = mkdtempSync(join(tmpdir(), 'vigie-benchmark-'));
 try {

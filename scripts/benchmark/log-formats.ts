@@ -10,8 +10,8 @@ import { asc, blf, trc } from '../../test/adapters/can/log/writers.ts';
 import { zip } from '../../test/adapters/can/log/zip-writer.ts';
 import { type Contestant, cells, contest, disagreeing, median, type Standing } from './contest.ts';
 import { pythonCan, pythonReader } from './reference.ts';
-import type { Size, Table, Target } from './section.ts';
-import type { Traffic } from './traffic.ts';
+import type { BenchmarkTarget, Size, Table } from './section.ts';
+import type { BusTraffic } from './traffic.ts';
 
 /** The writers of the tests are not made for more. */
 const MOST_FRAMES = 200_000;
@@ -60,7 +60,7 @@ function everyFormat(frames: readonly Frame[]): Written[] {
   ];
 }
 
-function framesOf({ at, id, length, data }: Traffic, count: number): Frame[] {
+function framesOf({ at, id, length, data }: BusTraffic, count: number): Frame[] {
   const first = at[0] ?? 0;
   return Array.from({ length: count }, (_, i) => ({
     at: START + Math.round(((at[i] as number) - first) * 1000) / 1000,
@@ -73,7 +73,7 @@ function framesOf({ at, id, length, data }: Traffic, count: number): Frame[] {
 }
 
 /** @param program the bundled logs-program.ts */
-export async function otherFormats(program: string, traffic: Traffic, size: Size, scratch: string): Promise<Table> {
+export async function otherFormats(program: string, traffic: BusTraffic, size: Size, scratch: string): Promise<Table> {
   const count = Math.min(size.frames, traffic.count, MOST_FRAMES);
   const python = pythonCan();
   const notes: string[] = [];
@@ -109,7 +109,7 @@ export async function otherFormats(program: string, traffic: Traffic, size: Size
   };
 }
 
-function target(one: Standing, floor: Standing | undefined, count: number): Target {
+function target(one: Standing, floor: Standing | undefined, count: number): BenchmarkTarget {
   if (one.name === SQLITE && floor !== undefined) {
     const what = `${SQLITE}: speed, of iterating its rows alone`;
     return { what, measured: median(floor.times) / median(one.times), bound: 0.8, wanted: 'at least' };

@@ -6,7 +6,7 @@ import { type Contestant, cells, contest, disagreeing, median, ratioTo, type Sta
 import { otherFormats } from './log-formats.ts';
 import { benchNetwork, readNetwork, writeTables } from './network.ts';
 import { compile, type Found, pythonCan, pythonReader } from './reference.ts';
-import type { Section, Size, Table, Target } from './section.ts';
+import type { BenchmarkTarget, Section, Size, Table } from './section.ts';
 import { makeTraffic, writeCandump } from './traffic.ts';
 
 export const readingLogs: Section = {
@@ -68,7 +68,7 @@ async function frames(program: string, reference: Found, log: string, size: Size
     ],
     targets: standings
       .filter(({ name }) => name === OURS)
-      .flatMap((own): Target[] => [
+      .flatMap((own): BenchmarkTarget[] => [
         { what: 'candump text to frames: million lines/s', measured: rate(own, size), bound: 12, wanted: 'at least' },
         ...('program' in reference && first !== undefined
           ? [

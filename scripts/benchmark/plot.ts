@@ -1,6 +1,6 @@
 /** Lines in a plane with two logarithmic axes, as SVG: small enough to be read in a page, and in its source. */
 
-export interface Line {
+export interface PlotLine {
   readonly name: string;
   /** Both above 0, ascending by x. */
   readonly points: readonly (readonly [x: number, y: number])[];
@@ -10,7 +10,7 @@ export interface Panel {
   readonly title: string;
   readonly x: string;
   readonly y: string;
-  readonly lines: readonly Line[];
+  readonly lines: readonly PlotLine[];
 }
 
 const WIDTH = 420;
@@ -99,7 +99,7 @@ interface Plane {
 }
 
 /** What is proportional, through the last point, as far as it is in the plane. */
-function linear({ points }: Line, { across, up, left, top }: Plane, colour: string): string {
+function linear({ points }: PlotLine, { across, up, left, top }: Plane, colour: string): string {
   const [x, y] = points.at(-1) as readonly [number, number];
   const from = Math.max(10 ** across.from, (10 ** up.from * x) / y);
   return stroke(left(from), top((y * from) / x), left(x), top(y), colour, 'stroke-dasharray="4 4" opacity="0.6"');

@@ -6,7 +6,7 @@ import { MosquittoRig } from '../../test/rig/mosquitto.ts';
 import { findPeer } from '../../test/rig/peers.ts';
 import { bundle } from './bundle.ts';
 import { type Contestant, contest, figure, median, type Standing } from './contest.ts';
-import type { Section, Size, Table, Target } from './section.ts';
+import type { BenchmarkTarget, Section, Size, Table } from './section.ts';
 
 /** By the name that remotes-program.ts knows it by; the first is the one that counts. */
 const cars = {
@@ -83,7 +83,7 @@ async function compare(row: number, size: Size, program: string, port: number, s
     ],
     targets: standings
       .filter(({ name }) => name === cars.vigie)
-      .flatMap((own): Target[] => {
+      .flatMap((own): BenchmarkTarget[] => {
         const echo = standings.find(({ name }) => name === cars['mqttjs-nodelay']);
         const beside = `a message that mqtt.js only sends back took ${milliseconds(median(echo?.times ?? []))} ms, and ${milliseconds(echo && at(echo, 0.99))} for 99 of 100`;
         const why = row === 1 ? `the car finds processor, caches and compilers at rest; ${beside}` : beside;

@@ -7,7 +7,7 @@ import { bundleProgram } from '../bundle.ts';
 import { figure, median } from './contest.ts';
 import { writeDrive } from './drive-log.ts';
 import { pythonCan, pythonReader } from './reference.ts';
-import type { Section, Target } from './section.ts';
+import type { BenchmarkTarget, Section } from './section.ts';
 
 interface Run {
   readonly name: string;
@@ -78,7 +78,7 @@ interface Measured {
   readonly peaks: readonly number[];
 }
 
-function targets({ frames, own, start, other, peaks }: Measured): Target[] {
+function targets({ frames, own, start, other, peaks }: Measured): BenchmarkTarget[] {
   const [whole = Number.NaN, tenth = Number.NaN] = peaks;
   return [
     {

@@ -8,7 +8,7 @@ export interface Size {
   readonly rounds: number;
 }
 
-export interface Row {
+interface Row {
   readonly cells: readonly string[];
 }
 
@@ -20,13 +20,13 @@ export interface Table {
   /** Sentences under the table: what was made sure of, what was left out and why. */
   readonly notes: readonly string[];
   /** What of it the project wants to reach. */
-  readonly targets?: readonly Target[];
+  readonly targets?: readonly BenchmarkTarget[];
   /** A drawing beside the page. */
   readonly drawing?: Drawing;
 }
 
 /** A bound on one figure of a section. */
-export interface Target {
+export interface BenchmarkTarget {
   /** What is measured, with its unit. */
   readonly what: string;
   readonly measured: number;

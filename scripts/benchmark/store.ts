@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { bundle } from './bundle.ts';
 import { type Contestant, contest, disagreeing, figure, median, ratioTo } from './contest.ts';
 import { installPeers } from './peers.ts';
-import type { Section, Size, Table, Target } from './section.ts';
+import type { BenchmarkTarget, Section, Size, Table } from './section.ts';
 
 /** Peer by the name that store-program.ts knows it by; the first is the one that counts. */
 const peers = {
@@ -81,7 +81,7 @@ async function compare(flow: Flow, batch: number, size: Size, program: string, s
     return reference === undefined || standing === undefined ? Number.NaN : ratioTo(reference, standing);
   };
   const title = `${flows[flow]}, a commit for ${batch === 1 ? 'every message' : `${batch} messages`}`;
-  const targets: Target[] = [
+  const targets: BenchmarkTarget[] = [
     {
       what: `${title}: speed, of SQLite`,
       measured: ratio('vigie'),

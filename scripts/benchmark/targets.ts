@@ -1,20 +1,20 @@
 /** What the project wants to reach, beside what was reached: the first table of the page. */
 import { figure } from './contest.ts';
-import type { Table, Target } from './section.ts';
+import type { BenchmarkTarget, Table } from './section.ts';
 
 /** Whether the figure is on the side that is wanted; what could not be measured is not. */
-export function isMet({ measured, bound, wanted }: Target): boolean {
+export function isMet({ measured, bound, wanted }: BenchmarkTarget): boolean {
   return wanted === 'at least' ? measured >= bound : measured <= bound;
 }
 
 /** By how much of the bound it is missed, %. */
-export function missedBy({ measured, bound, wanted }: Target): number {
+export function missedBy({ measured, bound, wanted }: BenchmarkTarget): number {
   const over = wanted === 'at least' ? bound - measured : measured - bound;
   return (over / bound) * 100;
 }
 
 /** @param targets by the section that measured them */
-export function targetTable(targets: ReadonlyMap<string, readonly Target[]>): Table {
+export function targetTable(targets: ReadonlyMap<string, readonly BenchmarkTarget[]>): Table {
   const all = [...targets].flatMap(([section, of]) => of.map((target) => ({ section, target })));
   const missed = all.filter(({ target }) => !isMet(target));
   return {
@@ -33,7 +33,7 @@ export function targetTable(targets: ReadonlyMap<string, readonly Target[]>): Ta
   };
 }
 
-function verdict(target: Target): string {
+function verdict(target: BenchmarkTarget): string {
   if (Number.isNaN(target.measured)) return '**not measured**';
   if (isMet(target)) return 'reached';
   const by = missedBy(target);

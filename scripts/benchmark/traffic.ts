@@ -1,6 +1,6 @@
 /** Makes the traffic that is measured: the same bytes on every machine and in every run. */
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
-import type { Database, Message } from '../../adapters/can/dbc/index.ts';
+import type { Database, DbcMessage } from '../../adapters/can/dbc/index.ts';
 import { bitsOf } from '../../adapters/can/dbc/layout.ts';
 import { EXTENDED } from '../../agent/ports.ts';
 
@@ -8,13 +8,13 @@ import { EXTENDED } from '../../agent/ports.ts';
  * `new`: every payload is random, so no frame equals the one before of its identifier: the worst case.
  * `drive`: the share of {@link REPEATS} comes again unchanged; in the others one value goes a step further.
  */
-export type Kind = 'new' | 'drive';
+export type FrameKind = 'new' | 'drive';
 
 /** Share of frames that repeat the last payload of their identifier, counted in a log of a real car (12,974 frames). */
 export const REPEATS = 0.38;
 
 /** Classic frames as columns; payloads take 8 bytes each. */
-export interface Traffic {
+export interface BusTraffic {
   readonly count: number;
   /** UTC milliseconds. */
   readonly at: Float64Array;
@@ -38,12 +38,12 @@ export function chance(seed: number): () => number {
 }
 
 /** The messages that classic frames can carry and that say something. */
-export function carried(database: Database): Message[] {
+export function carried(database: Database): DbcMessage[] {
   return database.messages.filter(({ onBus, length, signals }) => onBus && length <= 8 && signals.length > 0);
 }
 
 /** Frames of the messages of a network in random order, 2,000 a second. */
-export function makeTraffic(database: Database, count: number, kind: Kind): Traffic {
+export function makeTraffic(database: Database, count: number, kind: FrameKind): BusTraffic {
   const next = chance(0x1d872b41);
   const messages = carried(database);
   const payloads = messages.map(() => new Uint8Array(8));
@@ -58,7 +58,7 @@ export function makeTraffic(database: Database, count: number, kind: Kind): Traf
   const data = new Uint8Array(count * 8);
   for (let i = 0; i < count; i++) {
     const which = next() % messages.length;
-    const message = messages[which] as Message;
+    const message = messages[which] as DbcMessage;
     const payload = payloads[which] as Uint8Array;
     if (kind === 'new') {
       // The first byte never stays, for a payload of one random byte would often be the last one again.
@@ -89,7 +89,7 @@ function countUp(payload: Uint8Array, bits: readonly number[], length: number): 
 }
 
 /** Columns one after the other as they lie in memory: count (8 bytes), at, data, id, length. */
-export function writeTraffic(traffic: Traffic, file: string): void {
+export function writeTraffic(traffic: BusTraffic, file: string): void {
   const { at, data, id, length } = traffic;
   const descriptor = openSync(file, 'w');
   writeSync(descriptor, new Float64Array([traffic.count]));
@@ -98,7 +98,7 @@ export function writeTraffic(traffic: Traffic, file: string): void {
 }
 
 /** The content of a file of {@link writeTraffic}. */
-export function trafficOf(bytes: Uint8Array): Traffic {
+export function trafficOf(bytes: Uint8Array): BusTraffic {
   const { buffer, byteOffset } = bytes.slice();
   const count = new Float64Array(buffer, byteOffset, 1)[0] as number;
   let from = byteOffset + 8;
@@ -112,7 +112,7 @@ export function trafficOf(bytes: Uint8Array): Traffic {
 }
 
 /** The traffic as `candump -L` writes it. */
-export function writeCandump(traffic: Traffic, file: string, bus: string): void {
+export function writeCandump(traffic: BusTraffic, file: string, bus: string): void {
   const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).toUpperCase().padStart(2, '0'));
   const parts: string[] = [];
   for (let i = 0; i < traffic.count; i++) {

@@ -10,10 +10,10 @@ import { type Reading, type TelemetryOptions, telemetryFromReadings } from '../.
 import { generatedDrives } from '../../test/drives/generated.ts';
 import { statusOfDrive } from '../../test/rig/status-of-drive.ts';
 import { figure, median } from './contest.ts';
-import { batchesOf, type Row, readDrives, readingsOf, rowsOf } from './drives.ts';
+import { batchesOf, type DriveRow, readDrives, readingsOf, rowsOf } from './drives.ts';
 import { vehicleData } from './fleetwise.ts';
 import { installPeers, peer } from './peers.ts';
-import type { Section, Size, Table, Target } from './section.ts';
+import type { BenchmarkTarget, Section, Size, Table } from './section.ts';
 
 const folder = fileURLToPath(new URL('../../../shared/data/drives/', import.meta.url));
 /** Times lie up to this far off the full second, ms. */
@@ -30,7 +30,7 @@ const OURS = '**vigie**, zlib';
 
 interface Drives {
   readonly kind: 'generated' | 'recorded';
-  readonly rows: ReadonlyMap<string, readonly Row[]>;
+  readonly rows: ReadonlyMap<string, readonly DriveRow[]>;
 }
 
 /** One way to put a batch of readings into one payload. */
@@ -135,12 +135,12 @@ function targets(
   encodings: readonly Encoding[],
   sizes: readonly (readonly number[])[],
   times: readonly number[],
-): Target[] {
+): BenchmarkTarget[] {
   const own = encodings.findIndex(({ name }) => name === OURS);
   const json = encodings.findIndex(({ name }) => name === JSON_OBJECTS);
   const name = `${kind} drives, ${onChange ? 'a reading when its value changes' : 'every sample'}`;
   return [
-    ...BATCHES.map((batch, i): Target => {
+    ...BATCHES.map((batch, i): BenchmarkTarget => {
       const bound = wanted[onChange ? 'onChange' : 'everySample'][i] ?? Number.NaN;
       const measured = sizes[own]?.[i] ?? Number.NaN;
       return { what: `${name}, ${batch} a batch: bytes a reading`, measured, bound, wanted: 'at most' };

@@ -10,7 +10,7 @@ const MOST_OUTSIDE = 2 ** 30;
 /** How often it is looked at, inputs. */
 const LOOK = 64;
 
-export interface Plan {
+export interface FuzzPlan {
   readonly seed: number;
   /** Inputs at most. */
   readonly runs: number;
@@ -30,13 +30,13 @@ export interface Tally {
 }
 
 /** What went wrong, and with which input. */
-export interface Failure {
+interface Failure {
   readonly number: number;
   readonly reason: string;
   readonly input: Uint8Array;
 }
 
-export interface Outcome {
+export interface FuzzOutcome {
   readonly tally: Tally;
   readonly failure?: Failure;
 }
@@ -88,9 +88,9 @@ export async function tried(target: FuzzTarget, input: Uint8Array): Promise<bool
  */
 export async function campaign(
   target: FuzzTarget,
-  plan: Plan,
+  plan: FuzzPlan,
   begin: (number: number) => void = () => undefined,
-): Promise<Outcome> {
+): Promise<FuzzOutcome> {
   const material = materialOf(target, plan.extra);
   const tally: Tally = { inputs: 0, accepted: 0, refused: 0, slowest: 0, slowestInput: 0 };
   const end = performance.now() + (plan.seconds ?? Number.POSITIVE_INFINITY) * 1000;

@@ -15,7 +15,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Outcome, tried } from './campaign.ts';
+import { type FuzzOutcome, tried } from './campaign.ts';
 import type { FuzzTarget } from './target.ts';
 import { targets } from './targets/index.ts';
 import { watched } from './watch.ts';
@@ -90,7 +90,7 @@ function row(name: string, ...cells: readonly (string | number)[]): string {
   return [name.padEnd(20), ...cells.map((cell) => String(cell).padStart(11))].join(' ');
 }
 
-function report(target: FuzzTarget, { failure }: Outcome, seed: number): void {
+function report(target: FuzzTarget, { failure }: FuzzOutcome, seed: number): void {
   if (failure === undefined) return;
   process.exitCode = 1;
   const folder = join(tmpdir(), 'vigie-fuzz');

@@ -1,10 +1,10 @@
 /** Runs a campaign in a thread of its own and ends it when an input takes too long or too much memory. */
 import { Worker } from 'node:worker_threads';
-import { inputOf, materialOf, type Outcome, type Plan, type Tally } from './campaign.ts';
+import { type FuzzOutcome, type FuzzPlan, inputOf, materialOf, type Tally } from './campaign.ts';
 import type { FuzzTarget } from './target.ts';
 import type { WorkerTask } from './worker.ts';
 
-export interface Limits {
+interface Limits {
   /** Milliseconds one input may take. */
   readonly time: number;
   /** MiB of heap. */
@@ -20,7 +20,12 @@ const LOOK = 100;
 /**
  * @param table address of the module whose `targets` hold the target
  */
-export function watched(table: URL, target: FuzzTarget, plan: Plan, limits: Limits = usualLimits): Promise<Outcome> {
+export function watched(
+  table: URL,
+  target: FuzzTarget,
+  plan: FuzzPlan,
+  limits: Limits = usualLimits,
+): Promise<FuzzOutcome> {
   const progress = new SharedArrayBuffer(8);
   const view = new Int32Array(progress);
   const task: WorkerTask = { table: table.href, name: target.name, plan, progress };
@@ -46,7 +51,7 @@ export function watched(table: URL, target: FuzzTarget, plan: Plan, limits: Limi
         since = performance.now();
       } else if (performance.now() - since > limits.time) failed(`not done after ${limits.time} ms`);
     }, LOOK);
-    worker.on('message', (outcome: Outcome) => {
+    worker.on('message', (outcome: FuzzOutcome) => {
       clearInterval(look);
       resolve(outcome);
     });

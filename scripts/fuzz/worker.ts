@@ -1,13 +1,13 @@
 /** The thread that tries inputs, so that {@link watched} can end it when one takes for ever. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { campaign, type Plan } from './campaign.ts';
+import { campaign, type FuzzPlan } from './campaign.ts';
 import type { FuzzTarget } from './target.ts';
 
 export interface WorkerTask {
   /** Module whose `targets` are the table. */
   readonly table: string;
   readonly name: string;
-  readonly plan: Plan;
+  readonly plan: FuzzPlan;
   /** Number of the input being tried, and how many were begun. */
   readonly progress: SharedArrayBuffer;
 }

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { licences } from './licences.ts';
-import type { Target } from './targets.ts';
+import type { PackageTarget } from './targets.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const debian = join(import.meta.dirname, 'debian');
@@ -36,7 +36,7 @@ const dependencies = ['libc6 (>= 2.28)', 'libgcc-s1', 'libstdc++6 (>= 9)', 'init
  * gives the same bytes.
  * @throws Error when dpkg-deb is not there or refuses
  */
-export function makePackage(target: Target, executable: string, file: string, compression: Compression): void {
+export function makePackage(target: PackageTarget, executable: string, file: string, compression: Compression): void {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-deb-'));
   try {
     for (const [place, from, mode] of contents(executable)) put(folder, place, contentsOf(from), mode);
@@ -107,7 +107,7 @@ function sizeOf(folder: string): number {
   return found.reduce((sum, entry) => sum + Math.ceil(statSync(join(entry.parentPath, entry.name)).size / 1024), 0);
 }
 
-function control(target: Target, installed: number): string {
+function control(target: PackageTarget, installed: number): string {
   const { version, description } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<
     string,
     string

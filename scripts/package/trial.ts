@@ -17,7 +17,7 @@ import { parseArgs } from 'node:util';
 import { vigie } from '../../test/rig/bench.ts';
 import { makePackage } from './deb.ts';
 import { makeExecutable } from './executable.ts';
-import { runner, type Target, targetNamed, targets } from './targets.ts';
+import { type PackageTarget, runner, targetNamed, targets } from './targets.ts';
 
 const VIN = 'VF3VGEBENCH000001';
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -71,7 +71,7 @@ try {
 console.log(`${passed} passed, ${failed} failed, 0 skipped`);
 process.exitCode = failed === 0 ? 0 : 1;
 
-async function bench(target: Target, executable: string): Promise<void> {
+async function bench(target: PackageTarget, executable: string): Promise<void> {
   const data = join(scratch, `data-${target.name}`);
   const [program, ...args] = runner(target, executable) as [string, ...string[]];
   const options = ['--scenario', 'parked', '--port', '0', '--http', '0', '--data', data];
@@ -125,7 +125,7 @@ async function documents(url: string): Promise<void> {
   }
 }
 
-function installed(target: Target, executable: string): void {
+function installed(target: PackageTarget, executable: string): void {
   const system = join(scratch, 'system');
   const file = join(scratch, 'vigie.deb');
   makePackage(target, executable, file, 'quick');

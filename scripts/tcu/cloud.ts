@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { CommandSigner, generateKey } from '../../adapters/keys/index.ts';
 import { CloudClient } from '../../adapters/mqtt/index.ts';
-import { type Received, toLine } from '../../commands/received.ts';
+import { type ReceivedMessage, toLine } from '../../commands/received.ts';
 import { requestOf } from '../../commands/send/vocabulary.ts';
 import { encodeBody, encodeCommand } from '../../protocol/command.ts';
 import { downTopic, upFilter, upTopic } from '../../protocol/topics.ts';
@@ -14,7 +14,7 @@ const KEY = 'tcu';
 /** Milliseconds that a command may be carried out in: longer than it takes to boot again. */
 const VALID = 600_000;
 
-export interface Order {
+export interface SentOrder {
   readonly id: string;
   readonly bytes: Uint8Array;
 }
@@ -29,7 +29,7 @@ const last = ['Success', 'AlreadyDone', 'Failed'];
 export class Cloud {
   readonly sequences = new Sequences();
   /** Messages in the order of their arrival, each delivery. */
-  readonly received: Received[] = [];
+  readonly received: ReceivedMessage[] = [];
   /** Is called after each. */
   heard: () => void = () => undefined;
   readonly #client: CloudClient;
@@ -57,7 +57,7 @@ export class Cloud {
   }
 
   /** Signs and sends what `vigie send` would for these words. */
-  async command(what: string, ...words: string[]): Promise<Order> {
+  async command(what: string, ...words: string[]): Promise<SentOrder> {
     const wish = requestOf(what, words, {});
     const id = randomUUID();
     const issued = Date.now();
@@ -69,7 +69,7 @@ export class Cloud {
   }
 
   /** Sends a command as it is, again as well. */
-  async send({ id, bytes }: Order): Promise<void> {
+  async send({ id, bytes }: SentOrder): Promise<void> {
     await this.#client.publish(downTopic(VIN, 'remote'), bytes, {
       expiry: VALID / 1000,
       responseTopic: upTopic(VIN, 'remote'),
@@ -78,7 +78,7 @@ export class Cloud {
   }
 
   /** States told of a command, from the `from`-th message on. */
-  states({ id }: Order, from = 0): readonly string[] {
+  states({ id }: SentOrder, from = 0): readonly string[] {
     return this.received
       .slice(from)
       .filter(({ topic }) => topic === upTopic(VIN, 'remote'))
@@ -88,7 +88,7 @@ export class Cloud {
   }
 
   /** The state after which no other comes, if it was told. */
-  outcome(order: Order, from = 0): string | undefined {
+  outcome(order: SentOrder, from = 0): string | undefined {
     return this.states(order, from).find((state) => last.includes(state));
   }
 

@@ -1,6 +1,6 @@
 /** Power cuts at chosen moments; the cloud, which keeps its power, says what was lost. */
 import assert from 'node:assert/strict';
-import type { Cloud, Order } from './cloud.ts';
+import type { Cloud, SentOrder } from './cloud.ts';
 import type { Disks } from './disks.ts';
 import { Machine } from './machine.ts';
 import type { Platform } from './platforms.ts';
@@ -29,7 +29,7 @@ export interface Site {
  * @throws AssertionError when something acknowledged is lost, or done twice
  */
 export async function cutPower(site: Site, count: number, tell: (words: string) => void): Promise<void> {
-  let last: Order | undefined;
+  let last: SentOrder | undefined;
   for (let cut = 0; cut < count; cut++) {
     const machine = await bootAgent(site);
     if (last !== undefined) await askAgain(machine, site.cloud, last);
@@ -59,7 +59,7 @@ export async function bootAgent({ platform, disks, cloud, port }: Site): Promise
 }
 
 /** Sends a command that was under way when the power went, as a broker does that had no acknowledgement. */
-async function askAgain(machine: Machine, cloud: Cloud, order: Order): Promise<void> {
+async function askAgain(machine: Machine, cloud: Cloud, order: SentOrder): Promise<void> {
   const told = cloud.outcome(order);
   const from = cloud.received.length;
   await cloud.send(order);
@@ -70,7 +70,12 @@ async function askAgain(machine: Machine, cloud: Cloud, order: Order): Promise<v
   assert.deepEqual(actuated, [], 'a command was carried out again');
 }
 
-async function reached(machine: Machine, cloud: Cloud, order: Order, moment: (typeof moments)[number]): Promise<void> {
+async function reached(
+  machine: Machine,
+  cloud: Cloud,
+  order: SentOrder,
+  moment: (typeof moments)[number],
+): Promise<void> {
   const state = moment === 'readings after it' ? 'Success' : moment;
   const told = (): boolean => cloud.states(order).includes(state) || cloud.outcome(order) !== undefined;
   await machine.until(state, () => (told() ? true : undefined));

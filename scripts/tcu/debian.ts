@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { copyModules, type Disks, early, late, makeFileSystem, makeMemoryDisk } from './disks.ts';
-import { cache, type Distribution } from './distribution.ts';
+import { cache, type LinuxDistribution } from './distribution.ts';
 
 const guest = join(import.meta.dirname, 'guest');
 const programs = ['systemd-sysv', 'kmod', 'iproute2', 'can-utils', 'libstdc++6'];
@@ -29,7 +29,7 @@ const RELEASE = 'bookworm';
  */
 export function makeDebian(
   folder: string,
-  { kernel, version, ...distribution }: Distribution,
+  { kernel, version, ...distribution }: LinuxDistribution,
   deb: string,
   etc: string,
   environment: string,

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Distribution } from './distribution.ts';
+import type { LinuxDistribution } from './distribution.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const guest = join(import.meta.dirname, 'guest');
@@ -65,7 +65,7 @@ const applets = [
  * Makes the disks in `folder`. `car` is a folder that becomes `/opt/car`.
  * @throws Error with what the programs say that make file systems
  */
-export function makeDisks(folder: string, distribution: Distribution, executable: string, car: string): Disks {
+export function makeDisks(folder: string, distribution: LinuxDistribution, executable: string, car: string): Disks {
   const { root: tree, kernel, version } = distribution;
   const disks: Disks = {
     kernel: join(kernel, 'boot', `vmlinuz-${version}`),
@@ -140,7 +140,7 @@ export interface FirstProcess {
  */
 export function makeMemoryDisk(
   folder: string,
-  { root: tree, kernel, version }: Distribution,
+  { root: tree, kernel, version }: LinuxDistribution,
   file: string,
   { init, modules }: FirstProcess = { init: join(guest, 'first.sh'), modules: early },
 ): void {

@@ -11,7 +11,7 @@ export const cache: string = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(
 /** What runs on the unit beside the agent: a shell, CAN programs and ISO-TP, a broker, and libraries for Node. */
 const programs = ['busybox-static', 'can-utils', 'mosquitto', 'libstdc++6', 'libatomic1'];
 
-export interface Distribution {
+export interface LinuxDistribution {
   /** Folder that is the root of a file system with the programs in it. */
   readonly root: string;
   /** Folder with `boot` and `lib/modules`, and the version of the kernel there. */
@@ -23,7 +23,7 @@ export interface Distribution {
  * The system of a platform, fetched the first time.
  * @throws Error with what apt says when it cannot be had
  */
-export function distributionFor({ target, kernel }: Platform): Distribution {
+export function distributionFor({ target, kernel }: Platform): LinuxDistribution {
   const folder = join(cache, target.debian);
   if (!existsSync(folder)) fetchInto(folder, target.debian, kernel);
   const [version] = readdirSync(join(folder, 'kernel/lib/modules'));

@@ -1,9 +1,9 @@
 /** The units that are emulated: a processor, Debian's kernel for it, and the executable made for it. */
-import { type Target, type TargetName, targetNamed } from '../package/targets.ts';
+import { type PackageTarget, type TargetName, targetNamed } from '../package/targets.ts';
 
 export interface Platform {
   readonly name: TargetName;
-  readonly target: Target;
+  readonly target: PackageTarget;
   /** Debian's package that names the newest kernel. */
   readonly kernel: string;
   /** Emulator, Debian's package of it, and the board and processor it is to be. */

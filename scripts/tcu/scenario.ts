@@ -14,7 +14,7 @@ interface Series {
 }
 
 /** Checks by the sentence that they make true, in order. */
-export type Scenario = Readonly<Record<string, (machine: Machine, cloud: Cloud) => Promise<void>>>;
+export type UnitScenario = Readonly<Record<string, (machine: Machine, cloud: Cloud) => Promise<void>>>;
 
 /** Every value told of a path as a reading, from the `from`-th message on. */
 export function readings(cloud: Cloud, path: string, from = 0): readonly unknown[] {
@@ -31,7 +31,7 @@ async function holds(machine: Machine, what: string, condition: () => boolean): 
   await machine.until(what, () => (condition() ? true : undefined));
 }
 
-export const scenario: Scenario = {
+export const scenario: UnitScenario = {
   'what canplayer plays is decoded and published': async (machine, cloud) => {
     const heard = () => new Set(readings(cloud, 'kinetic.speed'));
     await holds(machine, 'five speeds', () => heard().size >= 5);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { upTopic } from '../../protocol/topics.ts';
 import { type Cloud, VIN } from './cloud.ts';
 import type { Machine } from './machine.ts';
-import { readings, type Scenario } from './scenario.ts';
+import { readings, type UnitScenario } from './scenario.ts';
 
 /** What the agent says on standard output when it is the whole agent again. */
 export const READY: RegExp = /^vigie: ready: /;
@@ -42,7 +42,7 @@ function hellos(cloud: Cloud, from: number): readonly Hello[] {
     .map(({ body }) => body as Hello);
 }
 
-export const service: Scenario = {
+export const service: UnitScenario = {
   'the installed service says itself when it has started': async (machine) => {
     const { Type, SubState, StatusText } = await properties(machine, 'Type', 'SubState', 'StatusText');
     assert.deepEqual({ Type, SubState }, { Type: 'notify', SubState: 'running' });

@@ -1,8 +1,8 @@
 /** What a notification tells is what the HTTP interface of its side answers for the same thing. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RemoteAction } from '../../adapters/http/resources/car.ts';
 import { Monitors } from '../../agent/monitors/monitors.ts';
+import type { RemoteAction } from '../../agent/remotes/requests.ts';
 import { Status } from '../../agent/status.ts';
 import type { Side } from '../../protocol/interface/operation.ts';
 import type { Body } from '../../protocol/schema/message.ts';

@@ -4,7 +4,7 @@
  */
 import { renameSync } from 'node:fs';
 import { expect } from 'vitest';
-import type { Scene, When } from '../../adapters/simulated/index.ts';
+import type { InjectionTime, Scene } from '../../adapters/simulated/index.ts';
 import type { LedgerData } from '../../agent/remotes/ledger.ts';
 import type { Vehicle } from '../../commands/vehicle.ts';
 import { type FailureCause, failureCauses } from '../../protocol/errors.ts';
@@ -22,7 +22,7 @@ interface Way {
   readonly options?: (car: RemoteCar) => OrderOptions;
   readonly scene?: Partial<Scene>;
   /** What happens when a part is asked. */
-  readonly meanwhile?: readonly [Partial<Scene>, When];
+  readonly meanwhile?: readonly [Partial<Scene>, InjectionTime];
   /** ms that the car is left alone with its scene. */
   readonly wait?: number;
   readonly before?: (car: RemoteCar) => Promise<unknown>;
@@ -37,7 +37,7 @@ interface Way {
 interface Kind {
   readonly body: object;
   readonly action?: string;
-  readonly part?: When['asked'];
+  readonly part?: InjectionTime['asked'];
   readonly ways: Readonly<Partial<Record<Outcome, Way | string>>>;
 }
 

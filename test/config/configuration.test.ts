@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Command } from '../../config/commands.ts';
+import type { ProfileCommand } from '../../config/commands.ts';
 import { loadConfiguration, readSecret } from '../../config/configuration.ts';
 import { configurationDefaults } from '../../config/defaults.ts';
 import { type Environment, variables } from '../../config/environment.ts';
@@ -481,7 +481,7 @@ test('a bus has one input', () => {
 });
 
 test('commands that would go to a log are a warning, where there are commands', () => {
-  const send = (bus: string) => ({ send: { bus } }) as unknown as Command;
+  const send = (bus: string) => ({ send: { bus } }) as unknown as ProfileCommand;
   const buses = ['body', 'drive', 'radio'].map((name) => ({ name, kind: 'can' as const }));
   const profile = { name: 'car', buses, commands: { 'doors.lock': send('drive'), 'horn.on': send('body') } };
   const read = (text: string) => load(text).configuration as NonNullable<ReturnType<typeof load>['configuration']>;

@@ -1,7 +1,7 @@
 /** What the script of the day says must be recorded. Times are ms since midnight. */
 import { day as script } from '../../adapters/simulated/day.ts';
 import { timeOfDay } from '../../adapters/simulated/day-scenario.ts';
-import { type Place, Route } from '../../adapters/simulated/route.ts';
+import { Route, type RoutePoint } from '../../adapters/simulated/route.ts';
 import type { Scene } from '../../adapters/simulated/scenario.ts';
 import { distance } from '../../agent/position.ts';
 import { recordingDefaults } from '../../protocol/recording.ts';
@@ -53,7 +53,7 @@ export function wayAt(elapsed: number): number {
   return scenario.motion(elapsed).distance / 1000;
 }
 
-export function placeAt(elapsed: number): Place {
+export function placeAt(elapsed: number): RoutePoint {
   return route.at(route.along(scenario.motion(elapsed).distance % route.length));
 }
 

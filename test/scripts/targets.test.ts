@@ -1,15 +1,15 @@
 /** The first table of the benchmark's page: what is said of a target must not depend on who wants it reached. */
 import { expect, test } from 'vitest';
-import { markdown, type Target } from '../../scripts/benchmark/section.ts';
+import { type BenchmarkTarget, markdown } from '../../scripts/benchmark/section.ts';
 import { isMet, targetTable } from '../../scripts/benchmark/targets.ts';
 
-const fast: Target = { what: 'frames/s', measured: 13, bound: 12, wanted: 'at least' };
-const slow: Target = { ...fast, measured: 9, why: 'it is cold' };
-const small: Target = { what: 'bytes', measured: 60, bound: 60, wanted: 'at most' };
-const large: Target = { ...small, measured: 75 };
-const none: Target = { what: 'missing', measured: 0, bound: 0, wanted: 'at most' };
-const lost: Target = { ...none, measured: 3 };
-const unknown: Target = { what: 'with a peer', measured: Number.NaN, bound: 1, wanted: 'at least' };
+const fast: BenchmarkTarget = { what: 'frames/s', measured: 13, bound: 12, wanted: 'at least' };
+const slow: BenchmarkTarget = { ...fast, measured: 9, why: 'it is cold' };
+const small: BenchmarkTarget = { what: 'bytes', measured: 60, bound: 60, wanted: 'at most' };
+const large: BenchmarkTarget = { ...small, measured: 75 };
+const none: BenchmarkTarget = { what: 'missing', measured: 0, bound: 0, wanted: 'at most' };
+const lost: BenchmarkTarget = { ...none, measured: 3 };
+const unknown: BenchmarkTarget = { what: 'with a peer', measured: Number.NaN, bound: 1, wanted: 'at least' };
 
 test('a bound is reached from its side, and by what equals it', () => {
   expect([fast, slow, small, large, none, lost, unknown].map(isMet)).toEqual([

@@ -2,7 +2,7 @@
 import { EXTENDED } from '../../../agent/ports.ts';
 import type { AttributeDefinition, AttributeValue } from './database.ts';
 import type { Declarations } from './declarations.ts';
-import type { Findings } from './findings.ts';
+import type { DbcFindings } from './findings.ts';
 
 /** ENUM values are written as an index or as a label; a label is what is kept. */
 function labelled(value: AttributeValue, definition: AttributeDefinition | undefined): AttributeValue {
@@ -11,9 +11,9 @@ function labelled(value: AttributeValue, definition: AttributeDefinition | undef
 
 export class AttributeSet {
   readonly definitions = new Map<string, AttributeDefinition>();
-  readonly #findings: Findings;
+  readonly #findings: DbcFindings;
 
-  constructor(declarations: Declarations, findings: Findings) {
+  constructor(declarations: Declarations, findings: DbcFindings) {
     this.#findings = findings;
     for (const [name, definition] of declarations.definitions) this.definitions.set(name, definition);
     for (const { name, value, line } of declarations.initials) {

@@ -1,7 +1,7 @@
 /** Finds what in a message contradicts itself. None of it stops a file from loading. */
 import { counted } from '../../../protocol/counted.ts';
-import type { Message, Selection, Signal } from './database.ts';
-import type { Findings } from './findings.ts';
+import type { DbcMessage, Selection, Signal } from './database.ts';
+import type { DbcFindings } from './findings.ts';
 import { bitsOf, bytesNeeded } from './layout.ts';
 
 /** Comparing every pair of signals beyond this many would take longer than it helps. */
@@ -28,7 +28,7 @@ function masks(signal: Signal): Map<number, number> {
   return found;
 }
 
-function overlaps(message: Message, findings: Findings): void {
+function overlaps(message: DbcMessage, findings: DbcFindings): void {
   if (message.signals.length > mostCompared) {
     const what = `message ${message.name} has ${message.signals.length} signals; they were not checked for overlap`;
     findings.add('info', message.line, what);
@@ -48,7 +48,7 @@ function overlaps(message: Message, findings: Findings): void {
   });
 }
 
-export function checkMessage(message: Message, findings: Findings): void {
+export function checkMessage(message: DbcMessage, findings: DbcFindings): void {
   const { name, line, length } = message;
   if (length === 0 && message.onBus) findings.add('info', line, `message ${name} has a length of 0 bytes`);
   else if (message.signals.length === 0) findings.add('info', line, `message ${name} has no signals`);

@@ -2,7 +2,7 @@ import { BIT_RATE_SWITCH, FD, type MessageCodec, type NamedFrame } from '../../.
 import { counted } from '../../../protocol/counted.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { suggestion } from '../../../protocol/nearest.ts';
-import { type Database, type Message, messageNamed, type Signal, signalNamed } from './database.ts';
+import { type Database, type DbcMessage, messageNamed, type Signal, signalNamed } from './database.ts';
 import { Halves, load, operation, rawOf } from './extraction.ts';
 import { selects } from './frame-reader.ts';
 import { bytesNeeded, readable, readBits, writeBits } from './layout.ts';
@@ -68,7 +68,7 @@ export class DbcCodec implements MessageCodec {
     return undefined;
   }
 
-  #signals(message: Message, data: Uint8Array): Record<string, number> {
+  #signals(message: DbcMessage, data: Uint8Array): Record<string, number> {
     load(this.#registers, data, 0, data.length);
     const raws = new Map<Signal, number | undefined>();
     const raw = (signal: Signal): number | undefined => {
@@ -100,7 +100,7 @@ export class DbcCodec implements MessageCodec {
     return table;
   }
 
-  #named(name: string): Message {
+  #named(name: string): DbcMessage {
     for (const database of this.#databases) {
       const message = messageNamed(database, name);
       if (message !== undefined) return message;
@@ -110,7 +110,7 @@ export class DbcCodec implements MessageCodec {
   }
 }
 
-function signalOf(message: Message, name: string, where: string): Signal {
+function signalOf(message: DbcMessage, name: string, where: string): Signal {
   const signal = signalNamed(message, name);
   if (signal === undefined) {
     const names = message.signals.map((candidate) => candidate.name);
@@ -128,7 +128,7 @@ function hint(name: string, names: readonly string[]): string {
   return meant === undefined ? '' : `; ${meant}`;
 }
 
-function payloadLength(message: Message, where: string): number {
+function payloadLength(message: DbcMessage, where: string): number {
   if (!message.onBus) throw new VigieError('input.malformed', 'the message is in no frame', { where });
   if (message.length <= 8) return message.length;
   const padded = message.fd ? fdLengths.find((length) => length >= message.length) : undefined;

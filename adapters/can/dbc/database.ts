@@ -61,7 +61,7 @@ export interface SignalGroup {
   readonly signals: readonly string[];
 }
 
-export interface Message {
+export interface DbcMessage {
   /** Identifier with bit 31 set for 29-bit ones, unsigned. */
   readonly id: number;
   /** The long name where the file has one (SystemMessageLongSymbol), else the symbol. */
@@ -121,7 +121,7 @@ export interface Database {
   readonly version: string;
   readonly nodes: readonly NetworkNode[];
   /** In the order of the file. */
-  readonly messages: readonly Message[];
+  readonly messages: readonly DbcMessage[];
   readonly valueTables: ReadonlyMap<string, Choices>;
   readonly environmentVariables: readonly EnvironmentVariable[];
   readonly definitions: ReadonlyMap<string, AttributeDefinition>;
@@ -130,7 +130,7 @@ export interface Database {
 }
 
 /** Finds a message by its long name or its symbol. */
-export function messageNamed(database: Database, name: string): Message | undefined {
+export function messageNamed(database: Database, name: string): DbcMessage | undefined {
   return (
     database.messages.find((message) => message.name === name) ??
     database.messages.find((message) => message.symbol === name)
@@ -138,7 +138,7 @@ export function messageNamed(database: Database, name: string): Message | undefi
 }
 
 /** Finds a signal by its long name or its symbol. */
-export function signalNamed(message: Message, name: string): Signal | undefined {
+export function signalNamed(message: DbcMessage, name: string): Signal | undefined {
   return (
     message.signals.find((signal) => signal.name === name) ?? message.signals.find((signal) => signal.symbol === name)
   );

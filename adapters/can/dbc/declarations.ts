@@ -32,7 +32,7 @@ export interface MessageDeclaration {
 }
 
 /** What a comment, an attribute or a value table belongs to. */
-export interface Target {
+export interface AttributeTarget {
   readonly scope: AttributeScope;
   /** Message id as written, for messages and signals. */
   readonly id?: number;
@@ -56,13 +56,13 @@ export interface Declarations {
   readonly valueTables: Map<string, Map<number, string>>;
   readonly environment: EnvironmentDeclaration[];
   readonly senders: { id: number; senders: string[]; line: number }[];
-  readonly comments: { target: Target; text: string }[];
+  readonly comments: { target: AttributeTarget; text: string }[];
   readonly definitions: Map<string, AttributeDefinition>;
   readonly initials: { name: string; value: number | string; line: number }[];
-  readonly attributes: { name: string; target: Target; value: number | string }[];
-  readonly choices: { target: Target; choices: Map<number, string>; table?: string }[];
-  readonly valueTypes: { target: Target; type: number }[];
-  readonly selections: { target: Target; multiplexor: string; ranges: [number, number][] }[];
+  readonly attributes: { name: string; target: AttributeTarget; value: number | string }[];
+  readonly choices: { target: AttributeTarget; choices: Map<number, string>; table?: string }[];
+  readonly valueTypes: { target: AttributeTarget; type: number }[];
+  readonly selections: { target: AttributeTarget; multiplexor: string; ranges: [number, number][] }[];
   readonly groups: { id: number; name: string; repetitions: number; signals: string[]; line: number }[];
 }
 

@@ -12,7 +12,7 @@ import { type Selector, selectorOf } from './selector.ts';
 import { NEVER_ENOUGH } from './slot-record.ts';
 
 /** A signal and its index in the list of wanted signals. */
-export interface Wanted {
+export interface IndexedSignal {
   readonly signal: Signal;
   readonly index: number;
 }
@@ -82,7 +82,7 @@ export class DecodeTables {
   }
 
   /** Adds a plan for signals that are all readable, at least one, and returns where it is in `plans`. */
-  add(wanted: readonly Wanted[]): number {
+  add(wanted: readonly IndexedSignal[]): number {
     const start = this.rows;
     const rows: { signal: Signal; index: number; parent: number }[] = [];
     const numbers = new Map<Signal, number>();

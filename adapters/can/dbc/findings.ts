@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../../protocol/diagnostic.ts';
 const most = 500;
 
 /** Gathers what was found in one file. */
-export class Findings {
+export class DbcFindings {
   readonly file: string;
   readonly #list: Diagnostic[] = [];
   #left = 0;

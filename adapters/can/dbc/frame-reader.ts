@@ -1,5 +1,5 @@
 import { ERROR, type FrameBatch, REMOTE } from '../../../agent/ports.ts';
-import type { Message, Signal } from './database.ts';
+import type { DbcMessage, Signal } from './database.ts';
 import { Halves, load, operation, rawOf } from './extraction.ts';
 import { bytesNeeded, readable } from './layout.ts';
 import { type BoundDatabase, MessageFinder } from './matching.ts';
@@ -44,7 +44,7 @@ export class DbcFrameReader {
   readonly #buses: readonly string[];
   readonly #choices: boolean;
   readonly #decimals: boolean;
-  readonly #readers = new Map<Message, readonly Reader[]>();
+  readonly #readers = new Map<DbcMessage, readonly Reader[]>();
   readonly #registers = new Int32Array(REGISTERS);
   readonly #halves = new Halves();
 
@@ -70,7 +70,7 @@ export class DbcFrameReader {
     return { message: message.name, signals: this.#signals(message, length) };
   }
 
-  #signals(message: Message, length: number): Record<string, number | string> {
+  #signals(message: DbcMessage, length: number): Record<string, number | string> {
     const readers = this.#readersOf(message);
     const raws: (number | undefined)[] = [];
     // Without a prototype, so that no name a file may give its signals is special.
@@ -103,7 +103,7 @@ export class DbcFrameReader {
     return writable(this.#decimals ? rounded(value, scale) : value);
   }
 
-  #readersOf(message: Message): readonly Reader[] {
+  #readersOf(message: DbcMessage): readonly Reader[] {
     let readers = this.#readers.get(message);
     if (readers === undefined) {
       readers = readersOf(message.signals.filter(readable));

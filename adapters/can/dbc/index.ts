@@ -1,7 +1,7 @@
 /** Network descriptions (DBC): loading them, frames to signals, signals to frames, and what protects frames. */
 export { counterModulus, type Protection, protect } from './checksums.ts';
 export { DbcCodec } from './codec.ts';
-export { type BitField, type Database, type Message, messageNamed, type Signal, signalNamed } from './database.ts';
+export { type BitField, type Database, type DbcMessage, messageNamed, type Signal, signalNamed } from './database.ts';
 export { DbcDecoder, type DecodeCounts } from './decoder.ts';
 export { DbcFrameReader, type FrameReaderOptions, type ReadFrame, rounded, scaleOf, writable } from './frame-reader.ts';
 export { bitsOf, readBits } from './layout.ts';

@@ -1,6 +1,6 @@
 /** Which message a frame is, by its identifier. */
 import { EXTENDED } from '../../../agent/ports.ts';
-import type { Database, Message } from './database.ts';
+import type { Database, DbcMessage } from './database.ts';
 
 /** A network description and the bus it describes; without a bus it describes every bus. */
 export interface BoundDatabase {
@@ -30,8 +30,8 @@ const anySource = 0xfe;
  * message with the frame's source address, else the one for any source, else the first with this group.
  */
 export class MessageIndex {
-  readonly #exact = new Map<number, Message>();
-  readonly #groups = new Map<number, Message[]>();
+  readonly #exact = new Map<number, DbcMessage>();
+  readonly #groups = new Map<number, DbcMessage[]>();
 
   constructor(database: Database) {
     for (const message of database.messages) {
@@ -46,7 +46,7 @@ export class MessageIndex {
   }
 
   /** @param id identifier with EXTENDED bit, unsigned. */
-  find(id: number): Message | undefined {
+  find(id: number): DbcMessage | undefined {
     const exact = this.#exact.get(id);
     if (exact !== undefined || id < EXTENDED || this.#groups.size === 0) return exact;
     const candidates = this.#groups.get(parameterGroup(id));
@@ -77,7 +77,7 @@ export class MessageFinder {
   }
 
   /** @param id identifier with EXTENDED bit, unsigned. */
-  find(bus: string | undefined, id: number): Message | undefined {
+  find(bus: string | undefined, id: number): DbcMessage | undefined {
     let indexes = this.#indexes.get(bus);
     if (indexes === undefined) {
       indexes = databasesOf(this.#bound, bus).map((database) => new MessageIndex(database));

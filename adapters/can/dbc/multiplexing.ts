@@ -4,7 +4,7 @@
  */
 import type { Signal } from './database.ts';
 import type { SignalDeclaration } from './declarations.ts';
-import type { Findings } from './findings.ts';
+import type { DbcFindings } from './findings.ts';
 
 export type Loaded = { -readonly [K in keyof Signal]: Signal[K] };
 
@@ -26,7 +26,7 @@ export function isMultiplexor(declaration: SignalDeclaration): boolean {
 export function selectSignals(
   signals: readonly { declaration: SignalDeclaration; signal: Loaded }[],
   extended: ReadonlyMap<string, NamedSelection>,
-  findings: Findings,
+  findings: DbcFindings,
 ): void {
   const roots = signals.filter((entry) => entry.declaration.multiplexing === 'M');
   const root = roots[0]?.signal;

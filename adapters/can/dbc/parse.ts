@@ -1,9 +1,9 @@
 import type { Diagnostic } from '../../../protocol/diagnostic.ts';
 import type { Database } from './database.ts';
 import { noDeclarations } from './declarations.ts';
-import { Findings } from './findings.ts';
+import { DbcFindings } from './findings.ts';
 import { resolve } from './resolve.ts';
-import { Fault, Scanner } from './scanner.ts';
+import { Scanner, SyntaxFault } from './scanner.ts';
 import { statements } from './statements.ts';
 import { decodeText } from './text.ts';
 
@@ -14,7 +14,7 @@ import { decodeText } from './text.ts';
  * @param file name for the diagnostics.
  */
 export function parseDbc(bytes: Uint8Array, file: string): { database: Database; diagnostics: Diagnostic[] } {
-  const findings = new Findings(file);
+  const findings = new DbcFindings(file);
   const declarations = noDeclarations();
   const scanner = new Scanner(decodeText(bytes));
   let understood = 0;
@@ -24,12 +24,13 @@ export function parseDbc(bytes: Uint8Array, file: string): { database: Database;
     const keyword = scanner.peekWord();
     const statement = Object.hasOwn(statements, keyword) ? statements[keyword] : undefined;
     try {
-      if (statement === undefined) throw new Fault(start, `'${scanner.until('').slice(0, 20)}' is not a statement`);
+      if (statement === undefined)
+        throw new SyntaxFault(start, `'${scanner.until('').slice(0, 20)}' is not a statement`);
       scanner.word();
       statement(scanner, declarations, findings);
       understood++;
     } catch (error) {
-      if (!(error instanceof Fault)) throw error;
+      if (!(error instanceof SyntaxFault)) throw error;
       const at = scanner.line(error.at);
       const where = at === line ? '' : ` (the statement begins in line ${line})`;
       findings.add('warning', at, `${error.message}${where}; left out up to the next statement`);

@@ -2,9 +2,9 @@
 import { EXTENDED } from '../../../agent/ports.ts';
 import { AttributeSet, frameFormat } from './attributes.ts';
 import { checkMessage } from './checks.ts';
-import type { AttributeValue, Choices, Database, EnvironmentVariable, Message, NetworkNode } from './database.ts';
-import type { Declarations, MessageDeclaration, SignalDeclaration, Target } from './declarations.ts';
-import type { Findings } from './findings.ts';
+import type { AttributeValue, Choices, Database, DbcMessage, EnvironmentVariable, NetworkNode } from './database.ts';
+import type { AttributeTarget, Declarations, MessageDeclaration, SignalDeclaration } from './declarations.ts';
+import type { DbcFindings } from './findings.ts';
 import { isMultiplexor, type Loaded, type NamedSelection, selectSignals } from './multiplexing.ts';
 
 /** What may be said about a thing elsewhere in the file. */
@@ -20,24 +20,24 @@ const independent = 0xc000_0000;
 /** Beyond this no transport protocol reaches (J1939-21: 1785 bytes; ISO 15765-2: 4095). */
 const furthestBit = 4095 * 8;
 
-const key = (target: Target): string => `${target.scope}\u0000${target.id ?? ''}\u0000${target.name ?? ''}`;
+const key = (target: AttributeTarget): string => `${target.scope}\u0000${target.id ?? ''}\u0000${target.name ?? ''}`;
 
 /** Everything that was declared, by what it is, so that statements in any order find it. */
 class Owners {
   readonly #owners = new Map<string, Owner>();
 
-  add(target: Omit<Target, 'line'>): Owner {
+  add(target: Omit<AttributeTarget, 'line'>): Owner {
     const owner = this.#owners.get(key({ ...target, line: 0 })) ?? new Owner();
     this.#owners.set(key({ ...target, line: 0 }), owner);
     return owner;
   }
 
-  of(target: Target): Owner | undefined {
+  of(target: AttributeTarget): Owner | undefined {
     return this.#owners.get(key(target));
   }
 }
 
-function described(target: Target): string {
+function described(target: AttributeTarget): string {
   const { scope, id, name } = target;
   if (scope === 'network') return 'the network';
   return scope === 'signal' ? `signal ${name} of message ${id}` : `${scope} ${name ?? id}`;
@@ -55,8 +55,8 @@ function own(declarations: Declarations): Owners {
   return owners;
 }
 
-function attach(declarations: Declarations, owners: Owners, set: AttributeSet, findings: Findings): void {
-  const find = (target: Target, severity: 'info' | 'warning', what: string): Owner | undefined => {
+function attach(declarations: Declarations, owners: Owners, set: AttributeSet, findings: DbcFindings): void {
+  const find = (target: AttributeTarget, severity: 'info' | 'warning', what: string): Owner | undefined => {
     const owner = owners.of(target);
     if (owner === undefined) {
       findings.add(severity, target.line, `${what} belongs to ${described(target)}, which does not exist; left out`);
@@ -103,7 +103,7 @@ function optional<K extends string, V>(name: K, value: V | undefined): { [P in K
   return (value === undefined ? {} : { [name]: value }) as { [P in K]?: V };
 }
 
-function loadSignal(declared: SignalDeclaration, owner: Owner, findings: Findings): Loaded {
+function loadSignal(declared: SignalDeclaration, owner: Owner, findings: DbcFindings): Loaded {
   const { symbol, start, length, byteOrder, factor, offset, unit, receivers, line, minimum, maximum } = declared;
   const float = owner.valueType > 0;
   const floats = length === 16 || length === 32 || length === 64;
@@ -131,7 +131,7 @@ function loadSignal(declared: SignalDeclaration, owner: Owner, findings: Finding
 }
 
 /** Signals that can be read at all, each name once. */
-function usable(message: MessageDeclaration, findings: Findings): SignalDeclaration[] {
+function usable(message: MessageDeclaration, findings: DbcFindings): SignalDeclaration[] {
   const seen = new Set<string>();
   return message.signals.filter(({ symbol, start, length, factor, offset, line }) => {
     let fault: string | undefined;
@@ -148,7 +148,7 @@ function usable(message: MessageDeclaration, findings: Findings): SignalDeclarat
 }
 
 /** The identifier on the bus, or undefined when the written id is none. */
-function identifier(message: MessageDeclaration, findings: Findings): number | undefined {
+function identifier(message: MessageDeclaration, findings: DbcFindings): number | undefined {
   const { id, symbol, line } = message;
   if (id >= EXTENDED ? id <= EXTENDED + 0x1fff_ffff : id <= 0x7ff) return id;
   if (id <= 0x1fff_ffff) {
@@ -162,7 +162,7 @@ function identifier(message: MessageDeclaration, findings: Findings): number | u
   return undefined;
 }
 
-export function resolve(declarations: Declarations, file: string, findings: Findings): Database {
+export function resolve(declarations: Declarations, file: string, findings: DbcFindings): Database {
   const set = new AttributeSet(declarations, findings);
   const owners = own(declarations);
   attach(declarations, owners, set, findings);
@@ -184,7 +184,7 @@ export function resolve(declarations: Declarations, file: string, findings: Find
   const senders = about(declarations.senders, 'a list of senders');
   const groups = about(declarations.groups, 'a signal group');
 
-  const messages = declarations.messages.map((declared): Message => {
+  const messages = declarations.messages.map((declared): DbcMessage => {
     const owner = owners.add({ scope: 'message', id: declared.id });
     const id = identifier(declared, findings);
     const extended = new Map<string, NamedSelection>();
@@ -198,7 +198,7 @@ export function resolve(declarations: Declarations, file: string, findings: Find
     const onBus = id !== undefined;
     const header = { id: id ?? declared.id, length: declared.length, attributes: owner.attributes };
     const named = [declared.sender, ...(senders.get(declared.id) ?? []).flatMap((list) => list.senders)];
-    const message: Message = {
+    const message: DbcMessage = {
       ...header,
       ...frameFormat(set, header, network.attributes),
       ...{ name: longName(owner, 'SystemMessageLongSymbol', declared.symbol), symbol: declared.symbol, onBus },
@@ -232,9 +232,9 @@ export function resolve(declarations: Declarations, file: string, findings: Find
   };
 }
 
-function duplicates(messages: readonly Message[], findings: Findings): void {
-  const ids = new Map<number, Message>();
-  const names = new Map<string, Message>();
+function duplicates(messages: readonly DbcMessage[], findings: DbcFindings): void {
+  const ids = new Map<number, DbcMessage>();
+  const names = new Map<string, DbcMessage>();
   for (const message of messages) {
     const sameId = message.onBus ? ids.get(message.id) : undefined;
     const sameName = names.get(message.name);

@@ -15,7 +15,7 @@ export function isKeyword(word: string): boolean {
 }
 
 /** What the text should have had at `at`; caught by the parser, which turns it into a diagnostic. */
-export class Fault extends Error {
+export class SyntaxFault extends Error {
   readonly at: number;
   constructor(at: number, message: string) {
     super(message);
@@ -193,7 +193,7 @@ export class Scanner {
     const at = this.at;
     const value = this.number(what);
     if (Number.isInteger(value) && value >= 0) return value;
-    throw new Fault(at, `${what} is ${value}, not a whole number from 0 up`);
+    throw new SyntaxFault(at, `${what} is ${value}, not a whole number from 0 up`);
   }
 
   /** Takes everything up to one of the characters in `stops` on this line. */
@@ -274,12 +274,12 @@ export class Scanner {
     throw this.#missing(what);
   }
 
-  #missing(what: string): Fault {
+  #missing(what: string): SyntaxFault {
     const from = this.at;
     const found = this.text
       .slice(from, from + 20)
       .split(/[\r\n]/, 1)[0]!
       .trim();
-    return new Fault(from, `expected ${what}, found ${found === '' ? 'the end of the line' : `'${found}'`}`);
+    return new SyntaxFault(from, `expected ${what}, found ${found === '' ? 'the end of the line' : `'${found}'`}`);
   }
 }

@@ -3,8 +3,8 @@
  * of them. Buses are prepared when their first frame comes, for only then are their names certain.
  */
 import { EXTENDED } from '../../../agent/ports.ts';
-import { type Message, signalNamed } from './database.ts';
-import { type DecodeTables, END, FIRST, PLAIN, PLAN, SWAPPED, type Wanted } from './decode-tables.ts';
+import { type DbcMessage, signalNamed } from './database.ts';
+import { type DecodeTables, END, FIRST, type IndexedSignal, PLAIN, PLAN, SWAPPED } from './decode-tables.ts';
 import { IdentifierMap } from './identifier-map.ts';
 import { longestPayload, readable } from './layout.ts';
 import { type BoundDatabase, databasesOf, MessageIndex } from './matching.ts';
@@ -40,7 +40,7 @@ export interface BusSlots {
   /** Identifiers that no description lists can still be J1939 groups. */
   readonly open: boolean;
   readonly indexes: readonly MessageIndex[];
-  readonly wanted: ReadonlyMap<Message, readonly Wanted[]>;
+  readonly wanted: ReadonlyMap<DbcMessage, readonly IndexedSignal[]>;
   /** Plans, and slots without a memory, by the ids of the messages they read. */
   readonly plans: Map<string, number>;
   readonly forgetful: Map<string, number>;
@@ -86,8 +86,8 @@ export class Slots {
   /** @param name of the bus; undefined when the source does not say, then only what serves every bus applies. */
   prepare(name: string | undefined): BusSlots {
     const databases = databasesOf(this.#bound, name);
-    const wanted = new Map<Message, Wanted[]>();
-    const named = new Map<string, Message[]>();
+    const wanted = new Map<DbcMessage, IndexedSignal[]>();
+    const named = new Map<string, DbcMessage[]>();
     for (const message of databases.flatMap((database) => database.messages)) {
       for (const one of new Set([message.name, message.symbol])) named.set(one, [...(named.get(one) ?? []), message]);
     }

@@ -1,15 +1,15 @@
 /** Reads each kind of statement of a network description into {@link Declarations}. */
 import type { AttributeDefinition, AttributeScope } from './database.ts';
-import type { Declarations, MessageDeclaration, SignalDeclaration, Target } from './declarations.ts';
-import type { Findings } from './findings.ts';
-import { Fault, isKeyword, type Scanner } from './scanner.ts';
+import type { AttributeTarget, Declarations, MessageDeclaration, SignalDeclaration } from './declarations.ts';
+import type { DbcFindings } from './findings.ts';
+import { isKeyword, type Scanner, SyntaxFault } from './scanner.ts';
 
-/** Reads one statement whose keyword has been taken; throws a {@link Fault} where the text makes no sense. */
-export type Statement = (scanner: Scanner, into: Declarations, findings: Findings) => void;
+/** Reads one statement whose keyword has been taken; throws a {@link SyntaxFault} where the text makes no sense. */
+export type Statement = (scanner: Scanner, into: Declarations, findings: DbcFindings) => void;
 
 const identifier = /^[A-Za-z_]\w*$/;
 
-function name(s: Scanner, findings: Findings, what: string): string {
+function name(s: Scanner, findings: DbcFindings, what: string): string {
   s.skipSpace();
   const line = s.line();
   const found = s.name(what);
@@ -19,14 +19,14 @@ function name(s: Scanner, findings: Findings, what: string): string {
   return found;
 }
 
-function text(s: Scanner, findings: Findings, last = false): string {
+function text(s: Scanner, findings: DbcFindings, last = false): string {
   s.skipSpace();
   const line = s.line();
   return s.string(last, (message) => findings.add('warning', line, message));
 }
 
 /** The `;` that ends a statement; real files forget it before a line end. */
-function end(s: Scanner, findings: Findings): void {
+function end(s: Scanner, findings: DbcFindings): void {
   const line = s.lineOfLast;
   if (s.accept(';')) return;
   const next = s.peekWord();
@@ -95,7 +95,7 @@ const message: Statement = (s, into, findings) => {
 };
 
 /** A limit, which nothing depends on: what is not a number is left out. */
-function limit(s: Scanner, findings: Findings, stops: string): number | undefined {
+function limit(s: Scanner, findings: DbcFindings, stops: string): number | undefined {
   const line = s.line();
   const value = s.acceptNumber();
   const rest = s.until(stops);
@@ -116,7 +116,7 @@ const signal: Statement = (s, into, findings) => {
   s.expect('@');
   const orderAt = s.at;
   const order = s.peek();
-  if (order !== '0' && order !== '1') throw new Fault(orderAt, `byte order is '${order}', not 0 or 1`);
+  if (order !== '0' && order !== '1') throw new SyntaxFault(orderAt, `byte order is '${order}', not 0 or 1`);
   s.accept(order);
   const signed = s.accept('-');
   if (!signed && !s.accept('+'))
@@ -142,7 +142,7 @@ const signal: Statement = (s, into, findings) => {
     ...{ minimum, maximum, unit, receivers, line },
   };
   const owner = into.messages.at(-1);
-  if (owner === undefined) throw new Fault(s.at, `signal ${symbol} stands before any message; it was left out`);
+  if (owner === undefined) throw new SyntaxFault(s.at, `signal ${symbol} stands before any message; it was left out`);
   owner.signals.push(found);
 };
 
@@ -177,7 +177,7 @@ const scopes: ReadonlyMap<string, AttributeScope> = new Map([
 ]);
 
 /** `BO_ id`, `SG_ id name`, `BU_ name`, `EV_ name`, or nothing for the network. */
-function target(s: Scanner): Target {
+function target(s: Scanner): AttributeTarget {
   s.skipSpace();
   const line = s.line();
   const scope = scopes.get(s.peekWord());
@@ -198,10 +198,10 @@ const attributeTypes = new Set(['INT', 'HEX', 'FLOAT', 'STRING', 'ENUM']);
 
 const attributeDefinition: Statement = (s, into, findings) => {
   const scope = s.peek() === '"' ? 'network' : scopes.get(s.word());
-  if (scope === undefined) throw new Fault(s.at, 'an attribute is defined for something that has no attributes');
+  if (scope === undefined) throw new SyntaxFault(s.at, 'an attribute is defined for something that has no attributes');
   const attribute = text(s, findings);
   const type = s.word();
-  if (!attributeTypes.has(type)) throw new Fault(s.at, `attribute '${attribute}' has the unknown type ${type}`);
+  if (!attributeTypes.has(type)) throw new SyntaxFault(s.at, `attribute '${attribute}' has the unknown type ${type}`);
   const labels: string[] = [];
   if (type === 'ENUM') {
     while (s.peek() !== ';' && !s.ended) {
@@ -215,7 +215,7 @@ const attributeDefinition: Statement = (s, into, findings) => {
   else s.skipStatement();
 };
 
-function attributeValue(s: Scanner, findings: Findings): number | string {
+function attributeValue(s: Scanner, findings: DbcFindings): number | string {
   if (s.peek() === '"') return text(s, findings, true);
   return s.acceptNumber() ?? s.name('a value');
 }
@@ -235,7 +235,7 @@ const attribute: Statement = (s, into, findings) => {
 };
 
 /** `number "name"` pairs up to the `;`. */
-function pairs(s: Scanner, findings: Findings): Map<number, string> {
+function pairs(s: Scanner, findings: DbcFindings): Map<number, string> {
   const found = new Map<number, string>();
   while (s.peek() !== ';' && !s.ended && !isKeyword(s.peekWord())) {
     const line = s.line();
@@ -258,7 +258,7 @@ const choices: Statement = (s, into, findings) => {
   const line = s.line();
   const id = s.acceptNumber();
   const owner = name(s, findings, id === undefined ? 'environment variable' : 'signal');
-  const found: Target =
+  const found: AttributeTarget =
     id === undefined ? { scope: 'environment', name: owner, line } : { scope: 'signal', id, name: owner, line };
   const table = s.peekWord();
   if (table !== '' && !isKeyword(table)) {
@@ -270,7 +270,7 @@ const choices: Statement = (s, into, findings) => {
   }
 };
 
-function signalReference(s: Scanner): Target {
+function signalReference(s: Scanner): AttributeTarget {
   s.skipSpace();
   const line = s.line();
   return { scope: 'signal', id: s.count('message id'), name: s.name('a signal name'), line };

@@ -1,6 +1,6 @@
 import type { WantedSignal } from '../../../agent/ports.ts';
 import { nearest } from '../../../protocol/nearest.ts';
-import { type Message, signalNamed } from './database.ts';
+import { type DbcMessage, signalNamed } from './database.ts';
 import { readable } from './layout.ts';
 import { type BoundDatabase, databasesOf } from './matching.ts';
 
@@ -30,14 +30,14 @@ export function unknownSignals(wanted: readonly WantedSignal[], bound: readonly 
 
 /** Messages that a bus may have, found by either of their names. */
 interface Messages {
-  readonly all: readonly Message[];
-  readonly named: ReadonlyMap<string, readonly Message[]>;
+  readonly all: readonly DbcMessage[];
+  readonly named: ReadonlyMap<string, readonly DbcMessage[]>;
 }
 
 function messagesOf(bus: string | undefined, bound: readonly BoundDatabase[]): Messages {
   const databases = bus === undefined ? bound.map((entry) => entry.database) : databasesOf(bound, bus);
   const all = databases.flatMap((database) => database.messages);
-  const named = new Map<string, Message[]>();
+  const named = new Map<string, DbcMessage[]>();
   for (const message of all) {
     for (const name of new Set([message.name, message.symbol])) {
       const others = named.get(name);

@@ -16,14 +16,14 @@ export interface Difference {
   /** Lowest of the bits, byte × 8 + bit within the byte, and how many they are. */
   readonly start?: number;
   readonly bits?: number;
-  readonly first: Side;
-  readonly second: Side;
+  readonly first: RecordingSide;
+  readonly second: RecordingSide;
   /** They belong to a counter or checksum, which changes with other bits. */
   readonly protection?: boolean;
 }
 
 /** One recording of a difference. */
-export interface Side {
+export interface RecordingSide {
   /** Data frames of the identifier; 0 where it does not occur. */
   readonly frames: number;
   /** What the bits are while they never change; the payload length of a `length`. */
@@ -136,7 +136,7 @@ function runsOf(mask: number): [bit: number, bits: number][] {
   return runs;
 }
 
-function sideOf(message: ObservedMessage, start: number, bits: number): Side {
+function sideOf(message: ObservedMessage, start: number, bits: number): RecordingSide {
   const { frames, flips, firstFlips, latest, longest } = message;
   const seen = { frames, latest: latest.slice(0, longest) };
   const changing = Array.from({ length: bits }, (_, i) => start + i).filter((bit) => (flips[bit] ?? 0) > 0);

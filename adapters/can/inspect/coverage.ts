@@ -1,6 +1,6 @@
 /** How well a network description fits what was seen. */
 import type { FrameBatch } from '../../../agent/ports.ts';
-import type { Database, Message } from '../dbc/database.ts';
+import type { Database, DbcMessage } from '../dbc/database.ts';
 import { DbcFrameReader } from '../dbc/frame-reader.ts';
 import { MessageFinder } from '../dbc/matching.ts';
 import { append, createBatch } from '../frames.ts';
@@ -34,7 +34,7 @@ export function rankCoverage(databases: readonly Database[], traffic: Traffic): 
 
 export function coverageOf(database: Database, traffic: Traffic): Coverage {
   const finder = new MessageFinder([{ database }]);
-  const seen = new Set<Message>();
+  const seen = new Set<DbcMessage>();
   const sum = { frames: 0, known: 0, fitting: 0, values: 0, inRange: 0 };
   for (const observed of traffic.messages) {
     sum.frames += observed.frames;
@@ -55,7 +55,7 @@ export function coverageOf(database: Database, traffic: Traffic): Coverage {
 
 function rangesOf(
   database: Database,
-  message: Message,
+  message: DbcMessage,
   observed: ObservedMessage,
 ): Pick<Coverage, 'values' | 'inRange'> {
   const ranges = new Map(message.signals.flatMap(({ name, range }) => (range === undefined ? [] : [[name, range]])));

@@ -1,5 +1,5 @@
 import { ERROR, EXTENDED, type FrameBatch, REMOTE } from '../../../agent/ports.ts';
-import type { Message, Signal } from '../dbc/database.ts';
+import type { DbcMessage, Signal } from '../dbc/database.ts';
 import { type BoundDatabase, MessageFinder } from '../dbc/matching.ts';
 import { ChangeDetector } from './changes.ts';
 
@@ -19,7 +19,7 @@ export interface FrameCriteria {
   /** Frames of these identifiers. */
   readonly identifiers?: readonly IdentifierRange[];
   /** Frames of these messages; with the signals that matter. */
-  readonly chosen?: ReadonlyMap<Message, readonly Signal[]>;
+  readonly chosen?: ReadonlyMap<DbcMessage, readonly Signal[]>;
   /** Frames from this time on, and up to that one, both included. */
   readonly from?: Moment;
   readonly to?: Moment;

@@ -1,6 +1,6 @@
 /** What recordings contain, for people who do not know yet what their frames mean. The car never loads this. */
 export { type FoundChecksum, findChecksum } from './checksums.ts';
-export { compareTraffic, type Difference, type Side } from './compare.ts';
+export { compareTraffic, type Difference, type RecordingSide } from './compare.ts';
 export { type Correlation, Correlator, type Reference } from './correlation.ts';
 export { type FoundCounter, findCounters } from './counters.ts';
 export { type Coverage, coverageOf, rankCoverage } from './coverage.ts';

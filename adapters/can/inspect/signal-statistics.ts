@@ -1,6 +1,6 @@
 /** What recordings show of the signals of a network description. */
 import type { FrameBatch, ReadingSink } from '../../../agent/ports.ts';
-import type { Message, Signal } from '../dbc/database.ts';
+import type { DbcMessage, Signal } from '../dbc/database.ts';
 import { DbcDecoder } from '../dbc/decoder.ts';
 import { readable } from '../dbc/layout.ts';
 import type { BoundDatabase } from '../dbc/matching.ts';
@@ -10,7 +10,7 @@ export const MOST_VALUES = 256;
 
 /** What was seen of one signal, on all buses together. */
 export class SignalStatistics {
-  readonly message: Message;
+  readonly message: DbcMessage;
   readonly signal: Signal;
   /** Frames that had it. */
   count = 0;
@@ -31,7 +31,7 @@ export class SignalStatistics {
   more = false;
   #raw = Number.NaN;
 
-  constructor(message: Message, signal: Signal) {
+  constructor(message: DbcMessage, signal: Signal) {
     this.message = message;
     this.signal = signal;
   }
@@ -62,14 +62,14 @@ export class SignalStatistics {
 }
 
 export interface SignalOfMessage {
-  readonly message: Message;
+  readonly message: DbcMessage;
   readonly signal: Signal;
 }
 
 /** The signals that frames can have: all of the databases, or those that were chosen of them. */
 export function signalsOf(
   databases: readonly BoundDatabase[],
-  chosen?: ReadonlyMap<Message, readonly Signal[]>,
+  chosen?: ReadonlyMap<DbcMessage, readonly Signal[]>,
 ): SignalOfMessage[] {
   const names = new Set<string>();
   return databases
@@ -94,7 +94,7 @@ export class SignalObserver implements ReadingSink {
   #decoder: DbcDecoder | undefined;
 
   /** @param chosen messages and their signals; without it, all of the databases */
-  constructor(databases: readonly BoundDatabase[], chosen?: ReadonlyMap<Message, readonly Signal[]>) {
+  constructor(databases: readonly BoundDatabase[], chosen?: ReadonlyMap<DbcMessage, readonly Signal[]>) {
     this.#databases = databases;
     this.statistics = signalsOf(databases, chosen).map(({ message, signal }) => new SignalStatistics(message, signal));
   }

@@ -36,7 +36,7 @@ export interface FrameFile {
   close(): void;
 }
 
-export interface Format<Reader extends FormatReader = FormatReader> {
+export interface FormatEntry<Reader extends FormatReader = FormatReader> {
   /** What people call it. */
   readonly name: string;
   readonly extensions: readonly string[];

@@ -3,7 +3,7 @@
  * its format is opened: the unit in the car has no use for them.
  */
 import { candoFrames } from './cando-block.ts';
-import type { BytesReader, FileReader, Format, Head } from './format.ts';
+import type { BytesReader, FileReader, FormatEntry, Head } from './format.ts';
 import { canLinkTypes, linkTypeName, pcapHeader } from './link-types.ts';
 import type { Recording } from './recording.ts';
 import { slcanScore } from './slcan-line.ts';
@@ -82,7 +82,9 @@ async function textual(
   return { from: 'bytes', create: (recording, head) => new TextParser(recording, new Lines(recording, head)) };
 }
 
-export const formats: Readonly<Record<BytesFormat, Format<BytesReader>> & Record<FileFormat, Format<FileReader>>> = {
+export const formats: Readonly<
+  Record<BytesFormat, FormatEntry<BytesReader>> & Record<FileFormat, FormatEntry<FileReader>>
+> = {
   candump: {
     name: 'candump -l',
     extensions: ['log'],
@@ -266,7 +268,7 @@ export function formatNames(): string {
   return logFormats.map((format) => formats[format].name).join(', ');
 }
 
-function startsWith(...signatures: readonly string[]): Format['score'] {
+function startsWith(...signatures: readonly string[]): FormatEntry['score'] {
   return ({ text }) => (signatures.some((one) => text.startsWith(one)) ? signature : 0);
 }
 

@@ -15,7 +15,7 @@ import type { Rest } from '../../../agent/rest.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { checkRates, type Dialect, type Rates, rateCommands } from './bit-rates.ts';
 import { beginsFrame, emptyFrame, readFrame, writeFrame } from './codec.ts';
-import { Conversation } from './conversation.ts';
+import { SlcanConversation } from './conversation.ts';
 import { FrameIntake } from './intake.ts';
 import { LineSplitter } from './splitter.ts';
 
@@ -56,7 +56,7 @@ export class SlcanBus implements FrameSource, FrameSender {
   readonly #options: SlcanOptions;
   readonly #kept: ReconnectingLine;
   readonly #frame = emptyFrame();
-  #talk: Conversation;
+  #talk: SlcanConversation;
   #splitter: LineSplitter;
   #intake: FrameIntake | undefined;
   /** The channel is open: frames are of the bus and rate asked for. */
@@ -145,8 +145,8 @@ export class SlcanBus implements FrameSource, FrameSender {
     });
   }
 
-  #conversation(): Conversation {
-    return new Conversation((bytes) => this.#kept.write(bytes), this.#options.clock);
+  #conversation(): SlcanConversation {
+    return new SlcanConversation((bytes) => this.#kept.write(bytes), this.#options.clock);
   }
 
   #newSplitter(): LineSplitter {
@@ -192,7 +192,7 @@ export class SlcanBus implements FrameSource, FrameSender {
   }
 
   /** Opens the channel, listen-only unless frames are to be sent. */
-  async #join(talk: Conversation, dialect: Dialect): Promise<void> {
+  async #join(talk: SlcanConversation, dialect: Dialect): Promise<void> {
     const { sends = false } = this.#options;
     if (dialect === 'canable') {
       await talk.ask(sends ? 'M0' : 'M1');
@@ -205,7 +205,7 @@ export class SlcanBus implements FrameSource, FrameSender {
     throw this.#unfit(sends ? 'the adapter does not open the channel' : 'the adapter cannot listen without joining in');
   }
 
-  #status(talk: Conversation): void {
+  #status(talk: SlcanConversation): void {
     this.#cancelStatus = this.#options.clock.after(STATUS, () => this.#status(talk));
     // Only after the first question the silence before it, perhaps of a night, is no longer held against the adapter.
     const asked = (): void => {

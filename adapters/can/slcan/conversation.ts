@@ -2,7 +2,7 @@
 import type { Clock } from '../../../agent/ports.ts';
 
 /** `silent`: the adapter said nothing in time. */
-export type Answer =
+type Answer =
   | { readonly kind: 'done'; readonly text: string }
   | { readonly kind: 'refused' }
   | { readonly kind: 'silent' };
@@ -18,7 +18,7 @@ const PATIENCE = 500;
 /** One that does not answer at all gets this long to carry a command out. ms */
 const PAUSE = 50;
 
-export class Conversation {
+export class SlcanConversation {
   readonly #write: (bytes: Uint8Array) => Promise<void>;
   readonly #clock: Clock;
   #question: Question | undefined;

@@ -7,7 +7,7 @@ const BEL = 7;
 const LF = 10;
 const CR = 13;
 
-export interface LineSink {
+interface LineSink {
   /** A line without its end; valid during the call. */
   line(text: Uint8Array): void;
   /** A refusal; what stood before it is dropped. */

@@ -3,7 +3,7 @@
 export type PointerSize = 4 | 8;
 
 /** Offsets and sizes in bytes. */
-export interface Layout {
+export interface StructLayout {
   readonly pointerSize: PointerSize;
   /**
    * `struct mmsghdr`: a `struct msghdr` and the length of what was received.
@@ -28,7 +28,7 @@ export interface Layout {
   readonly oldNanoseconds: number;
 }
 
-const layouts: Readonly<Record<PointerSize, Layout>> = {
+const layouts: Readonly<Record<PointerSize, StructLayout>> = {
   8: {
     pointerSize: 8,
     mmsghdr: { iov: 16, iovlen: 24, control: 32, controllen: 40, flags: 48, len: 56, size: 64 },
@@ -45,16 +45,16 @@ const layouts: Readonly<Record<PointerSize, Layout>> = {
   },
 };
 
-export function layoutFor(pointerSize: PointerSize): Layout {
+export function layoutFor(pointerSize: PointerSize): StructLayout {
   return layouts[pointerSize];
 }
 
 /** CMSG_ALIGN: the next multiple of a `long`. */
-export function cmsgAlign(layout: Layout, length: number): number {
+export function cmsgAlign(layout: StructLayout, length: number): number {
   return (length + layout.pointerSize - 1) & ~(layout.pointerSize - 1);
 }
 
 /** CMSG_SPACE: what a control message with `length` bytes of data takes. */
-export function cmsgSpace(layout: Layout, length: number): number {
+export function cmsgSpace(layout: StructLayout, length: number): number {
   return cmsgAlign(layout, layout.cmsghdr.size) + cmsgAlign(layout, length);
 }

@@ -5,7 +5,7 @@ import { filtersFor, type IdentifierFilter, passes } from './filters.ts';
 import { errorName } from './libc.ts';
 
 /** The kernel filters what comes back to the sender like any other frame. */
-export class Reception {
+export class FrameReception {
   /** Of what is wanted; undefined: everything. */
   readonly filters: readonly IdentifierFilter[] | undefined;
   readonly #wanted: readonly (number | IdentifierFilter)[];

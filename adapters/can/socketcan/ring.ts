@@ -14,7 +14,7 @@ import {
   SOL_SOCKET,
 } from './constants.ts';
 import type { ErrorCounts } from './error-frames.ts';
-import { cmsgAlign, cmsgSpace, type Layout, layoutFor } from './layouts.ts';
+import { cmsgAlign, cmsgSpace, layoutFor, type StructLayout } from './layouts.ts';
 import type { Libc } from './libc.ts';
 
 /** Payload of a `struct can_frame` and a `struct canfd_frame`: identifier, length, flags and two bytes before it. */
@@ -42,7 +42,7 @@ export class ReceiveRing {
     readonly controlSpace: number;
     readonly frames: number;
   };
-  readonly layout: Layout;
+  readonly layout: StructLayout;
   readonly #libc: Pick<Libc, 'receiveMany'>;
   readonly #words: Uint32Array;
   readonly #errors: ErrorCounts;

@@ -19,7 +19,7 @@ import type { IdentifierFilter } from './filters.ts';
 import { isInterfaceName } from './interface.ts';
 import { loadCanKernel } from './kernel.ts';
 import { errorName } from './libc.ts';
-import { Reception } from './reception.ts';
+import { FrameReception } from './reception.ts';
 import { Transmitter } from './transmission.ts';
 
 export interface SocketCanOptions {
@@ -77,7 +77,7 @@ export class SocketCan implements FrameSource, FrameSender {
   readonly #interface: string;
   readonly #clock: Clock;
   readonly #log: Log | undefined;
-  readonly #reception: Reception;
+  readonly #reception: FrameReception;
   readonly #own: boolean;
   readonly #receiveBuffer: number;
   readonly #load: () => Promise<CanKernel>;
@@ -118,7 +118,7 @@ export class SocketCan implements FrameSource, FrameSender {
     this.#clock = clock;
     this.#log = options.log;
     this.#rest = options.rest;
-    this.#reception = new Reception(identifiers);
+    this.#reception = new FrameReception(identifiers);
     this.#own = options.own ?? false;
     this.#receiveBuffer = options.receiveBuffer ?? 4 * 1024 * 1024;
     this.#load = options.kernel ?? loadCanKernel;

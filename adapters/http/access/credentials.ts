@@ -14,7 +14,7 @@ export interface Credentials {
 }
 
 /** What is asked for, as far as access depends on it. */
-export interface Wanted {
+export interface RequestedAccess {
   readonly operation: Pick<Operation, 'scopes'>;
   /** Parameters of the path. */
   readonly path: Readonly<Record<string, string>>;
@@ -25,7 +25,7 @@ export interface Wanted {
  * without helping to guess it.
  */
 export interface Gate {
-  admit(credentials: Credentials, wanted: Wanted): Promise<Caller> | Caller;
+  admit(credentials: Credentials, wanted: RequestedAccess): Promise<Caller> | Caller;
   /** The challenge of a 401 (RFC 9110 §11.6.1). */
   readonly challenge: string;
 }

@@ -3,7 +3,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { Caller } from '../call.ts';
-import { type Credentials, type Gate, sameText, type Wanted } from './credentials.ts';
+import { type Credentials, type Gate, type RequestedAccess, sameText } from './credentials.ts';
 import { Failures, TooManyRequests } from './failures.ts';
 import { impossibleHash, type PasswordHash, verifyPassword } from './password.ts';
 
@@ -49,7 +49,7 @@ export class FleetGate implements Gate {
     );
   }
 
-  async admit(credentials: Credentials, { path }: Wanted): Promise<Caller> {
+  async admit(credentials: Credentials, { path }: RequestedAccess): Promise<Caller> {
     this.#failures.check(credentials.remote);
     const caller = await this.#recognise(credentials);
     const fleet = path['fid'];

@@ -5,7 +5,7 @@ import type { Clock } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { lackOf } from '../../../protocol/interface/operations/scopes.ts';
 import type { Caller } from '../call.ts';
-import { type Credentials, type Gate, sameText, type Wanted } from './credentials.ts';
+import { type Credentials, type Gate, type RequestedAccess, sameText } from './credentials.ts';
 import { Failures } from './failures.ts';
 
 export interface UserAccess {
@@ -64,7 +64,7 @@ export class UserGate implements Gate {
     this.#failures = failures;
   }
 
-  async admit(credentials: Credentials, { operation }: Wanted): Promise<Caller> {
+  async admit(credentials: Credentials, { operation }: RequestedAccess): Promise<Caller> {
     this.#failures.check(credentials.remote);
     const token = readBearer(credentials.authorization);
     if (token === undefined) throw new VigieError('request.unauthenticated', 'needs a bearer token');

@@ -5,7 +5,7 @@ import type { AlarmRecord } from '../../../protocol/schema/alarm.ts';
 import type { Answer } from '../call.ts';
 import { collection, recordOf, recordsAskedFor } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
-import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
 /** `GET …/alarms` */
 export function alarms(context: Context): Answer {
@@ -16,7 +16,7 @@ export function alarms(context: Context): Answer {
       )
     : [];
   return collection(context, 'alarms', asked, ({ record }) => {
-    return alarmOf(context, record, linkTo(context, 'alarms.get', { aid: record.id }) as Link);
+    return alarmOf(context, record, linkTo(context, 'alarms.get', { aid: record.id }) as ResourceLink);
   });
 }
 
@@ -34,6 +34,6 @@ function typeOf({ status }: AlarmRecord): string {
 }
 
 /** The links are an addition. */
-function alarmOf(context: Context, record: AlarmRecord, self: Link): Members {
+function alarmOf(context: Context, record: AlarmRecord, self: ResourceLink): Members {
   return { _links: linksOf({ self, vehicle: linkTo(context, 'vehicles.get') }), ...alarmJson(context.viewer, record) };
 }

@@ -5,7 +5,7 @@ import type { Alert } from '../../../protocol/schema/alert.ts';
 import type { Answer } from '../call.ts';
 import { collection, recordOf, recordsAskedFor } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
-import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { hasPosition } from './positions.ts';
 import { linkToTrip, tripAskedFor } from './trips.ts';
 
@@ -17,7 +17,7 @@ export function alerts(one: string): (context: Context) => Answer {
       ? recordsAskedFor<Alert>(context, 'alert', ({ startedAt }) => startedAt).filter(({ record }) => isOf(record))
       : [];
     return collection(context, 'alerts', asked, ({ record }) => {
-      return alertOf(context, record, linkTo(context, one, { aid: record.id }) as Link);
+      return alertOf(context, record, linkTo(context, one, { aid: record.id }) as ResourceLink);
     });
   };
 }
@@ -38,7 +38,7 @@ export function tripFilter(context: Context): (record: { readonly tid?: string }
   return ({ tid }) => tid === id;
 }
 
-function alertOf(context: Context, record: Alert, self: Link): Members {
+function alertOf(context: Context, record: Alert, self: ResourceLink): Members {
   const trip = linkToTrip(context, record.tid);
   return {
     _links: linksOf({

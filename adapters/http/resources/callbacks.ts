@@ -5,7 +5,7 @@ import type { Answer } from '../call.ts';
 import { collection } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { belongsTo, madeBefore, ownedId, uuidFor } from './ids.ts';
-import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { checkMonitorsOf } from './monitor-scopes.ts';
 
 /** `GET …/callbacks`: those that take any of `types`. */
@@ -17,7 +17,7 @@ export function callbacks(context: Context): Answer {
     .map((callback) => ({ at: callback.createdAt, id: callback.callbackId, callback }))
     .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
   return collection(context, 'callbacks', items, ({ callback, id }) => {
-    return callbackOf(context, callback, linkTo(context, 'callbacks.get', { cbid: id }) as Link);
+    return callbackOf(context, callback, linkTo(context, 'callbacks.get', { cbid: id }) as ResourceLink);
   });
 }
 
@@ -83,7 +83,7 @@ function takes({ side, subscribe }: Callback, types: readonly string[]): boolean
 }
 
 /** Interface 3.19.2 RemoteCallback, 4.17.2 UserCallback; links to one car need no template. */
-function callbackOf(context: Context, { callbackId, subscribe, status }: Callback, self: Link): Members {
+function callbackOf(context: Context, { callbackId, subscribe, status }: Callback, self: ResourceLink): Members {
   const cbid = { cbid: callbackId };
   const shown = shownSubscribe(subscribe);
   const { label } = shown;

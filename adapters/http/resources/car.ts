@@ -1,11 +1,11 @@
 /** What the HTTP interface must know of the car it serves; the roof builds it. */
+
 import type { RecordStore } from '../../../agent/ports.ts';
+import type { RemoteAction, RemoteOrder } from '../../../agent/remotes/requests.ts';
 import type { StatusReader } from '../../../agent/status.ts';
-import type { FailureCause } from '../../../protocol/errors.ts';
 import type { Country } from '../../../protocol/interface/countries.ts';
 import type { Callback, CallbackSide, CallbackStatus } from '../../../protocol/schema/callback.ts';
 import type { Monitor, MonitorStatus } from '../../../protocol/schema/monitor.ts';
-import type { RemoteStatus, RemoteType } from '../../../protocol/schema/remote.ts';
 import type { Trip } from '../../../protocol/schema/trip.ts';
 import type { Caller } from '../call.ts';
 
@@ -91,30 +91,6 @@ export interface CallbackBook {
   remove(id: string): boolean | Promise<boolean>;
   /** What a monitor says about its delivery, before it is given. @throws VigieError `input.malformed`, `input.unknown` */
   checkMonitor(side: CallbackSide, parameter: unknown): void;
-}
-
-/** A command that came by HTTP, and what has become of it. */
-export interface RemoteAction {
-  /** Hexadecimal digits, `-` and `_`. */
-  readonly remoteActionId: string;
-  readonly callbackId: string;
-  readonly type: RemoteType;
-  /** As it was sent: Remote of the interface. */
-  readonly remote: Readonly<Record<string, unknown>>;
-  readonly status: RemoteStatus;
-  readonly failureCause?: FailureCause;
-  /** When it was sent, UTC ms. */
-  readonly createdAt: number;
-}
-
-export interface RemoteOrder {
-  /** The same id again means the same command, which is then not carried out again. Absent: a new one. */
-  readonly id?: string;
-  readonly callbackId: string;
-  readonly type: RemoteType;
-  /** The member of `remote` that says what is asked for: body of the signed command, checked. */
-  readonly body: object;
-  readonly remote: Readonly<Record<string, unknown>>;
 }
 
 /** Commands that came by HTTP. */

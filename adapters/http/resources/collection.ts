@@ -1,7 +1,7 @@
 /** Collections: pages of what a resource has. */
 import type { StoredRecord } from '../../../agent/ports.ts';
 import type { Answer } from '../call.ts';
-import { type Page, type Place, page } from '../paging.ts';
+import { type Page, page, type RecordPosition } from '../paging.ts';
 import { type Context, found, isAskedFor, periodsOf } from './context.ts';
 import { Yielder } from './yield.ts';
 
@@ -9,7 +9,7 @@ import { Yielder } from './yield.ts';
  * Interface 3.19.2 CollectionResult: the page that is asked for, under `name` in `_embedded`. `items` is all there is
  * after the filters, ascending by time, then by id.
  */
-export function collection<T extends Place>(
+export function collection<T extends RecordPosition>(
   { call, tokens }: Context,
   name: string,
   items: readonly T[],
@@ -20,7 +20,7 @@ export function collection<T extends Place>(
 }
 
 /** The same of long pages: others have their turn meanwhile. */
-export async function longCollection<T extends Place>(
+export async function longCollection<T extends RecordPosition>(
   { call, tokens }: Context,
   name: string,
   items: readonly T[],
@@ -47,7 +47,7 @@ function pageOf({ links, total, totalPage, currentPage }: Page<unknown>, name: s
 }
 
 /** A record with its place in its collection. */
-export interface Kept<T> extends Place {
+interface Kept<T> extends RecordPosition {
   readonly record: T;
 }
 

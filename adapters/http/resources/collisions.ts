@@ -6,7 +6,7 @@ import type { Answer } from '../call.ts';
 import { tripFilter } from './alerts.ts';
 import { collection, recordOf, recordsAskedFor } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
-import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { linkToTrip } from './trips.ts';
 
 /**
@@ -21,7 +21,7 @@ export function collisions(one: string): (context: Context) => Answer {
       : [];
     // The capital is published.
     return collection(context, 'Collisions', asked, ({ record }) => {
-      return collisionOf(context, record, linkTo(context, one, { cid: record.id }) as Link);
+      return collisionOf(context, record, linkTo(context, one, { cid: record.id }) as ResourceLink);
     });
   };
 }
@@ -35,7 +35,7 @@ export function collision(context: Context): Answer {
   return found(collisionOf(context, record, selfOf(context)));
 }
 
-function collisionOf(context: Context, record: Collision, self: Link): Members {
+function collisionOf(context: Context, record: Collision, self: ResourceLink): Members {
   return {
     _links: linksOf({
       self,

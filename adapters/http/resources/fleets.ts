@@ -5,7 +5,7 @@ import type { Answer } from '../call.ts';
 import type { FleetDescription } from './car.ts';
 import { collection } from './collection.ts';
 import { type Context, fleetsOf, found } from './context.ts';
-import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
 /** `GET /fleets`: those that the caller works with. */
 export function fleets(context: Context): Answer {
@@ -13,7 +13,7 @@ export function fleets(context: Context): Answer {
     .map((fleet) => ({ at: fleet.createdAt ?? 0, id: fleet.id, fleet }))
     .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
   return collection(context, 'fleets', items, ({ fleet }) => {
-    return fleetOf(context, fleet, linkTo(context, 'fleets.get', { fid: fleet.id }) as Link);
+    return fleetOf(context, fleet, linkTo(context, 'fleets.get', { fid: fleet.id }) as ResourceLink);
   });
 }
 
@@ -22,7 +22,7 @@ export function fleet(context: Context): Answer {
   return found(fleetOf(context, context.fleet as FleetDescription, selfOf(context)));
 }
 
-function fleetOf(context: Context, fleet: FleetDescription, self: Link): Members {
+function fleetOf(context: Context, fleet: FleetDescription, self: ResourceLink): Members {
   const { id, name, description, createdAt, updatedAt } = fleet;
   const to = (operation: string) => linkTo(context, operation, { fid: id });
   return {

@@ -6,12 +6,12 @@ import { operationById } from '../../../protocol/interface/operations.ts';
 import type { Context } from './context.ts';
 
 /** Interface 3.19.2 Link. */
-export interface Link {
+export interface ResourceLink {
   readonly href: string;
   /** `href` has names in braces, to be replaced by ids (RFC 6570 level 1). */
   readonly templated?: true;
 }
-export type Links = Readonly<Record<string, Link | readonly Link[] | undefined>>;
+export type Links = Readonly<Record<string, ResourceLink | readonly ResourceLink[] | undefined>>;
 
 /**
  * The link to an operation named without its side, e.g. `trips.get`. Parameters of its path are those of `more`, else
@@ -22,7 +22,7 @@ export function linkTo(
   name: string,
   more: Readonly<Record<string, string>> = {},
   open: readonly string[] = [],
-): Link | undefined {
+): ResourceLink | undefined {
   const operation = operationOf(context, name);
   if (!allowed(context, operation)) return undefined;
   const href = hrefOf(context, operation, more, open);
@@ -35,13 +35,16 @@ export function addressOf(context: Context, name: string, more: Readonly<Record<
 }
 
 /** Where the caller found what is answered. */
-export function selfOf({ call }: Context): Link {
+export function selfOf({ call }: Context): ResourceLink {
   return { href: `${call.base}${call.self}` };
 }
 
 /** Without the links that there are not. */
-export function linksOf(links: Links): Record<string, Link | readonly Link[]> {
-  return Object.fromEntries(Object.entries(links).filter(([, link]) => link !== undefined)) as Record<string, Link>;
+export function linksOf(links: Links): Record<string, ResourceLink | readonly ResourceLink[]> {
+  return Object.fromEntries(Object.entries(links).filter(([, link]) => link !== undefined)) as Record<
+    string,
+    ResourceLink
+  >;
 }
 
 function operationOf({ side }: Context, name: string): Operation {

@@ -1,7 +1,7 @@
 /** Where the car was at a moment of its telemetry: interface 3.19.2 TelemetryExtension.location. */
 import { type Feature, feature } from '../../../protocol/interface/json/position.ts';
 import { type Slot, type SlotValue, slotByPath, slots } from '../../../protocol/slots.ts';
-import type { Place } from '../paging.ts';
+import type { RecordPosition } from '../paging.ts';
 import type { Context } from './context.ts';
 import type { SampleReader } from './series.ts';
 
@@ -23,7 +23,7 @@ const KNOWN = 90_000;
  * The position as it was last read, at most 90 s before the moment and not before privacy hid it: what was chosen in
  * the car since then holds for what is concluded from earlier readings, too.
  */
-export function locationOf(context: Context, place: Place, reader: SampleReader): Feature | undefined {
+export function locationOf(context: Context, place: RecordPosition, reader: SampleReader): Feature | undefined {
   if (!context.sees('data:position')) return undefined;
   const read = new Map<string, SlotValue>();
   for (const { values } of reader.before(place, KNOWN)) {

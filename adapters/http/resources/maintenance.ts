@@ -5,7 +5,7 @@ import type { Maintenance } from '../../../protocol/schema/maintenance.ts';
 import type { Answer } from '../call.ts';
 import { collection } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
-import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
 /** `GET …/maintenance` */
 export function maintenance(context: Context): Answer {
@@ -19,7 +19,7 @@ export function fleetMaintenances(context: Context): Answer {
   const record = nextService(context);
   const items = record === undefined ? [] : [{ at: record.createdAt, id: record.id, record }];
   return collection(context, 'maintenances', items, (item) => {
-    return maintenanceOf(context, item.record, linkTo(context, 'maintenance.get') as Link);
+    return maintenanceOf(context, item.record, linkTo(context, 'maintenance.get') as ResourceLink);
   });
 }
 
@@ -31,7 +31,7 @@ export function nextService({ car, sees }: Context): Maintenance | undefined {
   return newest;
 }
 
-function maintenanceOf(context: Context, record: Maintenance, self: Link): Members {
+function maintenanceOf(context: Context, record: Maintenance, self: ResourceLink): Members {
   return {
     _links: linksOf({ self, vehicle: linkTo(context, 'vehicles.get'), alerts: linkTo(context, 'alerts.list') }),
     ...maintenanceJson(context.viewer, record),

@@ -10,7 +10,7 @@ import { callbackAskedFor } from './callbacks.ts';
 import { collection } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { belongsTo, madeBefore, ownedId, uuidFor } from './ids.ts';
-import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { checkScopes, deliveryOf, scopesLacking } from './monitor-scopes.ts';
 
 /** `GET …/monitors` */
@@ -21,7 +21,7 @@ export function monitors(context: Context): Answer {
     .map((monitor) => ({ at: monitor.createdAt, id: monitor.monitorId, monitor }))
     .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
   return collection(context, 'monitors', items, ({ monitor, id }) => {
-    return monitorOf(context, monitor, linkTo(context, 'monitors.get', { mid: id }) as Link);
+    return monitorOf(context, monitor, linkTo(context, 'monitors.get', { mid: id }) as ResourceLink);
   });
 }
 
@@ -134,7 +134,7 @@ function inputOf(context: Context): unknown {
 }
 
 /** Interface 3.19.2 and 4.17.2 Monitor. */
-function monitorOf(context: Context, monitor: Monitor, self: Link): Members {
+function monitorOf(context: Context, monitor: Monitor, self: ResourceLink): Members {
   const { monitorId, status, createdAt, updatedAt } = monitor;
   return {
     _links: linksOf({ self, fleet: context.fleet && linkTo(context, 'fleets.get') }),

@@ -1,5 +1,6 @@
 /** Remotes: commands to the car, sent with a callback that tells what becomes of them. */
 
+import type { RemoteAction } from '../../../agent/remotes/requests.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { declaredMembers } from '../../../protocol/interface/bodies.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
@@ -9,11 +10,10 @@ import type { Callback } from '../../../protocol/schema/callback.ts';
 import type { RemoteType } from '../../../protocol/schema/remote.ts';
 import type { Answer } from '../call.ts';
 import { callbackAskedFor } from './callbacks.ts';
-import type { RemoteAction } from './car.ts';
 import { collection } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { madeBefore, uuidFor } from './ids.ts';
-import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
 /** `GET …/callbacks/{cbid}/remotes`: those of kinds that the caller may send. */
 export function remotes(context: Context): Answer {
@@ -23,7 +23,7 @@ export function remotes(context: Context): Answer {
     .map((action) => ({ at: action.createdAt, id: action.remoteActionId, action }))
     .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
   return collection(context, 'remoteActions', items, ({ action, id }) => {
-    return remoteOf(context, action, linkTo(context, 'remotes.get', { rid: id }) as Link);
+    return remoteOf(context, action, linkTo(context, 'remotes.get', { rid: id }) as ResourceLink);
   });
 }
 
@@ -81,7 +81,7 @@ function checkKind({ side, subscribe }: Callback, type: RemoteType): void {
 }
 
 /** Interface 3.19.2 and 4.17.2 RemoteAction. */
-function remoteOf(context: Context, action: RemoteAction, self: Link): Members {
+function remoteOf(context: Context, action: RemoteAction, self: ResourceLink): Members {
   const { remoteActionId, callbackId, type, remote, status, failureCause } = action;
   return {
     _links: linksOf({ self, ...surroundings(context, callbackId) }),
@@ -93,7 +93,7 @@ function remoteOf(context: Context, action: RemoteAction, self: Link): Members {
   };
 }
 
-function surroundings(context: Context, cbid: string): Record<string, Link | undefined> {
+function surroundings(context: Context, cbid: string): Record<string, ResourceLink | undefined> {
   return {
     fleet: context.fleet && linkTo(context, 'fleets.get'),
     callback: linkTo(context, 'callbacks.get', { cbid }),

@@ -4,7 +4,7 @@ import { VigieError } from '../../../protocol/errors.ts';
 import type { Period } from '../../../protocol/interface/parameters.ts';
 import type { Telemetry } from '../../../protocol/schema/telemetry.ts';
 import type { Slot } from '../../../protocol/slots.ts';
-import type { Place } from '../paging.ts';
+import type { RecordPosition } from '../paging.ts';
 import { type Sample, samplesOf } from './samples.ts';
 import { Yielder } from './yield.ts';
 
@@ -29,8 +29,12 @@ export class TelemetrySeries {
    * Where the samples lie that have any of the slots `wanted`, which `key` names, within the periods (absent: all
    * time): ascending by time, then by piece. Lets others have their turn while it looks for them.
    */
-  async places(wanted: ReadonlySet<Slot>, key: string, periods: readonly Period[] | undefined): Promise<Place[]> {
-    const places: Place[] = [];
+  async places(
+    wanted: ReadonlySet<Slot>,
+    key: string,
+    periods: readonly Period[] | undefined,
+  ): Promise<RecordPosition[]> {
+    const places: RecordPosition[] = [];
     const yielder = new Yielder();
     for (const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } of periods ?? [{}]) {
       for (const piece of this.#records.list(COLLECTION, from - PIECE, to)) {
@@ -86,12 +90,12 @@ export class SampleReader {
   }
 
   /** Undefined: it has been dropped since. */
-  at({ at, id }: Place): Sample | undefined {
+  at({ at, id }: RecordPosition): Sample | undefined {
     return this.#piece(id)?.find((sample) => sample.at === at);
   }
 
   /** The samples at, and less than `span` ms before, a place, newest first. */
-  *before(place: Place, span: number): Generator<Sample, void, undefined> {
+  *before(place: RecordPosition, span: number): Generator<Sample, void, undefined> {
     const samples = this.#surrounding(place, span);
     for (let index = samples.length - 1; index >= 0; index--) {
       const sample = samples[index] as Sample;
@@ -101,7 +105,7 @@ export class SampleReader {
   }
 
   /** Samples of the place's piece and of those before it that may be asked for, ascending. */
-  #surrounding({ id }: Place, span: number): readonly Sample[] {
+  #surrounding({ id }: RecordPosition, span: number): readonly Sample[] {
     const known = this.#surroundings.get(id);
     if (known !== undefined) return known;
     const piece = this.#piece(id) ?? [];

@@ -6,7 +6,7 @@ import type { Answer } from '../call.ts';
 import { collection } from './collection.ts';
 import { type Context, found } from './context.ts';
 import { energyList, type WrittenEnergy } from './energy-list.ts';
-import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
 /** `GET …/vehicles/{vid}/status` */
 export function status(context: Context): Answer {
@@ -15,12 +15,12 @@ export function status(context: Context): Answer {
 
 /** `GET /fleets/{fid}/status` (deprecated): the car's, under its own address. */
 export function fleetStatus(context: Context): Answer {
-  const self = linkTo(context, 'status.get') as Link;
+  const self = linkTo(context, 'status.get') as ResourceLink;
   // Where it stands stays the same from request to request, or its pages would not be found again.
   return collection(context, 'status', [{ at: 0, id: context.car.vehicle.id }], () => statusOf(context, self));
 }
 
-export function statusOf(context: Context, self: Link): Members {
+export function statusOf(context: Context, self: ResourceLink): Members {
   const { car, side, fleet, call, viewer } = context;
   const contents = seenOf(context, car.status.contents());
   const written = statusJson(viewer, contents, call.now);

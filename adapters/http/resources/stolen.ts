@@ -5,14 +5,14 @@ import type { Theft } from '../../../protocol/schema/theft.ts';
 import type { Answer } from '../call.ts';
 import { collection, recordOf, recordsAskedFor } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
-import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { waypointsBetween } from './waypoints.ts';
 
 /** `GET …/stolen` */
 export function thefts(context: Context): Answer {
   const asked = recordsAskedFor<Theft>(context, 'stolen', ({ startedAt }) => startedAt);
   return collection(context, 'stolen', asked, ({ record }) => {
-    return theftOf(context, record, linkTo(context, 'stolen.get', { sid: record.id }) as Link);
+    return theftOf(context, record, linkTo(context, 'stolen.get', { sid: record.id }) as ResourceLink);
   });
 }
 
@@ -34,7 +34,7 @@ function theftAskedFor(context: Context): Theft {
   return record;
 }
 
-function theftOf(context: Context, record: Theft, self: Link): Members {
+function theftOf(context: Context, record: Theft, self: ResourceLink): Members {
   return {
     _links: linksOf({
       self,

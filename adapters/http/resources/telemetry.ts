@@ -8,10 +8,10 @@ import { telemetrySections } from '../../../protocol/schema/monitor/extensions.t
 import type { StatusContents } from '../../../protocol/schema/status.ts';
 import { assemble, type Slot, type SlotValue, slots, statusObjects } from '../../../protocol/slots.ts';
 import type { Answer } from '../call.ts';
-import type { Place } from '../paging.ts';
+import type { RecordPosition } from '../paging.ts';
 import { longCollection } from './collection.ts';
 import { type Context, periodsOf } from './context.ts';
-import { addressOf, type Link, linksOf, linkTo } from './links.ts';
+import { addressOf, linksOf, linkTo, type ResourceLink } from './links.ts';
 import { isPlace, locationOf, placeSlots } from './location.ts';
 import { nextService } from './maintenance.ts';
 import type { Sample } from './samples.ts';
@@ -78,7 +78,7 @@ function shownOf({ sees }: Context, types: readonly string[] | undefined): Shown
   return { slots: new Set(found), key: members.join(','), types };
 }
 
-function entryOf(context: Context, place: Place, sample: Sample | undefined, shown: Shown): Members {
+function entryOf(context: Context, place: RecordPosition, sample: Sample | undefined, shown: Shown): Members {
   return {
     _links: linksOf({
       self: atMoment(context, place.at),
@@ -90,7 +90,7 @@ function entryOf(context: Context, place: Place, sample: Sample | undefined, sho
 }
 
 /** The address under which exactly one sample is read. */
-function atMoment(context: Context, at: number): Link {
+function atMoment(context: Context, at: number): ResourceLink {
   const list = context.call.path['tid'] === undefined ? 'telemetry.list' : 'tripTelemetry.list';
   const period = encodeURIComponent(`${dateTime(at)}/${dateTime(at)}`);
   return { href: `${addressOf(context, list)}?timestamps=${period}` };

@@ -6,7 +6,7 @@ import { type Trip, tripState } from '../../../protocol/schema/trip.ts';
 import type { Answer } from '../call.ts';
 import { collection, recordOf, recordsAskedFor } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
-import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
 /** `GET …/trips` of a vehicle, and of a fleet (deprecated): those that begin when, and are as long, as is asked. */
 export function trips(context: Context): Answer {
@@ -26,7 +26,7 @@ export function trips(context: Context): Answer {
         )
     : [];
   return collection(context, 'trips', asked, ({ record }) => {
-    return tripOf(context, record, linkTo(context, 'trips.get', { tid: record.id }) as Link);
+    return tripOf(context, record, linkTo(context, 'trips.get', { tid: record.id }) as ResourceLink);
   });
 }
 
@@ -59,7 +59,7 @@ export function beginOf({ startedAt, createdAt }: Trip): number {
 }
 
 /** The link to a trip that is still kept. */
-export function linkToTrip(context: Context, id: string | undefined): Link | undefined {
+export function linkToTrip(context: Context, id: string | undefined): ResourceLink | undefined {
   if (id === undefined || recordOf(context, 'trip', id) === undefined) return undefined;
   return linkTo(context, 'trips.get', { tid: id });
 }
@@ -70,7 +70,7 @@ function within(value: number | undefined, range: Range | undefined): boolean {
   return value !== undefined && value >= range.min && value <= (range.max ?? Number.POSITIVE_INFINITY);
 }
 
-function tripOf(context: Context, record: Trip, self: Link): Members {
+function tripOf(context: Context, record: Trip, self: ResourceLink): Members {
   if (!context.sees('data:trip')) throw unknown('trip', record.id);
   const tid = { tid: record.id };
   return {

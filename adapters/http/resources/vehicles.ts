@@ -8,7 +8,7 @@ import { onboardCapabilities } from './capabilities.ts';
 import type { VehicleDescription } from './car.ts';
 import { collection } from './collection.ts';
 import { type Context, found } from './context.ts';
-import { type Link, linksOf, linkTo, selfOf } from './links.ts';
+import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { nextService } from './maintenance.ts';
 import { hasPosition } from './positions.ts';
 
@@ -21,7 +21,9 @@ export function vehicles(context: Context): Answer {
   const prefix = context.call.query['vinPrefix'] as string | undefined;
   const asked = prefix === undefined || vehicle.vin.startsWith(prefix.toUpperCase());
   const items = asked ? [{ at: vehicle.createdAt ?? 0, id: vehicle.id }] : [];
-  return collection(context, 'vehicles', items, () => vehicleOf(context, linkTo(context, 'vehicles.get') as Link));
+  return collection(context, 'vehicles', items, () =>
+    vehicleOf(context, linkTo(context, 'vehicles.get') as ResourceLink),
+  );
 }
 
 /** `GET …/vehicles/{vid}` */
@@ -36,7 +38,7 @@ export function capabilitiesByVin(context: Context): Answer {
 }
 
 /** Interface 3.19.2 and 4.17.2 Vehicle. */
-export function vehicleOf(context: Context, self: Link): Members {
+export function vehicleOf(context: Context, self: ResourceLink): Members {
   const { vehicle } = context.car;
   const { id, vin, motorization, brand, createdAt, updatedAt } = vehicle;
   const pictures = picturesOf(vehicle);
@@ -56,7 +58,7 @@ export function vehicleOf(context: Context, self: Link): Members {
   };
 }
 
-function vehicleLinks(context: Context, self: Link): Members {
+function vehicleLinks(context: Context, self: ResourceLink): Members {
   const isFleet = context.side === 'fleet';
   return linksOf({
     self,

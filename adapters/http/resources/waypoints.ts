@@ -3,7 +3,7 @@ import { DAY } from '../../../protocol/calendar.ts';
 import { waypointJson } from '../../../protocol/interface/json/position.ts';
 import type { Waypoint, WaypointMessage } from '../../../protocol/schema/waypoint.ts';
 import type { Answer } from '../call.ts';
-import type { Place } from '../paging.ts';
+import type { RecordPosition } from '../paging.ts';
 import { collection } from './collection.ts';
 import { type Context, isAskedFor } from './context.ts';
 import { simplified } from './simplify.ts';
@@ -12,7 +12,7 @@ import { tripAskedFor } from './trips.ts';
 /** Points travel together for a minute unless the configuration says otherwise; no piece of the way is longer, ms. */
 const PIECE = DAY;
 
-interface Point extends Place {
+interface Point extends RecordPosition {
   readonly point: Waypoint;
 }
 

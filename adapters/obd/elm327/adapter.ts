@@ -1,6 +1,6 @@
 import { VigieError } from '../../../protocol/errors.ts';
 import { complaintReasons } from '../adapter-line.ts';
-import type { Conversation, Heard, Patience } from './conversation.ts';
+import type { AnswerPatience, Conversation, Heard } from './conversation.ts';
 
 /** What an adapter is, as far as it says and shows. */
 export interface AdapterFacts {
@@ -23,11 +23,11 @@ export class AdapterFault extends VigieError {
   }
 }
 
-const COMMAND: Patience = { quiet: 3000, total: 10_000 };
+const COMMAND: AnswerPatience = { quiet: 3000, total: 10_000 };
 /** A reset takes a second; clones take three. */
-const RESET: Patience = { quiet: 5000, total: 10_000 };
+const RESET: AnswerPatience = { quiet: 5000, total: 10_000 };
 /** An idle adapter says nothing to an interruption. */
-const INTERRUPTION: Patience = { quiet: 250, total: 1000 };
+const INTERRUPTION: AnswerPatience = { quiet: 250, total: 1000 };
 
 /** What adapters print when they start, and clones too. */
 const BANNER = /\b(?:ELM\s?3\d\d|STN\d{4}|OBD\s?LINK|OBDII?\sV)/i;
@@ -245,12 +245,12 @@ export class Adapter {
    * What is printed for a request to the bus, everything but the echo.
    * @throws AdapterFault
    */
-  async ask(request: string, patience: Patience): Promise<string> {
+  async ask(request: string, patience: AnswerPatience): Promise<string> {
     return this.#sound(prompted(await this.#conversation.ask(request, patience)));
   }
 
   /** What is printed while monitoring, until `enough` or for `total` ms. */
-  async watch(command: string, patience: Patience, enough: (text: string) => boolean): Promise<string> {
+  async watch(command: string, patience: AnswerPatience, enough: (text: string) => boolean): Promise<string> {
     return this.#sound(prompted(await this.#conversation.watch(command, patience, enough)));
   }
 
@@ -271,7 +271,7 @@ export class Adapter {
   }
 
   /** Asks again where the first time may have been spoilt by what stood in the adapter's line before. */
-  async #sure(command: string, patience: Patience): Promise<Heard> {
+  async #sure(command: string, patience: AnswerPatience): Promise<Heard> {
     const heard = await this.#conversation.ask(command, patience);
     return linesOf(heard.text).includes('?') ? this.#conversation.ask(command, patience) : heard;
   }

@@ -10,14 +10,14 @@ export interface Heard {
 }
 
 /** How long to listen. */
-export interface Patience {
+export interface AnswerPatience {
   /** Milliseconds without a byte after which nothing more is expected. */
   readonly quiet: number;
   /** Milliseconds that all of it may take. */
   readonly total: number;
 }
 
-interface Listening extends Patience {
+interface Listening extends AnswerPatience {
   readonly sent: string;
   readonly resolve: (heard: Heard) => void;
   readonly reject: (error: VigieError) => void;
@@ -78,22 +78,22 @@ export class Conversation {
    * Sends a command and listens until the prompt.
    * @throws VigieError `input.unreadable` when the line is gone
    */
-  ask(command: string, patience: Patience): Promise<Heard> {
+  ask(command: string, patience: AnswerPatience): Promise<Heard> {
     return this.#exchange(`${command}\r`, patience);
   }
 
   /** As {@link ask} for a command that goes on until it is stopped: it is when `enough`, or when `total` has passed. */
-  watch(command: string, patience: Patience, enough: (text: string) => boolean): Promise<Heard> {
+  watch(command: string, patience: AnswerPatience, enough: (text: string) => boolean): Promise<Heard> {
     return this.#exchange(`${command}\r`, patience, enough);
   }
 
   /** Stops what the adapter does; an idle one says nothing to it. A bare line end would repeat the last command. */
-  interrupt(patience: Patience): Promise<Heard> {
+  interrupt(patience: AnswerPatience): Promise<Heard> {
     return this.#exchange(STOP, patience);
   }
 
   /** Sends nothing: what is still on its way is waited for. */
-  listen(patience: Patience): Promise<Heard> {
+  listen(patience: AnswerPatience): Promise<Heard> {
     return this.#exchange('', patience);
   }
 
@@ -103,7 +103,7 @@ export class Conversation {
     await line?.close();
   }
 
-  #exchange(sent: string, patience: Patience, enough?: (text: string) => boolean): Promise<Heard> {
+  #exchange(sent: string, patience: AnswerPatience, enough?: (text: string) => boolean): Promise<Heard> {
     return new Promise((resolve, reject) => {
       if (this.#ended !== undefined || this.#line === undefined) {
         reject(gone(this.#ended ?? 'not open'));

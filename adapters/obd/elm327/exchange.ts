@@ -6,7 +6,7 @@ import type { Adapter } from './adapter.ts';
 import { type AdapterOutput, readOutput } from './adapter-output.ts';
 import type { AdapterQuirks } from './adapter-quirks.ts';
 import { answerId, setAddress, type Way } from './addressing.ts';
-import type { Patience } from './conversation.ts';
+import type { AnswerPatience } from './conversation.ts';
 import { isCan, type Protocol } from './protocol.ts';
 import { COUNT, SoftwareIsoTp } from './software-isotp.ts';
 
@@ -34,15 +34,15 @@ const MOST_LISTENING = 20;
 const MOST_FLOWS = 8;
 
 /** An exchange that did not come to an end as it should. */
-export interface Failure {
+interface Failure {
   readonly error: VigieError;
   /** Whether it may go better at once, with what was learnt from it. */
   readonly again: boolean;
 }
 
-export type Outcome = { readonly answers: readonly DiagnosticAnswer[]; readonly strays: number } | Failure;
+type Outcome = { readonly answers: readonly DiagnosticAnswer[]; readonly strays: number } | Failure;
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   readonly adapter: Adapter;
   readonly clock: Clock;
   readonly protocol: Protocol;
@@ -58,7 +58,7 @@ export async function exchange(options: ExchangeOptions, request: DiagnosticRequ
   const { address, payload } = request;
   const way = await prepare(options, request);
   const wait = await setWait(adapter, request.timeout ?? DEFAULT_TIMEOUT);
-  const patience: Patience = { quiet: wait + (isCan(protocol) ? 5000 : 15_000), total: 60_000 };
+  const patience: AnswerPatience = { quiet: wait + (isCan(protocol) ? 5000 : 15_000), total: 60_000 };
   const software = new SoftwareIsoTp(adapter, options.clock, patience);
   const counts = adapter.knows(COUNT) && onlyReads(payload);
   const count = counts && !way.inSoftware && !way.byStn ? quirks.frames(request) : undefined;
@@ -135,10 +135,10 @@ async function setWait(adapter: Adapter, timeout: number): Promise<number> {
 class Listening {
   readonly #options: ExchangeOptions;
   readonly #request: DiagnosticRequest;
-  readonly #patience: Patience;
+  readonly #patience: AnswerPatience;
   readonly #begun: number;
 
-  constructor(options: ExchangeOptions, request: DiagnosticRequest, patience: Patience) {
+  constructor(options: ExchangeOptions, request: DiagnosticRequest, patience: AnswerPatience) {
     this.#options = options;
     this.#request = request;
     this.#patience = patience;

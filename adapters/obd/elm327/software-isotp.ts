@@ -18,7 +18,7 @@ import { routeOf } from '../isotp/route.ts';
 import type { DiagnosticAddress, DiagnosticRequest } from '../requester.ts';
 import type { Adapter } from './adapter.ts';
 import { answerId, hexId, setFormatting, setHeader } from './addressing.ts';
-import type { Patience } from './conversation.ts';
+import type { AnswerPatience } from './conversation.ts';
 
 /** Flow controls in a row that may say WAIT (ISO 15765-2 §9.7, N_WFTmax). */
 const MOST_WAITS = 10;
@@ -38,9 +38,9 @@ type Flow = Extract<Control, { kind: 'flow' }>;
 export class SoftwareIsoTp {
   readonly #adapter: Adapter;
   readonly #clock: Clock;
-  readonly #patience: Patience;
+  readonly #patience: AnswerPatience;
 
-  constructor(adapter: Adapter, clock: Clock, patience: Patience) {
+  constructor(adapter: Adapter, clock: Clock, patience: AnswerPatience) {
     this.#adapter = adapter;
     this.#clock = clock;
     this.#patience = patience;

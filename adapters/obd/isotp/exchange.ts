@@ -6,8 +6,8 @@ import { readControl } from './control.ts';
 import { deferred } from './deferred.ts';
 import { answersRequest } from './matching.ts';
 import { Reception } from './reception.ts';
-import type { Responder, Route } from './route.ts';
-import type { Wire } from './settings.ts';
+import type { IsotpRoute, Responder } from './route.ts';
+import type { IsotpWire } from './settings.ts';
 import { Transmission } from './transmission.ts';
 
 /** Control units that may answer at once; a functional request reaches eight of 11 bits (ISO 15765-4 §6.3.2.2). */
@@ -17,8 +17,8 @@ const MOST_RESPONDERS = 16;
 const MOST_ANSWERS = 64;
 
 export interface ExchangeOptions {
-  readonly wire: Omit<Wire, 'send'>;
-  readonly route: Route;
+  readonly wire: Omit<IsotpWire, 'send'>;
+  readonly route: IsotpRoute;
   readonly payload: Uint8Array;
   /** Milliseconds until the first answer. */
   readonly timeout: number;

@@ -1,6 +1,6 @@
 import { VigieError } from '../../../protocol/errors.ts';
 import { type Control, flowFrame } from './control.ts';
-import { sendInTime, type Wire } from './settings.ts';
+import { type IsotpWire, sendInTime } from './settings.ts';
 
 export interface ReceptionEvents {
   /** A whole message. The bytes are the receiver's to keep. */
@@ -25,12 +25,12 @@ interface Unfinished {
 
 /** Puts together the messages of one sender, and sends it flow control (ISO 15765-2:2016 §9.6, §9.8). */
 export class Reception {
-  readonly #wire: Wire;
+  readonly #wire: IsotpWire;
   readonly #events: ReceptionEvents;
   #unfinished: Unfinished | undefined;
   #cancel: (() => void) | undefined;
 
-  constructor(wire: Wire, events: ReceptionEvents) {
+  constructor(wire: IsotpWire, events: ReceptionEvents) {
     this.#wire = wire;
     this.#events = events;
   }

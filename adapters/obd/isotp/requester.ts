@@ -13,7 +13,7 @@ import { VigieError } from '../../../protocol/errors.ts';
 import type { DiagnosticAnswer, DiagnosticRequest, DiagnosticRequester } from '../requester.ts';
 import { CLASSIC, padded, singleFrame } from './control.ts';
 import { Exchange } from './exchange.ts';
-import { type Route, routeOf } from './route.ts';
+import { type IsotpRoute, routeOf } from './route.ts';
 import { defaultSettings, type IsoTpSettings } from './settings.ts';
 
 export interface IsoTpOptions {
@@ -58,7 +58,7 @@ export class IsoTp implements DiagnosticRequester {
   readonly #settings: IsoTpSettings;
   readonly #queue: Waiting[] = [];
   #exchange: Exchange | undefined;
-  #lastRoute: Route | undefined;
+  #lastRoute: IsotpRoute | undefined;
   /** When the last frame came from somebody who was asked, monotonic ms. */
   #lastAnswer = Number.NEGATIVE_INFINITY;
   /** The last answer broke off: its sender may go on sending it. */

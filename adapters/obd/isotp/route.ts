@@ -9,7 +9,7 @@ export interface Responder {
 }
 
 /** A request's way out, and the ways its answers come back. */
-export interface Route {
+export interface IsotpRoute {
   readonly request: number;
   readonly extended: boolean;
   readonly target: number | undefined;
@@ -30,7 +30,7 @@ const TESTER = 0xf1;
  * The usual pairs where the address leaves them open: 7E0..7E7 are answered by 7E8..7EF and every other 11-bit
  * identifier by the one eight above it; 18DAxxF1 by 18DAF1xx.
  */
-export function routeOf(address: DiagnosticAddress): Route {
+export function routeOf(address: DiagnosticAddress): IsotpRoute {
   const { request, extended, response, target } = address;
   const functional =
     response === undefined && (extended ? (request & 0xffff00ff) >>> 0 === 0x18db00f1 : request === FUNCTIONAL);

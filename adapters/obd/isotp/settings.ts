@@ -49,7 +49,7 @@ export const defaultSettings: IsoTpSettings = {
 };
 
 /** How the parts of the transport reach the bus and the time. */
-export interface Wire {
+export interface IsotpWire {
   readonly clock: Clock;
   readonly settings: IsoTpSettings;
   /** Puts a frame on the bus; `data` begins with the control information. */
@@ -59,7 +59,7 @@ export interface Wire {
 }
 
 /** Bytes of a frame behind the address. */
-export function room(wire: Wire): number {
+export function room(wire: IsotpWire): number {
   return wire.settings.frameLength - wire.address;
 }
 
@@ -67,7 +67,7 @@ export function room(wire: Wire): number {
  * Sends, and waits no longer than N_As for the bus to take it.
  * @throws VigieError `input.unreadable`
  */
-export async function sendInTime(wire: Wire, data: Uint8Array): Promise<void> {
+export async function sendInTime(wire: IsotpWire, data: Uint8Array): Promise<void> {
   const { clock, settings } = wire;
   let cancel: (() => void) | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,7 +1,7 @@
 import { VigieError } from '../../../protocol/errors.ts';
 import { type Control, consecutiveFrame, firstFrame, firstFrameBytes, singleFrame } from './control.ts';
 import { deferred } from './deferred.ts';
-import { room, sendInTime, type Wire } from './settings.ts';
+import { type IsotpWire, room, sendInTime } from './settings.ts';
 
 type Flow = Extract<Control, { kind: 'flow' }>;
 
@@ -9,7 +9,7 @@ type Flow = Extract<Control, { kind: 'flow' }>;
 export class Transmission {
   /** Resolves when the bus has taken the last frame; rejects with `input.unreadable` when it cannot come to that. */
   readonly done: Promise<void>;
-  readonly #wire: Wire;
+  readonly #wire: IsotpWire;
   readonly #payload: Uint8Array;
   #state: 'sending' | 'awaiting' | 'ended' = 'sending';
   #sent = 0;
@@ -18,7 +18,7 @@ export class Transmission {
   #cancel: (() => void) | undefined;
   readonly #outcome = deferred<void>();
 
-  constructor(wire: Wire, payload: Uint8Array) {
+  constructor(wire: IsotpWire, payload: Uint8Array) {
     this.#wire = wire;
     this.#payload = payload;
     this.done = this.#outcome.promise;

@@ -12,7 +12,7 @@ import {
 import { functionalAddress } from './discovery.ts';
 
 /** The malfunction indicator lamp and the number of codes, by control unit. */
-export interface MonitorStatus {
+export interface OnBoardMonitorStatus {
   /** CAN identifier of the answer. */
   readonly unit: number;
   readonly lamp: boolean;
@@ -38,7 +38,10 @@ export interface UnitTroubleCodes {
 }
 
 /** Service 01, parameter 01, of every control unit (SAE J1979 §6.1). @throws VigieError as the requester does */
-export async function readMonitorStatus(requester: DiagnosticRequester, extended = false): Promise<MonitorStatus[]> {
+export async function readMonitorStatus(
+  requester: DiagnosticRequester,
+  extended = false,
+): Promise<OnBoardMonitorStatus[]> {
   const answers = await positive(requester, functionalAddress(extended), [0x01, 0x01]);
   return answers
     .filter(({ payload }) => payload.length >= 6)

@@ -1,5 +1,5 @@
 export {
-  type MonitorStatus,
+  type OnBoardMonitorStatus,
   readCodesByStatus,
   readDataByIdentifier,
   readMonitorStatus,

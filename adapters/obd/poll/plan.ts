@@ -3,7 +3,7 @@ import { commandName } from '../addressing.ts';
 import { hexByte } from '../hex.ts';
 import { includesYear } from '../model-years.ts';
 import type { ObdCommand, ObdSignal, SignalSet } from '../signal-set.ts';
-import { type SampleReader, sampleReader } from './readers.ts';
+import { type ParameterReader, sampleReader } from './readers.ts';
 import type { PollPriority, PollSettings } from './settings.ts';
 
 /** The message name under which a profile finds a signal of any command: `OBD.VehicleSpeed`. */
@@ -12,7 +12,7 @@ export const obdMessage = 'OBD';
 export interface PlannedSignal {
   /** Place in the list of wanted signals. */
   readonly index: number;
-  readonly read: SampleReader;
+  readonly read: ParameterReader;
 }
 
 /** One command that must be asked, and what is wanted of its answers. */
@@ -24,7 +24,7 @@ export interface PlannedCommand {
   readonly priority: PollPriority;
 }
 
-export interface Plan {
+export interface PollPlan {
   readonly commands: readonly PlannedCommand[];
   /** Wanted signals that no set has, and text. */
   readonly missing: readonly WantedSignal[];
@@ -43,7 +43,11 @@ const ORDER: readonly PollPriority[] = ['high', 'normal', 'low'];
  * left out. Debug commands are asked only when the profile names the command itself. Of several that have the signal,
  * the one without a filter of years is taken, then the one for the latest years.
  */
-export function planPolls(wanted: readonly WantedSignal[], sets: readonly SignalSet[], settings: PollSettings): Plan {
+export function planPolls(
+  wanted: readonly WantedSignal[],
+  sets: readonly SignalSet[],
+  settings: PollSettings,
+): PollPlan {
   const commands = [...sets].reverse().flatMap((set) => set.commands.filter((command) => applies(command, settings)));
   const drafts = new Map<ObdCommand, Draft>();
   const missing: WantedSignal[] = [];

@@ -2,7 +2,7 @@ import { fieldReader, type SignalFormat } from '../signal-format.ts';
 import type { ObdCommand, ObdSignal } from '../signal-set.ts';
 
 /** A value as readings carry it. */
-export interface Sample {
+interface Sample {
   /** Physical; the raw number where the signal set has a `map`, whose names are for people and not for profiles. */
   readonly value: number;
   /** The integer before scaling; where nothing is scaled, what the bounds of the set made of it. */
@@ -10,13 +10,13 @@ export interface Sample {
 }
 
 /** Data behind the echoed parameter to a sample; undefined: no value, or the answer is too short. */
-export type SampleReader = (data: Uint8Array) => Sample | undefined;
+export type ParameterReader = (data: Uint8Array) => Sample | undefined;
 
 /**
  * Reads a signal as numbers; undefined for text, which readings cannot carry. Where the command also says whether the
  * car has the signal, under the name `<id>Supported` or `<id>_SUP`, it has no value unless that reads 1.
  */
-export function sampleReader(signal: ObdSignal, command: ObdCommand): SampleReader | undefined {
+export function sampleReader(signal: ObdSignal, command: ObdCommand): ParameterReader | undefined {
   const { format } = signal;
   if (format.unit === 'ascii') return undefined;
   const physical = fieldReader(withoutMap(format));

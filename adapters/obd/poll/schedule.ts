@@ -60,7 +60,7 @@ export class Poll {
 }
 
 /** Chooses what to ask next: of what may be asked, that with the earliest deadline. */
-export class Schedule {
+export class PollSchedule {
   readonly polls: readonly Poll[];
 
   constructor(planned: readonly PlannedCommand[], { longestBackOff }: PollSettings) {

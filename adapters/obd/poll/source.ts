@@ -8,7 +8,7 @@ import type { SignalSet } from '../signal-set.ts';
 import { timeoutOf } from './address.ts';
 import type { Failure } from './asking-interval.ts';
 import { planPolls } from './plan.ts';
-import { type CommandCounts, type Poll, Schedule } from './schedule.ts';
+import { type CommandCounts, type Poll, PollSchedule } from './schedule.ts';
 import { defaultPollSettings, type PollSettings } from './settings.ts';
 import { sharedParameter, splitAnswer } from './several.ts';
 import { Units } from './units.ts';
@@ -53,7 +53,7 @@ export class ObdSource implements ReadingSource {
   readonly #settings: PollSettings;
   readonly #units: Units;
   readonly #counts = { requests: 0, answers: 0, refusals: 0, silences: 0, faults: 0, searches: 0, unavailable: 0 };
-  #schedule: Schedule | undefined;
+  #schedule: PollSchedule | undefined;
   #sink: ReadingSink | undefined;
   #running: Promise<void> | undefined;
   #stopped = false;
@@ -91,7 +91,7 @@ export class ObdSource implements ReadingSource {
       }
     }
     this.#sink = sink;
-    this.#schedule = new Schedule(commands, this.#settings);
+    this.#schedule = new PollSchedule(commands, this.#settings);
     if (commands.length > 0) this.#running = this.#run(this.#schedule);
   }
 
@@ -139,7 +139,7 @@ export class ObdSource implements ReadingSource {
     return new Map((this.#schedule?.polls ?? []).map(({ planned, counts }) => [planned.command.id, counts]));
   }
 
-  async #run(schedule: Schedule): Promise<void> {
+  async #run(schedule: PollSchedule): Promise<void> {
     while (!this.#stopped) {
       const now = this.#options.clock.monotonic();
       const due = this.#paused ? Number.POSITIVE_INFINITY : Math.max(schedule.nextRelease(), this.#nextRequest);
@@ -150,7 +150,7 @@ export class ObdSource implements ReadingSource {
   }
 
   /** One request, or the search for who is there. Nothing it throws leaves it. */
-  async #turn(schedule: Schedule, poll: Poll, now: number): Promise<void> {
+  async #turn(schedule: PollSchedule, poll: Poll, now: number): Promise<void> {
     this.#nextRequest = now + 1000 / this.#settings.requestsPerSecond;
     try {
       if (this.#units.mustSearch(poll.planned.command)) {
@@ -166,7 +166,7 @@ export class ObdSource implements ReadingSource {
     }
   }
 
-  async #ask(schedule: Schedule, first: Poll, now: number): Promise<void> {
+  async #ask(schedule: PollSchedule, first: Poll, now: number): Promise<void> {
     const way = this.#units.way(first.planned.command);
     if ('none' in way) {
       this.#failed(first, 'unsupported', now);
@@ -195,7 +195,7 @@ export class ObdSource implements ReadingSource {
   }
 
   /** Commands that share one request with the first. */
-  #group(schedule: Schedule, first: Poll, address: DiagnosticAddress, now: number): Poll[] {
+  #group(schedule: PollSchedule, first: Poll, address: DiagnosticAddress, now: number): Poll[] {
     const group = [first];
     if (this.#groupsLost >= GROUPS_TRIED || !this.#units.count || sharedParameter(first) === undefined) return group;
     for (const poll of schedule.companions(first, now)) {

@@ -12,7 +12,7 @@ const CURRENT_DATA = 0x01;
 const SEARCH_AGAIN = 30_000;
 
 /** How a command is to be asked: whom, or why not at all. */
-export type Way = { readonly address: DiagnosticAddress } | { readonly none: 'unsupported' | 'not on CAN' };
+type Way = { readonly address: DiagnosticAddress } | { readonly none: 'unsupported' | 'not on CAN' };
 
 /** Who answers the standard's services, found out once for each ignition. */
 export class Units {

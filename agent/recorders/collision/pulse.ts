@@ -53,7 +53,7 @@ export function speedChange(samples: Float64Array, interval: number): number {
   return ((sum * interval) / 1000) * 3.6;
 }
 
-export interface Impact {
+interface Impact {
   /** km/h, gained is positive. */
   readonly longitudinalChange: number;
   /** km/h, to the left is positive. */

@@ -5,7 +5,7 @@ import type { StatusReader } from '../../status.ts';
 import * as slots from './slots.ts';
 
 /** Whether the car is switched on; undefined: nothing says it. */
-export type Power = 'on' | 'off' | undefined;
+type Power = 'on' | 'off' | undefined;
 
 /**
  * The ignition knows best, as an engine also stands at a red light; then the powertrain; an engine that turns is at

@@ -72,7 +72,7 @@ export function beginGauge(gauge: Gauge): void {
 }
 
 /** The circumstances of a reading. */
-export interface Circumstances {
+interface Circumstances {
   /** As of the time since the reading before. */
   readonly standing: boolean;
   readonly charging: boolean;

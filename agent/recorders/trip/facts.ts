@@ -5,7 +5,7 @@ import { sourceOf, way } from './distance.ts';
 import { consumptionOf, type EnergyType, type Gauge, storedEnergy } from './energy.ts';
 import { segmentsOf } from './segments.ts';
 import { capacity, energies } from './slots.ts';
-import type { Facts, OpenTrip, TripState } from './state.ts';
+import type { OpenTrip, TripFacts, TripState } from './state.ts';
 
 /** Over less than this a consumption for 100 km says nothing, km. */
 const AVERAGED = 0.5;
@@ -15,8 +15,8 @@ const LIMIT = { distance: 10_000_000, speed: 500, duration: 100_000_000, consump
 const types: readonly EnergyType[] = ['Fuel', 'Electric'];
 
 /** What a trip that ended now would say. */
-export function factsOf(state: TripState, status: StatusReader): Facts {
-  const facts: Facts = { away: state.away };
+export function factsOf(state: TripState, status: StatusReader): TripFacts {
+  const facts: TripFacts = { away: state.away };
   const distanceSource = sourceOf(state.meter);
   const distance = way(state.meter);
   if (distanceSource !== undefined) {
@@ -39,7 +39,7 @@ export function recordOf(
   open: OpenTrip,
   state: TripState,
   status: StatusReader,
-  facts: Facts,
+  facts: TripFacts,
   at: number,
   stoppedAt: number | undefined,
 ): Trip {
@@ -65,7 +65,7 @@ export function recordOf(
   return record;
 }
 
-function kineticOf({ distance, maxSpeed, away }: Facts, span: number): Trip['kinetic'] {
+function kineticOf({ distance, maxSpeed, away }: TripFacts, span: number): Trip['kinetic'] {
   const kinetic: NonNullable<Trip['kinetic']> = {};
   // The time in which nobody measured a way would make the car slower than it was.
   const hours = (span - away) / 3_600_000;

@@ -15,10 +15,10 @@ import { beginGauge, departGauge, forgetGauge, gaugeMembers } from './energy.ts'
 import { factsOf, recordOf } from './facts.ts';
 import { newShares } from './segments.ts';
 import { latitude, moving, privacy, speed } from './slots.ts';
-import type { Facts, TripState } from './state.ts';
+import type { TripFacts, TripState } from './state.ts';
 
 /** What has just been heard of the car. */
-export interface Heard {
+export interface CarUse {
   /** Whether it is on. */
   readonly power: boolean;
   /** It has moved: its odometer stepped, it left its place, or it says so. */
@@ -61,7 +61,7 @@ export class Phases {
   }
 
   /** What was heard at `at` leads to. */
-  advance(at: number, heard: Heard): void {
+  advance(at: number, heard: CarUse): void {
     const state = this.#state;
     const power = powerOf(this.#status);
     if (heard.power) state.offAt = power === 'on' ? null : (state.offAt ?? at);
@@ -121,7 +121,7 @@ export class Phases {
     if (trip !== undefined) this.#records.put('trip', trip);
   }
 
-  #parked(at: number, heard: Heard): void {
+  #parked(at: number, heard: CarUse): void {
     const state = this.#state;
     const power = powerOf(this.#status);
     if (state.dark && (heard.power || heard.moved || heard.rolls || heard.rests)) this.#lighten(at);
@@ -190,7 +190,7 @@ export class Phases {
     if (open !== null) open.pause = { at, facts: factsOf(this.#state, this.#status) };
   }
 
-  #paused(at: number, heard: Heard): void {
+  #paused(at: number, heard: CarUse): void {
     const state = this.#state;
     const pause = state.open?.pause;
     if (pause === undefined || pause === null) return;
@@ -199,7 +199,7 @@ export class Phases {
     this.#driving(at);
   }
 
-  #drivesOn(heard: Heard, facts: Facts): boolean {
+  #drivesOn(heard: CarUse, facts: TripFacts): boolean {
     const power = powerOf(this.#status);
     if (heard.moved && power !== 'off') return true;
     if (power === 'on' && heard.power && !measuresWay(this.#status)) return true;
@@ -208,7 +208,7 @@ export class Phases {
   }
 
   /** During a gap only what shows the car being driven, or parked, counts. */
-  #lost(at: number, heard: Heard): void {
+  #lost(at: number, heard: CarUse): void {
     const state = this.#state;
     const { open } = state;
     const gap = open?.gap;
@@ -249,7 +249,7 @@ export class Phases {
     return measuresWay(this.#status) && this.#state.movedAt !== null && at - this.#state.movedAt <= STILL;
   }
 
-  #lose(since: number, cause: TripFaultCause, paused: Facts | undefined): void {
+  #lose(since: number, cause: TripFaultCause, paused: TripFacts | undefined): void {
     const { open } = this.#state;
     if (open === null) return;
     const facts = paused ?? factsOf(this.#state, this.#status);

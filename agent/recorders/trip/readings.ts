@@ -5,7 +5,7 @@ import type { StatusReader } from '../../status.ts';
 import { propulsionOf } from './car.ts';
 import * as meters from './distance.ts';
 import { type EnergyType, type GaugeMember, gaugeMembers, readGauge } from './energy.ts';
-import type { Heard, Phases } from './phases.ts';
+import type { CarUse, Phases } from './phases.ts';
 import * as slots from './slots.ts';
 import type { TripState } from './state.ts';
 
@@ -21,11 +21,11 @@ export const gaugeSlots: ReadonlyMap<Slot, GaugeSlot> = new Map(
   ),
 );
 
-export const nothing: Heard = { power: false, moved: false, rolls: false, rests: false };
+export const nothing: CarUse = { power: false, moved: false, rolls: false, rests: false };
 /** So far into a trip what is read for the first time is what was there at its begin, km. */
 const EARLY = 1;
 
-export class Readings {
+export class TripReadings {
   readonly #state: TripState;
   readonly #status: StatusReader;
   readonly #phases: Phases;
@@ -44,7 +44,7 @@ export class Readings {
   }
 
   /** A value that is new. */
-  read(slot: Slot, value: SlotValue, now: number): Heard {
+  read(slot: Slot, value: SlotValue, now: number): CarUse {
     if (slot === slots.speed && typeof value === 'number') return this.#speed(value, now);
     if (slot === slots.mileage && typeof value === 'number') return this.#odometer(value, now);
     if (slot !== slots.moving) return nothing;
@@ -54,7 +54,7 @@ export class Readings {
   }
 
   /** A value that was read again since the last tick, and is still the same. */
-  repeat(slot: Slot, now: number): Heard {
+  repeat(slot: Slot, now: number): CarUse {
     const { meter, tickAt } = this.#state;
     const value = this.#status.value(slot);
     if (value === undefined) return nothing;
@@ -76,7 +76,7 @@ export class Readings {
   }
 
   /** A fix that came at `at`. */
-  fix(at: number): Heard {
+  fix(at: number): CarUse {
     const state = this.#state;
     state.position = presentPosition(this.#status) ?? null;
     if (state.position === null) return nothing;
@@ -98,7 +98,7 @@ export class Readings {
   }
 
   /** The last fix was repeated. */
-  sameFix(now: number): Heard {
+  sameFix(now: number): CarUse {
     const { meter, fixed } = this.#state;
     this.#state.fixed = true;
     return { ...nothing, rests: meters.holdFix(meter, now) || !fixed };
@@ -116,7 +116,7 @@ export class Readings {
     });
   }
 
-  #speed(value: number, now: number): Heard {
+  #speed(value: number, now: number): CarUse {
     const state = this.#state;
     const rolls = value > this.#rule.moving;
     if (rolls) this.#roll(now);
@@ -125,7 +125,7 @@ export class Readings {
     return { ...nothing, rolls, rests: !rolls };
   }
 
-  #odometer(value: number, now: number): Heard {
+  #odometer(value: number, now: number): CarUse {
     const state = this.#state;
     const { meter, open } = state;
     if (this.#idle() && meter.odometer !== null && value > meter.odometer.value) this.#phases.begin();

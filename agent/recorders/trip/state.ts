@@ -17,7 +17,7 @@ import { list, members, misfit, nullable, oneOf, type Shape } from './shape.ts';
 import type { Timeline } from './timeline.ts';
 
 /** What a trip would say if it had ended at the moment this was noted. */
-export type Facts = Pick<
+export type TripFacts = Pick<
   Trip,
   'distance' | 'distanceSource' | 'stopPosition' | 'endEnergies' | 'energyConsumptions' | 'segments'
 > & {
@@ -29,17 +29,17 @@ export type Facts = Pick<
 /** The car stands, and is not on: the trip has ended here unless it is driven on within the grace time. */
 export interface Pause {
   at: number;
-  facts: Facts;
+  facts: TripFacts;
 }
 
 /** Nothing is heard of the car, so that nobody knows whether it is driven. */
-export interface Gap {
+interface Gap {
   /** The last moment that is known. */
   since: number;
   cause: TripFaultCause;
   /** It stood and was off before. */
   paused: boolean;
-  facts: Facts;
+  facts: TripFacts;
 }
 
 export interface OpenTrip {
@@ -190,7 +190,7 @@ const shape: Shape = members({
   open: nullable(open),
 });
 
-export interface Kept {
+interface Kept {
   readonly trip: TripState;
   readonly hearing: {
     readonly since: number | null;

@@ -5,7 +5,7 @@ import { dateTime } from './date-time.ts';
 import type { Viewer } from './viewer.ts';
 import type { Members } from './writer.ts';
 
-export type Position = NonNullable<StatusContents['lastPosition']>;
+export type PositionJson = NonNullable<StatusContents['lastPosition']>;
 
 export interface Feature {
   readonly type: 'Feature';
@@ -14,7 +14,7 @@ export interface Feature {
 }
 
 /** Interface 3.19.2 and 4.17.2 Position. Undefined when the viewer may not see where the car is. */
-export function positionJson(viewer: Viewer, { geometry, properties }: Position): Feature | undefined {
+export function positionJson(viewer: Viewer, { geometry, properties }: PositionJson): Feature | undefined {
   if (!viewer.positions) return undefined;
   const { createdAt, ...rest } = properties;
   return feature(viewer, geometry.coordinates, { createdAt: dateTime(createdAt), ...rest });
@@ -53,7 +53,7 @@ export function placePositions<T extends object, K extends keyof T & string>(
   names: readonly K[],
 ): void {
   for (const name of names) {
-    const place = record[name] as Position | undefined;
+    const place = record[name] as PositionJson | undefined;
     if (place === undefined) continue;
     const seen = positionJson(viewer, place);
     if (seen === undefined) delete written[name];

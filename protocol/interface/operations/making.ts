@@ -1,5 +1,5 @@
 /** How an operation is written down: what all of a kind have in common is said here once. */
-import type { Method, Operation, OperationAnswer, Parameter, RequestName, Side } from '../operation.ts';
+import type { HttpMethod, Operation, OperationAnswer, Parameter, RequestName, Side } from '../operation.ts';
 import { namesIn, pathParameters } from '../parameters/path.ts';
 import { answerSchema, type ShapeName } from '../schemas/answers.ts';
 import { requestBody } from '../schemas/requests.ts';
@@ -27,7 +27,7 @@ export interface GivenRead extends Given {
 }
 
 export interface GivenWrite extends Given {
-  readonly method: Exclude<Method, 'GET' | 'DELETE'>;
+  readonly method: Exclude<HttpMethod, 'GET' | 'DELETE'>;
   readonly body: RequestName;
   readonly status: 200 | 202;
   readonly shape: ShapeName;
@@ -66,7 +66,7 @@ function answer(side: Side, shape: ShapeName, description: string, media: string
   };
 }
 
-function made(given: Given, method: Method, answers: Operation['answers']): Operation {
+function made(given: Given, method: HttpMethod, answers: Operation['answers']): Operation {
   const { parameters = [], scopes, ...rest } = given;
   return {
     ...rest,
@@ -82,7 +82,7 @@ function made(given: Given, method: Method, answers: Operation['answers']): Oper
  * Statuses of refusals: 404 needs something that may not exist, 403 a right that may be missing, 406 an answer, 413
  * and 415 a body, 507 something to keep.
  */
-function errorsOf({ path, scopes }: Given, method: Method): number[] {
+function errorsOf({ path, scopes }: Given, method: HttpMethod): number[] {
   const writes = method !== 'GET';
   const sends = method === 'POST' || method === 'PUT';
   return [

@@ -5,7 +5,7 @@ import { type Extension, extensionName, extensionOf } from './extensions.ts';
 import { Member, malformed, unknown } from './input.ts';
 import type { MonitorParameter, MonitorTrigger } from './parameter.ts';
 import { triggerNamePattern } from './parameter.ts';
-import { readTimes, type Schedule } from './schedule.ts';
+import { readTimes, type TriggerSchedule } from './schedule.ts';
 
 const EARTH = 20_000;
 
@@ -36,7 +36,7 @@ export interface ZoneCondition {
 
 export interface TimeCondition {
   readonly kind: 'time';
-  readonly schedule: Schedule;
+  readonly schedule: TriggerSchedule;
 }
 
 export interface CompiledTrigger {

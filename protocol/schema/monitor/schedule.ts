@@ -34,13 +34,13 @@ export type Interval =
       readonly weeks: ReadonlySet<number> | undefined;
     };
 
-export interface Schedule {
+export interface TriggerSchedule {
   readonly zone: string;
   readonly intervals: readonly Interval[];
 }
 
 /** Reads `time`. @throws VigieError `input.malformed`, `input.unknown` for a time zone that does not exist. */
-export function readTimes(time: Member): { times: TimeEntry[]; timeZone: string; schedule: Schedule } {
+export function readTimes(time: Member): { times: TimeEntry[]; timeZone: string; schedule: TriggerSchedule } {
   const given = time.member('timeZone', 'timezone');
   const zone = given.absent ? DEFAULT_ZONE : given.text(64);
   // An offset such as +02:00 is no zone of the IANA data base, though engines take it.

@@ -9,7 +9,7 @@ import { connect as connectSecurely, type TLSSocket } from 'node:tls';
 import { Agent } from 'undici';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Answer, Call } from '../../../adapters/http/call.ts';
-import type { TlsFiles } from '../../../adapters/http/listener.ts';
+import type { ServerTlsFiles } from '../../../adapters/http/listener.ts';
 import { LiveChanges } from '../../../adapters/http/live.ts';
 import type { ServerOptions } from '../../../adapters/http/server.ts';
 import { Status } from '../../../agent/status.ts';
@@ -26,7 +26,7 @@ const BODY_HEAD =
 let folder: string;
 let authority: Authority;
 let certificate: Certificate;
-let tls: TlsFiles;
+let tls: ServerTlsFiles;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'vigie-connections-'));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Call } from '../../../adapters/http/call.ts';
-import { type Page, PageTokens, type Place, page } from '../../../adapters/http/paging.ts';
+import { type Page, PageTokens, page, type RecordPosition } from '../../../adapters/http/paging.ts';
 import { operationById } from '../../../protocol/interface/operations.ts';
 import { readQuery } from '../../../protocol/interface/parameters.ts';
 
@@ -27,7 +27,7 @@ function callOf(address: string, { id = 'fleet.trips.list', caller = 'fleet', vi
 
 const start = '/connectedcar/v3/fleets/f1/vehicles/v1/trips';
 
-function inOrder(records: readonly Place[], order: 'ascending' | 'descending'): Place[] {
+function inOrder(records: readonly RecordPosition[], order: 'ascending' | 'descending'): RecordPosition[] {
   const sorted = records.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
   return order === 'ascending' ? sorted : sorted.reverse();
 }
@@ -39,7 +39,7 @@ const arbitraryRecords = fc
   })
   .map((records) => records.map(({ at, id }) => ({ at: at + NOW, id })));
 const arbitraryOrder = fc.constantFrom('ascending' as const, 'descending' as const);
-const idsOf = (items: readonly Place[]): string[] => items.map(({ at, id }) => `${at} ${id}`);
+const idsOf = (items: readonly RecordPosition[]): string[] => items.map(({ at, id }) => `${at} ${id}`);
 
 describe('a walk through a collection', () => {
   test('visits every record once, whatever arrives after it began', () => {
@@ -50,11 +50,11 @@ describe('a walk through a collection', () => {
         fc.integer({ min: 1, max: 9 }),
         arbitraryOrder,
         (records, arrivals, size, order) => {
-          let present: Place[] = records;
+          let present: RecordPosition[] = records;
           let address: string | undefined = `${start}?pageSize=${size}`;
-          const visited: Place[] = [];
+          const visited: RecordPosition[] = [];
           for (let step = 0; address !== undefined; step++) {
-            const result: Page<Place> = page(inOrder(present, order), callOf(address), tokens, order);
+            const result: Page<RecordPosition> = page(inOrder(present, order), callOf(address), tokens, order);
             expect(result.total).toBe(records.length);
             expect(result.totalPage).toBe(Math.max(1, Math.ceil(records.length / size)));
             expect(result.currentPage).toBe(step + 1);
@@ -75,7 +75,7 @@ describe('a walk through a collection', () => {
       fc.property(arbitraryRecords, fc.integer({ min: 1, max: 9 }), arbitraryOrder, (records, size, order) => {
         const items = inOrder(records, order);
         const get = (address: string) => page(items, callOf(address), tokens, order);
-        const pages: Page<Place>[] = [get(`${start}?pageSize=${size}`)];
+        const pages: Page<RecordPosition>[] = [get(`${start}?pageSize=${size}`)];
         for (let next = pages[0]?.links.next; next !== undefined; next = pages.at(-1)?.links.next)
           pages.push(get(next));
         const first = pages[0];
@@ -107,7 +107,7 @@ describe('a walk through a collection', () => {
           let address: string | undefined = `${start}?pageSize=${size}`;
           const visited: string[] = [];
           while (address !== undefined) {
-            const result: Page<Place> = page(present, callOf(address), tokens);
+            const result: Page<RecordPosition> = page(present, callOf(address), tokens);
             visited.push(...idsOf(result.items));
             // Retention takes the oldest.
             for (const key of idsOf(present.slice(0, n))) gone.add(key);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Credentials, type TlsFiles } from '../../../adapters/mqtt/credentials.ts';
+import { BrokerCredentials, type TlsFiles } from '../../../adapters/mqtt/credentials.ts';
 import { MqttLink } from '../../../adapters/mqtt/index.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { Car, vin } from '../../rig/car.ts';
@@ -42,8 +42,8 @@ describe('certificates', () => {
     ['a key of another certificate', () => ({ key: other.key }), /key \(\/etc\/key\.pem\) does not belong to cert/],
   ])('that cannot be used are named: %s', (_, spoilt, said) => {
     const files = { ...sound(), ...spoilt() };
-    expect(() => new Credentials(files, new MemoryLog())).toThrow(said);
-    const waiting = new Credentials(() => files, new MemoryLog());
+    expect(() => new BrokerCredentials(files, new MemoryLog())).toThrow(said);
+    const waiting = new BrokerCredentials(() => files, new MemoryLog());
     expect(() => waiting.context()).toThrow(said);
   });
 
@@ -52,7 +52,7 @@ describe('certificates', () => {
       throw new VigieError('input.unreadable', 'key cannot be read', { where: '/etc/key.pem' });
     };
     const log = new MemoryLog();
-    const credentials = new Credentials(() => files(), log);
+    const credentials = new BrokerCredentials(() => files(), log);
     expect(() => credentials.context()).toThrow('/etc/key.pem: key cannot be read');
     expect(credentials.expires).toBeUndefined();
     files = sound;

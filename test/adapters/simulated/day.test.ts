@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { day, type Step } from '../../../adapters/simulated/day.ts';
+import { type DayStep, day } from '../../../adapters/simulated/day.ts';
 import { Day, timeOfDay } from '../../../adapters/simulated/day-scenario.ts';
 import { Drive } from '../../../adapters/simulated/drive.ts';
 import { Route } from '../../../adapters/simulated/route.ts';
@@ -41,7 +41,7 @@ describe('a drive', () => {
 });
 
 describe('the script', () => {
-  const at = (index: number): Step => day[index] as Step;
+  const at = (index: number): DayStep => day[index] as DayStep;
 
   test.each([
     ['out of order', [at(0), at(2), at(1)]],

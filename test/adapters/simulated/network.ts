@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Message, Signal } from '../../../adapters/can/dbc/index.ts';
+import type { DbcMessage, Signal } from '../../../adapters/can/dbc/index.ts';
 import { DbcCodec, parseDbc } from '../../../adapters/can/dbc/index.ts';
 
 const folder = new URL('../../../config/vehicles/bench/', import.meta.url);
@@ -15,7 +15,7 @@ export const codec: DbcCodec = new DbcCodec([{ database }]);
 export const profileText: string = readFileSync(fileURLToPath(new URL('profile.yaml', folder)), 'utf8');
 
 /** The message of this name. Throws when there is none. */
-export function messageOf(name: string): Message {
+export function messageOf(name: string): DbcMessage {
   const message = database.messages.find((one) => one.name === name);
   if (message === undefined) throw new Error(`no message ${name}`);
   return message;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Item, markSize, RecordBatch, smallestPadding } from '../../../adapters/store/batch.ts';
 import { crc32c, crc32cOf } from '../../../adapters/store/crc32c.ts';
-import { Cursor } from '../../../adapters/store/cursor.ts';
+import { RecordCursor } from '../../../adapters/store/cursor.ts';
 import { findGroups } from '../../../adapters/store/groups.ts';
 import { headLength, lengthAt } from '../../../adapters/store/record.ts';
 import { headerLength, readHeader, seedOf, writeHeader } from '../../../adapters/store/segment.ts';
@@ -145,7 +145,7 @@ describe('groups', () => {
       const before = batch.length;
       batch.addPadding(size);
       expect(batch.length - before).toBe(size);
-      const cursor = new Cursor().reset(batch.bytes, before + headLength, batch.length);
+      const cursor = new RecordCursor().reset(batch.bytes, before + headLength, batch.length);
       expect([cursor.array(), cursor.count(), cursor.bytes(), cursor.done]).toEqual([
         2,
         0,
@@ -172,7 +172,7 @@ describe('a cursor', () => {
   };
 
   it('reads back what was written', () => {
-    const cursor = new Cursor();
+    const cursor = new RecordCursor();
     fc.assert(
       fc.property(fc.maxSafeNat(), fc.double(), fc.string({ unit: 'binary' }), fc.uint8Array(), (n, x, text, bytes) => {
         expect(cursor.reset(encode(n)).count()).toBe(n);
@@ -186,7 +186,7 @@ describe('a cursor', () => {
   });
 
   it('says undefined for anything else, and never throws', () => {
-    const cursor = new Cursor();
+    const cursor = new RecordCursor();
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 30 }), fc.nat(30), (bytes, to) => {
         const end = Math.min(to, bytes.length);

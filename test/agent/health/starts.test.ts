@@ -1,11 +1,20 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { backOff, begun, CRASHES, crashes, ended, type Run, readRuns, WITHIN } from '../../../agent/health/starts.ts';
+import {
+  type AgentRun,
+  backOff,
+  begun,
+  CRASHES,
+  crashes,
+  ended,
+  readRuns,
+  WITHIN,
+} from '../../../agent/health/starts.ts';
 
 const MINUTE = 60_000;
 
 test('three crashes within some minutes count, however the clock stands', () => {
-  let runs: readonly Run[] = [];
+  let runs: readonly AgentRun[] = [];
   for (const at of [1, 3, 6]) runs = begun(runs, { boot: 'a', at: at * MINUTE });
   expect(crashes(runs, { boot: 'a', at: 7 * MINUTE })).toBe(CRASHES);
   expect(crashes(runs, { boot: 'a', at: 17 * MINUTE })).toBe(2);
@@ -13,9 +22,9 @@ test('three crashes within some minutes count, however the clock stands', () => 
 });
 
 test('an end that was asked for and a power cut are no crashes', () => {
-  const runs = [1, 2, 3, 4].reduce<readonly Run[]>((all, at) => ended(begun(all, { boot: 'a', at })), []);
+  const runs = [1, 2, 3, 4].reduce<readonly AgentRun[]>((all, at) => ended(begun(all, { boot: 'a', at })), []);
   expect(crashes(runs, { boot: 'a', at: 5 })).toBe(0);
-  const cut = [1, 2, 3, 4].map((at): Run => ({ boot: `boot ${at}`, at }));
+  const cut = [1, 2, 3, 4].map((at): AgentRun => ({ boot: `boot ${at}`, at }));
   expect(crashes(cut, { boot: 'boot 5', at: 5 })).toBe(0);
   expect(crashes(cut, { boot: 'boot 4', at: 5 })).toBe(1);
 });
@@ -25,7 +34,7 @@ test('the wait grows, and the minimal mode needs none', () => {
 });
 
 test('what is remembered is bounded, and only what is sound is read', () => {
-  let runs: readonly Run[] = [];
+  let runs: readonly AgentRun[] = [];
   for (let at = 0; at < 1000; at++) runs = begun(runs, { boot: 'a', at });
   expect(runs.length).toBeLessThan(20);
   expect(readRuns(JSON.parse(JSON.stringify(runs)))).toEqual(runs);
@@ -38,7 +47,7 @@ test('property: never more crashes than starts of this boot that did not end', (
   const run = fc.record({ boot: fc.constantFrom('a', 'b'), at: fc.nat(WITHIN * 2), told: fc.boolean() });
   fc.assert(
     fc.property(fc.array(run), fc.nat(WITHIN * 2), (made, at) => {
-      const runs = made.map(({ told, ...rest }): Run => (told ? { ...rest, ended: true } : rest));
+      const runs = made.map(({ told, ...rest }): AgentRun => (told ? { ...rest, ended: true } : rest));
       const count = crashes(runs, { boot: 'a', at });
       expect(count).toBeLessThanOrEqual(made.filter(({ boot, told }) => boot === 'a' && !told).length);
       expect(

@@ -1,6 +1,6 @@
 /** What the parts of monitors make of each input: what random histories come upon too seldom to be relied on. */
 import { describe, expect, test } from 'vitest';
-import { Context } from '../../../agent/monitors/context.ts';
+import { MonitorContext } from '../../../agent/monitors/context.ts';
 import { Facts } from '../../../agent/monitors/facts.ts';
 import { recordTriggersOf, watchedByKind } from '../../../agent/monitors/record-triggers.ts';
 import type { RunningTrigger } from '../../../agent/monitors/running.ts';
@@ -64,7 +64,7 @@ describe('the context of an event', () => {
     telemetry && telemetryJson(telemetry).series.map(({ path, at, values: its }) => [path, at.map((t) => t - T), its]);
 
   test('is there only while a monitor asks for it, or its rest is still to come', () => {
-    const context = new Context();
+    const context = new MonitorContext();
     context.take(speed, 10, T);
     context.keep(true);
     expect(context.before(T + 9, 10)).toBeUndefined();
@@ -84,14 +84,14 @@ describe('the context of an event', () => {
   });
 
   test('without a ring has nothing to tell, and does not fall over it', () => {
-    const context = new Context();
+    const context = new MonitorContext();
     context.expect(event(T), 10);
     expect(context.before(T, 10)).toBeUndefined();
     expect(context.tick(T + 10)).toEqual([]);
   });
 
   test('follows it when its time is over, from after the event up to its end', () => {
-    const context = new Context();
+    const context = new MonitorContext();
     context.keep(true);
     context.expect(event(T), 10);
     context.expect(event(T), 0);
@@ -115,7 +115,7 @@ describe('the context of an event', () => {
       [T + 10, true],
       [T - 1, true],
     ] as const) {
-      const context = new Context();
+      const context = new MonitorContext();
       context.keep(true);
       context.expect(event(T), 10);
       context.tick(now);
@@ -124,7 +124,7 @@ describe('the context of an event', () => {
   });
 
   test('says nothing of what is no longer known, and of nothing', () => {
-    const context = new Context();
+    const context = new MonitorContext();
     context.keep(true);
     context.take(speed, 20, T + 1);
     context.forget(speed);
@@ -134,15 +134,15 @@ describe('the context of an event', () => {
   });
 
   test('moves with the clock, and is taken up after a start', () => {
-    const context = new Context();
+    const context = new MonitorContext();
     context.expect(event(T), 10);
     context.altered = false;
     context.correct(1000);
     expect(context.altered).toBe(true);
-    const again = new Context();
+    const again = new MonitorContext();
     again.restore(context.state());
     expect(again.state()).toEqual([{ id: 'e0', monitorId: 'm', from: T + 1000, until: T + 1010 }]);
-    const none = new Context();
+    const none = new MonitorContext();
     none.correct(1);
     expect(none.altered).toBe(false);
     expect(() => none.restore({})).toThrow(expect.objectContaining({ code: 'input.malformed' }));

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { Channels } from '../../../agent/channels.ts';
 import type { StatusWriter } from '../../../agent/mapping.ts';
 import { Confirmations } from '../../../agent/remotes/confirmation.ts';
-import type { End } from '../../../agent/remotes/diagnosis.ts';
+import type { CommandEnd } from '../../../agent/remotes/diagnosis.ts';
 import { type Circumstances, holds, refuses } from '../../../agent/remotes/interlocks.ts';
 import { preconditioning } from '../../../agent/remotes/preconditioning.ts';
 import { Programs } from '../../../agent/remotes/programs.ts';
 import { ScheduledCommands, type ScheduledCommandsParts } from '../../../agent/remotes/scheduled-commands.ts';
-import { type Period, type Thefts, Tracking } from '../../../agent/remotes/tracking.ts';
+import { type Thefts, Tracking, type TrackingPeriod } from '../../../agent/remotes/tracking.ts';
 import { Schedule } from '../../../agent/schedule.ts';
 import { Status } from '../../../agent/status.ts';
 import { type Channel, channelByPath } from '../../../protocol/channels.ts';
@@ -24,7 +24,7 @@ const HOUR = 3_600_000;
 
 describe('the period in which a stolen car is followed', () => {
   function set(thefts: Partial<Thefts> = {}) {
-    const tracked: (Period | undefined)[] = [];
+    const tracked: (TrackingPeriod | undefined)[] = [];
     const known = { current: { id: 't' }, declare: () => undefined, ...thefts } as unknown as Thefts;
     return { tracking: new Tracking(known, { track: (period) => tracked.push(period) }), tracked };
   }
@@ -213,7 +213,7 @@ describe('what the car shows', () => {
   const moving = slot('kinetic.moving');
   const locked = { path: lock.path, includes: 'Locked' };
   const key = channelByPath.get('key.present') as Channel;
-  const end = (code: End['code'], value: SlotValue): End => ({ slot: moving, value, code, detail: code });
+  const end = (code: CommandEnd['code'], value: SlotValue): CommandEnd => ({ slot: moving, value, code, detail: code });
 
   function set() {
     const clock = new VirtualClock(T);

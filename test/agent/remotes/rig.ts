@@ -9,7 +9,7 @@ import { remoteKinds } from '../../../agent/remotes/kinds.ts';
 import { emptyLedger, Ledger, type LedgerData, type LedgerDocument } from '../../../agent/remotes/ledger.ts';
 import type { Limits, Power } from '../../../agent/remotes/power.ts';
 import { Remotes } from '../../../agent/remotes/remotes.ts';
-import type { Period } from '../../../agent/remotes/tracking.ts';
+import type { TrackingPeriod } from '../../../agent/remotes/tracking.ts';
 import { Status } from '../../../agent/status.ts';
 import { channelByPath } from '../../../protocol/channels.ts';
 import { type Command, type CommandBodyKind, encodeBody, encodeCommand } from '../../../protocol/command.ts';
@@ -162,7 +162,7 @@ export function carOf(setting: Setting = {}) {
   const reports: RemoteReport[] = [];
   const actuated: string[] = [];
   const parameters: unknown[] = [];
-  const periods: (Period | undefined)[] = [];
+  const periods: (TrackingPeriod | undefined)[] = [];
   let quality: ClockQuality = setting.quality ?? 'ntp';
   let theft = setting.theft;
   let refuses = false;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type Column, type Row, tableLines } from '../../../commands/inspect/table.ts';
+import { type Row, type TableColumn, tableLines } from '../../../commands/inspect/table.ts';
 
-const columns: readonly Column[] = [
+const columns: readonly TableColumn[] = [
   { title: 'id', align: 'right' },
   { title: 'share', align: 'right', dispensable: 1 },
   { title: 'jitter', align: 'right', dispensable: 2 },

@@ -1,7 +1,7 @@
 /** Suggestions for DBC text or files, as the tests look at them. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { type Message, parseDbc, type Signal } from '../../../adapters/can/dbc/index.ts';
+import { type DbcMessage, parseDbc, type Signal } from '../../../adapters/can/dbc/index.ts';
 import type { Observed } from '../../../commands/suggest/observed.ts';
 import { profileText } from '../../../commands/suggest/profile-text.ts';
 import { signalsOf } from '../../../commands/suggest/signals.ts';
@@ -27,7 +27,7 @@ export interface Suggested {
 
 export function suggestedFor(
   files: readonly string[],
-  seen?: (message: Message, signal: Signal) => Observed | undefined,
+  seen?: (message: DbcMessage, signal: Signal) => Observed | undefined,
 ): Suggested {
   return suggested(
     files.map((file) => readFileSync(file)),
@@ -39,7 +39,7 @@ export function suggestedFor(
 /** For the signals of one message, as `SG_` has them after the name of the message. */
 export function suggestedForText(
   text: string,
-  seen?: (message: Message, signal: Signal) => Observed | undefined,
+  seen?: (message: DbcMessage, signal: Signal) => Observed | undefined,
 ): Suggested {
   return suggested([new TextEncoder().encode(text)], ['car.dbc'], seen);
 }
@@ -52,7 +52,7 @@ export function network(message: string, ...signals: readonly string[]): string 
 function suggested(
   contents: readonly Uint8Array[],
   files: readonly string[],
-  seen?: (message: Message, signal: Signal) => Observed | undefined,
+  seen?: (message: DbcMessage, signal: Signal) => Observed | undefined,
 ): Suggested {
   const described = contents.map((bytes, index) => ({
     messages: parseDbc(bytes, files[index] as string).database.messages,

@@ -8,13 +8,13 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { makePackage } from '../../../scripts/package/deb.ts';
 import { makeExecutable } from '../../../scripts/package/executable.ts';
-import { type Target, targetNamed, targets } from '../../../scripts/package/targets.ts';
+import { type PackageTarget, targetNamed, targets } from '../../../scripts/package/targets.ts';
 import { testNeeding } from '../../needs.ts';
 import { findPeer } from '../../rig/peers.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** The one that this machine runs without an emulator. */
-const target = targets.find(({ arch }) => arch === process.arch) as Target;
+const target = targets.find(({ arch }) => arch === process.arch) as PackageTarget;
 const folder = mkdtempSync(join(tmpdir(), 'vigie-packaged-'));
 // Nothing of the project is beside it.
 const executable = join(folder, 'vigie');

@@ -13,7 +13,7 @@ const FLOAT_BIG = 5;
 /** cc_type of p1 + p2 · raw. */
 const LINEAR = 1;
 
-export interface Channel {
+export interface MdfChannel {
   readonly position: number;
   readonly name: string;
   readonly type: number;
@@ -32,7 +32,7 @@ export interface Channel {
 /** Reads the value of a channel in the record that begins at `at`. */
 export type Read = (view: DataView, at: number) => number;
 
-export async function channelOf(block: Block, blocks: Blocks): Promise<Channel> {
+export async function channelOf(block: Block, blocks: Blocks): Promise<MdfChannel> {
   const { data, links, position } = block;
   const [, composition = 0, text = 0, , conversion = 0, linked = 0] = links;
   return {
@@ -51,12 +51,12 @@ export async function channelOf(block: Block, blocks: Blocks): Promise<Channel> 
 }
 
 /** Bytes of a record that a channel needs. */
-export function endOf({ byte, bit, bits }: Channel): number {
+export function endOf({ byte, bit, bits }: MdfChannel): number {
   return byte + Math.ceil((bit + bits) / 8);
 }
 
 /** Reads an unsigned number of at most 32 bits; undefined when the channel is none. */
-export function unsignedReader(channel: Channel): Read | undefined {
+export function unsignedReader(channel: MdfChannel): Read | undefined {
   const { byte, bit, bits, dataType } = channel;
   const size = Math.ceil((bit + bits) / 8);
   if (dataType > 3 || bits === 0 || bits > 32 || bit > 7) return undefined;
@@ -75,14 +75,14 @@ export function unsignedReader(channel: Channel): Read | undefined {
 }
 
 /** Reads an offset into signal data. */
-export function offsetReader({ byte, bits, dataType }: Channel): Read | undefined {
+export function offsetReader({ byte, bits, dataType }: MdfChannel): Read | undefined {
   if (dataType !== 0 && dataType !== 10 && dataType !== 6 && dataType !== 7) return undefined;
   if (bits === 64) return (view, at) => number64(view, at + byte);
   return bits === 32 ? (view, at) => view.getUint32(at + byte, true) : undefined;
 }
 
 /** Seconds of a time channel that is a number of whole bytes; undefined when it is none. */
-export async function secondsReader(channel: Channel, blocks: Blocks): Promise<Read | undefined> {
+export async function secondsReader(channel: MdfChannel, blocks: Blocks): Promise<Read | undefined> {
   const raw = numberReader(channel);
   if (raw === undefined || channel.conversion === 0) return raw;
   const { data } = await blocks.block(channel.conversion, ['CC'], 4, 24);
@@ -99,7 +99,7 @@ export async function secondsReader(channel: Channel, blocks: Blocks): Promise<R
   return (view, at) => raw(view, at) * factor + offset;
 }
 
-function numberReader({ byte, bit, bits, dataType }: Channel): Read | undefined {
+function numberReader({ byte, bit, bits, dataType }: MdfChannel): Read | undefined {
   const little = dataType % 2 === 0;
   if (bit !== 0 || dataType > FLOAT_BIG) return undefined;
   if (dataType === FLOAT_LITTLE || dataType === FLOAT_BIG) {

@@ -9,7 +9,7 @@ import type { LogFile } from '../input.ts';
 import type { Recording } from '../recording.ts';
 import { Blocks, Damage } from './blocks.ts';
 import { type Cursor, RecordBytes } from './cursor.ts';
-import { type DataGroup, type Group, type Layout, readLayout } from './layout.ts';
+import { type DataGroup, type Group, type MdfLayout, readLayout } from './layout.ts';
 import { Merge } from './merge.ts';
 import { FrameRecords } from './records.ts';
 import { SignalData } from './signal-data.ts';
@@ -26,7 +26,7 @@ export async function openMdf4(file: LogFile, recording: Recording): Promise<Fra
   const blocks = new Blocks(file);
   const fail = (what: string, cause?: unknown): VigieError =>
     new VigieError('input.malformed', what, { where: recording.file, cause });
-  let layout: Layout;
+  let layout: MdfLayout;
   const cursors: Cursor[] = [];
   try {
     layout = await readLayout(blocks);
@@ -50,7 +50,7 @@ export async function openMdf4(file: LogFile, recording: Recording): Promise<Fra
 /** What reads the frames of a data group; nothing when it has none. */
 async function cursorsOf(
   dataGroup: DataGroup,
-  layout: Layout,
+  layout: MdfLayout,
   blocks: Blocks,
   recording: Recording,
 ): Promise<Cursor[]> {
@@ -79,7 +79,7 @@ async function cursorsOf(
   return [new SortedCursor(recording, group, frames, bytes, signalData, times)];
 }
 
-async function sortedBytes(group: Group, data: number, layout: Layout, blocks: Blocks): Promise<SortedBytes> {
+async function sortedBytes(group: Group, data: number, layout: MdfLayout, blocks: Blocks): Promise<SortedBytes> {
   // In columns, invalidation bits lie in blocks of their own.
   const columns = data !== 0 && ['LD', 'DV'].includes((await blocks.head(data)).id);
   const stride = group.dataBytes + (columns ? 0 : group.invalidBytes);
@@ -87,7 +87,7 @@ async function sortedBytes(group: Group, data: number, layout: Layout, blocks: B
 }
 
 /** The sorted group in which the times of another lie, and its data (MDF 4.2, cg_cg_master). */
-function masterOf(group: Group, { dataGroups }: Layout): [Group | undefined, number] {
+function masterOf(group: Group, { dataGroups }: MdfLayout): [Group | undefined, number] {
   for (const { groups, idBytes, data } of dataGroups) {
     const [only] = groups;
     if (group.master !== 0 && only?.position === group.master && idBytes === 0) return [only, data];
@@ -98,7 +98,7 @@ function masterOf(group: Group, { dataGroups }: Layout): [Group | undefined, num
 function readerOf(
   group: Group,
   { groups }: DataGroup,
-  layout: Layout,
+  layout: MdfLayout,
   blocks: Blocks,
   recording: Recording,
 ): GroupReader {
@@ -125,7 +125,7 @@ function readerOf(
 }
 
 /** What a file without CAN frames has. */
-function withoutFrames({ dataGroups }: Layout): string {
+function withoutFrames({ dataGroups }: MdfLayout): string {
   const counts = new Map<string, number>();
   for (const { groups } of dataGroups) {
     for (const { contents, variable } of groups) {

@@ -4,10 +4,10 @@
  */
 import { type Block, type Blocks, Damage, number64 } from './blocks.ts';
 import {
-  type Channel,
   channelOf,
   endOf,
   MASTER,
+  type MdfChannel,
   MLSD,
   offsetReader,
   type Read,
@@ -79,7 +79,7 @@ export interface DataGroup {
   readonly groups: readonly Group[];
 }
 
-export interface Layout {
+export interface MdfLayout {
   /** UTC milliseconds; local time as it stands where the file has no other. */
   readonly start: number;
   readonly unfinished: number;
@@ -89,7 +89,7 @@ export interface Layout {
 }
 
 /** @throws Damage when the blocks do not fit each other */
-export async function readLayout(blocks: Blocks): Promise<Layout> {
+export async function readLayout(blocks: Blocks): Promise<MdfLayout> {
   const id = await blocks.bytes(0, ID_SIZE);
   if (id.length < ID_SIZE) throw new Damage('the file ends within its first block');
   const unfinalised = String.fromCharCode(...id.subarray(0, 2)) === 'Un';
@@ -137,7 +137,7 @@ async function readGroup(block: Block, blocks: Blocks, unfinished: number): Prom
     time: undefined,
   };
   if (variable) return { ...group, contents: 'bytes' };
-  const channels: Channel[] = [];
+  const channels: MdfChannel[] = [];
   for await (const one of blocks.chain(links[1] as number, 'CN', 8, 24)) {
     channels.push(await channelOf(one, blocks));
     if (channels.length >= MOST_CHANNELS) break;
@@ -172,13 +172,13 @@ const others: readonly (readonly [RegExp, string])[] = [
   [/^USB_/, 'USB packets'],
 ];
 
-function contentsOf(channels: readonly Channel[]): string {
+function contentsOf(channels: readonly MdfChannel[]): string {
   const kind = others.find(([pattern]) => channels.some(({ name }) => pattern.test(name)));
   return kind?.[1] ?? 'samples of measured values';
 }
 
-async function membersOf(frame: Channel, blocks: Blocks): Promise<Channel[]> {
-  const members: Channel[] = [];
+async function membersOf(frame: MdfChannel, blocks: Blocks): Promise<MdfChannel[]> {
+  const members: MdfChannel[] = [];
   for await (const block of blocks.chain(frame.composition, 'CN', 8, 24)) {
     members.push(await channelOf(block, blocks));
     if (members.length >= MOST_CHANNELS) break;
@@ -186,8 +186,8 @@ async function membersOf(frame: Channel, blocks: Blocks): Promise<Channel[]> {
   return members;
 }
 
-async function fieldsOf(members: readonly Channel[], dataBytes: number, blocks: Blocks): Promise<FrameFields> {
-  const find = (name: string): Channel | undefined =>
+async function fieldsOf(members: readonly MdfChannel[], dataBytes: number, blocks: Blocks): Promise<FrameFields> {
+  const find = (name: string): MdfChannel | undefined =>
     members.find(
       (member) => member.name.slice(member.name.lastIndexOf('.') + 1) === name && endOf(member) <= dataBytes,
     );
@@ -210,19 +210,19 @@ async function fieldsOf(members: readonly Channel[], dataBytes: number, blocks: 
   };
 }
 
-async function timeOf(channels: readonly Channel[], dataBytes: number, blocks: Blocks): Promise<Read | undefined> {
+async function timeOf(channels: readonly MdfChannel[], dataBytes: number, blocks: Blocks): Promise<Read | undefined> {
   const master = channels.find((channel) => channel.type === MASTER && channel.isTime && endOf(channel) <= dataBytes);
   return master === undefined ? undefined : secondsReader(master, blocks);
 }
 
 /** The channel that says how many bytes of another are valid. */
-async function lengthOf(bytes: Channel | undefined, dataBytes: number, blocks: Blocks): Promise<Read | undefined> {
+async function lengthOf(bytes: MdfChannel | undefined, dataBytes: number, blocks: Blocks): Promise<Read | undefined> {
   if (bytes?.type !== MLSD || bytes.data === 0) return undefined;
   const channel = await channelOf(await blocks.block(bytes.data, ['CN'], 8, 24), blocks);
   return endOf(channel) <= dataBytes ? unsignedReader(channel) : undefined;
 }
 
-function payloadOf(channel: Channel): Payload | undefined {
+function payloadOf(channel: MdfChannel): Payload | undefined {
   if (channel.type !== VLSD) return { kind: 'inline', byte: channel.byte, most: Math.floor(channel.bits / 8) };
   const offset = offsetReader(channel);
   return offset === undefined ? undefined : { kind: 'offset', offset, link: channel.data };

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import koffi from 'koffi';
 import { describe, expect, it } from 'vitest';
-import { cmsgAlign, cmsgSpace, type Layout, layoutFor } from '../../../../adapters/can/socketcan/layouts.ts';
+import { cmsgAlign, cmsgSpace, layoutFor, type StructLayout } from '../../../../adapters/can/socketcan/layouts.ts';
 import { describePeer } from '../../../rig/peers.ts';
 
 describe('layouts', () => {
@@ -42,7 +42,7 @@ describe('layouts', () => {
 });
 
 /** The declarations of the kernel's uapi, without its headers, as those of a foreign word size are seldom installed. */
-function program({ mmsghdr, iovec, cmsghdr, oldNanoseconds, pointerSize }: Layout): string {
+function program({ mmsghdr, iovec, cmsghdr, oldNanoseconds, pointerSize }: StructLayout): string {
   const offset = (type: string, member: string, expected: number) =>
     `_Static_assert(__builtin_offsetof(struct ${type}, ${member}) == ${expected}, "${type}.${member}");`;
   const size = (type: string, expected: number) => `_Static_assert(sizeof(struct ${type}) == ${expected}, "${type}");`;
@@ -69,7 +69,7 @@ describePeer('gcc', 'layouts, asked of a C compiler', () => {
     [8, '-m64'],
     [4, '-m32'],
   ] as const)('%d-byte pointers', (pointerSize, option) => {
-    const compile = (layout: Layout) =>
+    const compile = (layout: StructLayout) =>
       spawnSync('gcc', [option, '-x', 'c', '-fsyntax-only', '-'], { input: program(layout), encoding: 'utf8' });
     const layout = layoutFor(pointerSize);
     expect(compile(layout).stderr).toBe('');

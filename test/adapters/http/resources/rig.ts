@@ -2,16 +2,10 @@
 
 import type { Answer, Caller } from '../../../../adapters/http/call.ts';
 import { PageTokens } from '../../../../adapters/http/paging.ts';
-import type {
-  CallbackBook,
-  CarView,
-  MonitorBook,
-  RemoteAction,
-  RemoteBook,
-  RemoteOrder,
-} from '../../../../adapters/http/resources/car.ts';
+import type { CallbackBook, CarView, MonitorBook, RemoteBook } from '../../../../adapters/http/resources/car.ts';
 import { handlers } from '../../../../adapters/http/resources/index.ts';
 import type { RecordStore } from '../../../../agent/ports.ts';
+import type { RemoteAction, RemoteOrder } from '../../../../agent/remotes/requests.ts';
 import type { StatusReader } from '../../../../agent/status.ts';
 import { bases, type Operation } from '../../../../protocol/interface/operation.ts';
 import { operations } from '../../../../protocol/interface/operations.ts';

@@ -1,9 +1,9 @@
 /** What callers make, change and take away. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { RemoteAction } from '../../../../adapters/http/resources/car.ts';
 import { MonitorDesk } from '../../../../agent/monitors/desk.ts';
 import { Monitors } from '../../../../agent/monitors/monitors.ts';
 import type { Publisher } from '../../../../agent/ports.ts';
+import type { RemoteAction } from '../../../../agent/remotes/requests.ts';
 import { Status } from '../../../../agent/status.ts';
 import { VirtualClock } from '../../../rig/clock.ts';
 import { KeptRecords } from '../../../rig/keeping.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Position, positionJson } from '../../../../protocol/interface/json/position.ts';
+import { type PositionJson, positionJson } from '../../../../protocol/interface/json/position.ts';
 import type { Viewer } from '../../../../protocol/interface/json/viewer.ts';
 
 const viewer: Viewer = {
@@ -9,7 +9,7 @@ const viewer: Viewer = {
   aliases: true,
 };
 /** As it comes out of the codec. */
-const position = { geometry: { coordinates: [1, 2] }, properties: { createdAt: 0 } } as unknown as Position;
+const position = { geometry: { coordinates: [1, 2] }, properties: { createdAt: 0 } } as unknown as PositionJson;
 
 test('a position has the fixed members that the codec leaves out', () => {
   expect(positionJson(viewer, position)).toEqual({

@@ -1,0 +1,46 @@
+/** One name, one thing: an exported type of one file has the name of no exported type of another. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const rooms = ['protocol', 'agent', 'adapters', 'config', 'commands', 'scripts'];
+
+function sources(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return entry.name === 'generated' ? [] : sources(path);
+    return path.endsWith('.ts') ? [path] : [];
+  });
+}
+
+/** Files by the names of the types that they export. */
+function declarations(files: readonly (readonly [path: string, text: string])[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const [path, text] of files) {
+    for (const [, name = ''] of text.matchAll(/^export (?:declare )?(?:abstract )?(?:class|interface|type) (\w+)/gm)) {
+      found.set(name, [...(found.get(name) ?? []), path]);
+    }
+  }
+  return found;
+}
+
+const repeated = (found: Map<string, string[]>): Record<string, string[]> =>
+  Object.fromEntries([...found].filter(([, paths]) => paths.length > 1));
+
+test('two files that export a type of the same name are found', () => {
+  const files = [
+    ['a.ts', 'export interface Place {}\nexport type Other = Place;\ninterface Own {}'],
+    ['b.ts', '/** Doc */\nexport abstract class Place {}\nexport interface Own {}'],
+    ['c.ts', "export type { Other } from './a.ts';"],
+  ] as const;
+  expect(repeated(declarations(files))).toEqual({ Place: ['a.ts', 'b.ts'] });
+});
+
+test('no name of an exported type is declared in two files', () => {
+  const files = rooms.flatMap(sources).map((path) => [path, readFileSync(join(root, path), 'utf8')] as const);
+  const found = declarations(files);
+  expect(found.size).toBeGreaterThan(500);
+  expect(repeated(found)).toEqual({});
+});
