@@ -138,7 +138,10 @@ async function inspect(logs: string[], options: Options): Promise<void> {
     for (const line of differences) lines.line(line);
   } else if (options.csv !== '-') {
     const report = { traffic, databases, signals: observer?.statistics, onlyChanged: options.changes === true };
-    for (const line of reportLines(report, format, width)) lines.line(line);
+    for (const line of reportLines(report, format, width)) {
+      lines.line(line);
+      if (lines.full) await lines.flush();
+    }
   }
   await lines.flush();
   if (traffic.buses.length === 0) {

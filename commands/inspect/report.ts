@@ -24,25 +24,27 @@ export interface Report {
   readonly onlyChanged: boolean;
 }
 
-/** @param width characters that a line for people may have */
-export function reportLines(report: Report, format: Format, width: number): string[] {
+/** Lines one by one: a log of garbage has millions of identifiers. @param width characters that a line for people may have */
+export function* reportLines(report: Report, format: Format, width: number): Generator<string> {
   const { traffic, databases, signals, onlyChanged } = report;
-  const identifiers = identifiersOf(traffic, databases).filter(({ changes }) => !onlyChanged || changes > 0);
+  const isShown = ({ changes }: { readonly changes: number }): boolean => !onlyChanged || changes > 0;
   const coverage = rankCoverage(
     databases.map(({ database }) => database),
     traffic,
   ).map(databaseLineOf);
-  const values = signals?.filter(({ changes }) => !onlyChanged || changes > 0).map(signalLineOf);
+  const values = signals?.filter(isShown).map(signalLineOf);
   if (format === 'ndjson') {
-    const lines = [...traffic.buses.map(busLineOf), ...identifiers, ...coverage, ...(values ?? [])];
-    return lines.map((line) => JSON.stringify(line));
+    for (const bus of traffic.buses) yield JSON.stringify(busLineOf(bus));
+    for (const line of identifiersOf(traffic, databases)) if (isShown(line)) yield JSON.stringify(line);
+    for (const line of [...coverage, ...(values ?? [])]) yield JSON.stringify(line);
+    return;
   }
   const parts = [
-    trafficText(traffic, identifiers, width),
+    trafficText(traffic, [...identifiersOf(traffic, databases)].filter(isShown), width),
     coverage.length === 0 ? [] : coverageText(coverage, width),
     values === undefined ? [] : signalText(values, width),
   ];
-  return parts.filter((part) => part.length > 0).flatMap((part, i) => (i === 0 ? part : ['', ...part]));
+  yield* parts.filter((part) => part.length > 0).flatMap((part, i) => (i === 0 ? part : ['', ...part]));
 }
 
 /** @param width characters that a line for people may have */
@@ -77,9 +79,11 @@ function beginOf({ buses }: Traffic): number {
   return Math.min(...buses.map(({ first }) => first));
 }
 
-function identifiersOf(traffic: Traffic, databases: readonly BoundDatabase[]): IdentifierLine[] {
+function* identifiersOf(traffic: Traffic, databases: readonly BoundDatabase[]): Generator<IdentifierLine> {
   const finder = new MessageFinder(databases);
-  return traffic.buses.flatMap((bus) =>
-    bus.messages.map((message) => identifierLineOf(bus, message, finder.find(bus.name, message.id))),
-  );
+  for (const bus of traffic.buses) {
+    for (const message of bus.messages) {
+      yield identifierLineOf(bus, message, finder.find(bus.name, message.id));
+    }
+  }
 }

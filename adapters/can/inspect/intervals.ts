@@ -1,12 +1,14 @@
 /** Intervals that are kept for the median. */
 const CAPACITY = 512;
 
+const NONE = new Float64Array(0);
+
 /** Times between consecutive frames of one identifier, in milliseconds. Memory is bounded. */
 export class Intervals {
   count = 0;
   minimum = Number.POSITIVE_INFINITY;
   maximum = 0;
-  #kept = new Float64Array(0);
+  #kept: Float64Array = NONE;
   #random = 1;
 
   /** An interval below 0, where a log goes back in time, is not counted. */

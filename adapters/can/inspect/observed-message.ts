@@ -7,6 +7,10 @@ import { PayloadSample } from './payload-sample.ts';
 /** Payload bytes of the longest CAN FD frame (ISO 11898-1). */
 const LONGEST = 64;
 
+/** Most identifiers of a log of garbage come once: what they do not need is not made for them. */
+const NO_COUNTS = new Uint32Array(0);
+const NO_NUMBERS = new Float64Array(0);
+
 /** What was seen of the frames of one identifier on one bus. Its memory does not grow with their number. */
 export class ObservedMessage {
   readonly bus: number;
@@ -32,8 +36,8 @@ export class ObservedMessage {
   /** Bits that did not keep the same value, by byte. */
   changed: Uint8Array = new Uint8Array(8);
   /** By bit, byte × 8 + bit within the byte: how often it changed, and when first. Empty while nothing has changed. */
-  flips: Uint32Array = new Uint32Array(0);
-  firstFlips: Float64Array = new Float64Array(0);
+  flips: Uint32Array = NO_COUNTS;
+  firstFlips: Float64Array = NO_NUMBERS;
   #lengths = new Uint32Array(9);
   #previousLength = -1;
   #previousAt = Number.NaN;

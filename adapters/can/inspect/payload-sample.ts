@@ -5,12 +5,14 @@ const LATER = 64;
 /** Frames kept from anywhere, of those that differ from the one before. */
 const ANYWHERE = 256;
 
+const NONE = new Uint8Array(0);
+
 /** Payloads one after the other, of up to 8 bytes each until a longer one comes. */
 class Payloads {
   count = 0;
   #stride = 8;
-  #bytes = new Uint8Array(0);
-  #lengths = new Uint8Array(0);
+  #bytes: Uint8Array = NONE;
+  #lengths: Uint8Array = NONE;
 
   put(place: number, data: Uint8Array, from: number, length: number): void {
     if (length > this.#stride) this.#widen();
@@ -28,7 +30,7 @@ class Payloads {
   }
 
   #enlarge(place: number): void {
-    const room = Math.max(16, place * 2);
+    const room = Math.max(4, place * 2);
     const bytes = new Uint8Array(room * this.#stride);
     bytes.set(this.#bytes);
     this.#bytes = bytes;
