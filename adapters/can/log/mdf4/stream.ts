@@ -154,6 +154,8 @@ function unpack(packed: Uint8Array, method: number, size: number, at: string): U
 /** Columns after each other back to rows; bytes of an incomplete row follow as they are (§5.26.2). */
 function rows(bytes: Uint8Array, columns: number): Uint8Array {
   const count = Math.floor(bytes.length / columns);
+  // A damaged block may claim four thousand million columns.
+  if (count === 0) return bytes;
   const result = new Uint8Array(bytes.length);
   for (let column = 0, from = 0; column < columns; column++) {
     for (let to = column, row = 0; row < count; row++, to += columns) result[to] = bytes[from++] as number;

@@ -283,6 +283,21 @@ describe('clear errors', () => {
   });
 });
 
+test('a transposed block that claims more columns than bytes is read as it is, without counting them', async () => {
+  const frames = drive(200).map((frame) => ({ ...frame, bus: 'can0' }));
+  const file = mdf4(frames, { ...simple, packing: 'deflate', blockSize: 40 });
+  const blocks = positionsOf(file, 'DZ');
+  // Each would take seconds.
+  expect(blocks.length).toBeGreaterThan(60);
+  for (const at of blocks) {
+    file[at + 26] = 1;
+    file.writeUInt32LE(0xffff_ffff, at + 28);
+  }
+  const read = await readText(file);
+  expect(read).toMatchObject({ messages: [] });
+  expect(read.frames).toEqual((await readText(mdf4(frames, simple))).frames);
+});
+
 describe('records that are wrong', () => {
   const frames = drive(10).map((frame) => ({ ...frame, bus: 'can0' }));
 
