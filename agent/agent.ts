@@ -129,7 +129,7 @@ export class Agent implements LinkEvents {
     this.#callbacks.recall(ports.memory);
     this.callbacks = new CallbackDesk(this.#callbacks);
     ports.memory.keep(() => this.#states());
-    this.#activity = ports.activity ?? new BusActivity(clock, powerDefaults.silence, false);
+    this.#activity = ports.activity ?? new BusActivity(clock, powerDefaults.busSilentAfter, false);
     this.#power = new PowerStates({
       clock,
       status,

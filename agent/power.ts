@@ -14,24 +14,24 @@ export type PowerState = 'active' | 'standby' | 'asleep';
 
 export interface PowerRules {
   /** A bus that says nothing for so long sleeps, ms. */
-  readonly silence: number;
+  readonly busSilentAfter: number;
   /** The unit stays awake for so long after a frame or a message, ms. Interface 3.19.2: three minutes. */
-  readonly linger: number;
+  readonly standbyFor: number;
   /** The same while the 12 V battery is low, ms. */
-  readonly lowLinger: number;
+  readonly lowBatteryStandbyFor: number;
   /** Charge of the 12 V battery below which it is low, %. */
   readonly battery: number;
   /** The car has to wake up within, ms. */
-  readonly waking: number;
+  readonly wakeTimeout: number;
 }
 
 export const powerDefaults: PowerRules = {
-  silence: 5_000,
-  linger: 180_000,
+  busSilentAfter: 5_000,
+  standbyFor: 180_000,
   // Long enough for a command to be carried out and confirmed.
-  lowLinger: 30_000,
+  lowBatteryStandbyFor: 30_000,
   battery: defaultLimits.battery,
-  waking: 10_000,
+  wakeTimeout: 10_000,
 };
 
 const KEY = 'power';
@@ -134,7 +134,7 @@ export class PowerStates implements Power {
   *states(): Generator<readonly [key: string, value: unknown]> {
     const { clock } = this.#parts;
     const asleep = this.asleep();
-    const until = Math.round(clock.now() + this.#stirred + this.#rules.linger - clock.monotonic());
+    const until = Math.round(clock.now() + this.#stirred + this.#rules.standbyFor - clock.monotonic());
     yield [KEY, { asleep, until: asleep ? 0 : until } satisfies State];
   }
 
@@ -144,8 +144,8 @@ export class PowerStates implements Power {
     const { asleep, until } = (memory.recall(KEY) ?? {}) as Partial<State>;
     if (typeof until !== 'number') return;
     // However the clock was set meanwhile.
-    const left = Math.min(Math.max(until - clock.now(), 0), this.#rules.linger);
-    this.#stirred = clock.monotonic() + left - this.#rules.linger;
+    const left = Math.min(Math.max(until - clock.now(), 0), this.#rules.standbyFor);
+    this.#stirred = clock.monotonic() + left - this.#rules.standbyFor;
     if (asleep === true) this.#state = 'asleep';
   }
 
@@ -169,16 +169,16 @@ export class PowerStates implements Power {
   look(): void {
     const { clock, status, busy } = this.#parts;
     const now = clock.monotonic();
-    const talks = now - this.#heard <= this.#rules.silence;
+    const talks = now - this.#heard <= this.#rules.busSilentAfter;
     if (talks) this.#stirred = Math.max(this.#stirred, this.#heard);
     if (talks && [ignition, powertrain, moving].some((of) => isUse(status.value(of)))) this.#become('active');
-    else if (now < this.#stirred + this.#linger() || busy()) this.#become('standby');
+    else if (now < this.#stirred + this.#standbyFor() || busy()) this.#become('standby');
     else this.#become('asleep');
   }
 
   /** The car's buses talk, and each that one of `actions` needs, so that a frame wakes nobody. */
   awake(actions: readonly string[] = []): boolean {
-    const talks = this.#parts.clock.monotonic() - this.#heard <= this.#rules.silence;
+    const talks = this.#parts.clock.monotonic() - this.#heard <= this.#rules.busSilentAfter;
     return talks && !actions.some((action) => this.#parts.asleep?.(action) === true);
   }
 
@@ -195,7 +195,7 @@ export class PowerStates implements Power {
     });
     const waiting = { actions, woken: () => over(true) };
     this.#waiting.add(waiting);
-    const cancel = clock.after(this.#rules.waking, () => over(false));
+    const cancel = clock.after(this.#rules.wakeTimeout, () => over(false));
     if (actuator.actions.has(WAKE)) {
       // A car whose bus takes no frame may still wake up by itself; if it does not, that is what is told.
       const asked = actuator.actuate(WAKE);
@@ -219,10 +219,10 @@ export class PowerStates implements Power {
   }
 
   /** A battery that is low is spared, by the last that is known of it. */
-  #linger(): number {
-    const { linger, lowLinger, battery } = this.#rules;
+  #standbyFor(): number {
+    const { standbyFor, lowBatteryStandbyFor, battery } = this.#rules;
     const left = this.#parts.status.value(charge);
-    return typeof left === 'number' && left < battery ? Math.min(lowLinger, linger) : linger;
+    return typeof left === 'number' && left < battery ? Math.min(lowBatteryStandbyFor, standbyFor) : standbyFor;
   }
 
   #become(state: PowerState): void {

@@ -97,7 +97,11 @@ async function bench(options: Options): Promise<void> {
     limit: configurationDefaults.outbox.limit,
     // On a bench somebody watches.
     batch: 2_000,
-    notificationChannels: callbackChannels({ networks: ['127.0.0.0/8', '::1'], plain: true, now: () => clock.now() }),
+    notificationChannels: callbackChannels({
+      networks: ['127.0.0.0/8', '::1'],
+      allowHttp: true,
+      now: () => clock.now(),
+    }),
     http: { local: true, port: options.http ?? (free ? STANDARD_HTTP : 0) },
     log,
     clock,

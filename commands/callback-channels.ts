@@ -5,10 +5,13 @@ import { readSecret } from '../config/configuration.ts';
 import { VigieError } from '../protocol/errors.ts';
 
 /** How notifications leave the car, as configured. Its authorities and keys are read when they are needed. */
-export function channelsOf({ networks, plain, ca, push }: CallbacksConfiguration, now: () => number): CallbackChannels {
+export function channelsOf(
+  { networks, allowHttp, ca, push }: CallbacksConfiguration,
+  now: () => number,
+): CallbackChannels {
   return callbackChannels({
     networks,
-    plain,
+    allowHttp,
     now,
     ...(ca === undefined ? {} : { ca: () => readAuthorities(ca) }),
     ...(push === undefined

@@ -137,7 +137,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
     log,
   });
   teardowns.unshift(() => link.close());
-  const buses = new BusActivity(clock, options.power?.silence ?? powerDefaults.silence);
+  const buses = new BusActivity(clock, options.power?.busSilentAfter ?? powerDefaults.busSilentAfter);
   // A bus that nothing listens to takes no frames either: whoever sends there is told that.
   const sleeps = (bus: string): boolean => sources.some((source) => source.buses.includes(bus)) && buses.asleep(bus);
   const actuation = actuationOf(vehicle, { ...options, sleeps }, clock, log);

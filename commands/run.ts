@@ -204,7 +204,7 @@ async function drive(run: Run, mqtt: MqttAddress, service: Service): Promise<() 
     limit: configuration.outbox.limit,
     batch: configuration.outbox.batch,
     notificationChannels: channelsOf(configuration.callbacks, () => clock.now()),
-    callbacks: { waiting: configuration.callbacks.waiting },
+    callbacks: { waiting: configuration.callbacks.queueLimit },
     ...(http === undefined ? {} : { http }),
     ...(monitors === undefined ? {} : { monitors }),
     log,
@@ -284,7 +284,7 @@ function addressOf({ mqtt: configured, power }: Configuration): MqttAddress {
     paths: mqtt,
   });
   return {
-    url: [mqtt.url, ...(mqtt.others ?? [])],
+    url: [mqtt.url, ...(mqtt.fallbacks ?? [])],
     protocol: protocol === 'auto' ? 'auto' : protocol === '5' ? 5 : 4,
     keepalive: keepalive / 1000,
     asleepKeepalive: power.keepalive / 1000,

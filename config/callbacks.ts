@@ -19,9 +19,9 @@ export const callbacksSchema = closed(
         'Networks that are not public and may be connected to all the same',
       ),
     ),
-    plain: Type.Optional(truth('http:// and ws:// are allowed, not only https:// and wss://')),
+    allowHttp: Type.Optional(truth('http:// and ws:// are allowed, not only https:// and wss://')),
     ca: Type.Optional(line('Certificates (PEM) of the authorities that receivers are checked against')),
-    waiting: Type.Optional(
+    queueLimit: Type.Optional(
       number('Events that wait for one receiver at most; beyond it the oldest goes', { minimum: 100, maximum: 20_000 }),
     ),
     push: Type.Optional(
@@ -48,9 +48,9 @@ export type CallbacksInput = Static<typeof callbacksSchema>;
 /** Paths are absolute. */
 export interface CallbacksConfiguration {
   readonly networks: readonly string[];
-  readonly plain: boolean;
+  readonly allowHttp: boolean;
   readonly ca?: string;
-  readonly waiting: number;
+  readonly queueLimit: number;
   readonly push?: {
     readonly subject: string;
     readonly publicKey: string;
@@ -65,9 +65,9 @@ export function readCallbacks(
   beside: (path: string) => string,
   findings: Findings,
 ): CallbacksConfiguration {
-  const { waiting } = configurationDefaults.callbacks;
-  if (input === undefined || !findings.sound('/callbacks')) return { networks: [], plain: false, waiting };
-  const { networks = [], plain = false, ca, push } = input;
+  const { queueLimit } = configurationDefaults.callbacks;
+  if (input === undefined || !findings.sound('/callbacks')) return { networks: [], allowHttp: false, queueLimit };
+  const { networks = [], allowHttp = false, ca, push } = input;
   for (const [index, network] of networks.entries()) {
     if (isNetwork(network)) continue;
     findings.error(`/callbacks/networks/${index}`, `${network} is no network`, 'write e.g. 192.168.1.0/24');
@@ -79,9 +79,9 @@ export function readCallbacks(
   }
   return {
     networks,
-    plain,
+    allowHttp,
     ...(ca === undefined ? {} : { ca: beside(ca) }),
-    waiting: Math.floor(input.waiting ?? waiting),
+    queueLimit: Math.floor(input.queueLimit ?? queueLimit),
     ...(push === undefined || privateKeyFile === undefined ? {} : { push: { ...push, privateKeyFile } }),
   };
 }

@@ -104,7 +104,7 @@ const broker = (description: string) =>
 const mqtt = closed(
   {
     url: broker('Broker'),
-    others: Type.Optional(
+    fallbacks: Type.Optional(
       listOf(broker('Broker'), 1, 'Brokers that stand in for it, in the order of preference; all encrypted, or none'),
     ),
     protocol: Type.Optional(

@@ -78,15 +78,15 @@ export const configurationDefaults = {
   },
   power: {
     /** Interface 3.19.2: three minutes after each message. */
-    linger: 180_000,
+    standbyFor: 180_000,
     /** Long enough for a command to be carried out and confirmed. */
-    lowLinger: 30_000,
+    lowBatteryStandbyFor: 30_000,
     /** Below this no command is carried out either. */
     battery: 20,
     /** Five periods of the slowest status frame that is common (1 s). */
-    silence: 5_000,
+    busSilentAfter: 5_000,
     /** A sleeping body network needs about 2 s; gateways wake one bus after the other. */
-    waking: 10_000,
+    wakeTimeout: 10_000,
   },
   health: {
     /** Some 150 bytes: four times a day is half a kilobyte, and a unit that fares badly is noticed on the same day. */
@@ -98,11 +98,11 @@ export const configurationDefaults = {
     /** A screen that loads all resources of a car at once, twice. */
     perSecond: 50,
     /** Some thousand times the largest body that the interface has a use for. */
-    body: 2 ** 20,
+    maxBodyBytes: 2 ** 20,
   },
   callbacks: {
     /** Three days of an event a minute: all that a receiver may be away for. */
-    waiting: 5_000,
+    queueLimit: 5_000,
   },
   log: { level: 'info' },
 } as const;

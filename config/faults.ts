@@ -2,6 +2,7 @@
 
 import { suggestion } from '../protocol/nearest.ts';
 import { type Findings, pointer } from './findings.ts';
+import { presentName } from './renamed.ts';
 import type { SchemaFault, Validator } from './validator.ts';
 
 interface Schema {
@@ -47,7 +48,11 @@ function report(fault: SchemaFault, data: unknown, schema: object, findings: Fin
   if (keyword === 'additionalProperties') {
     const name = String(params['additionalProperty']);
     const known = Object.keys(around.properties ?? {});
-    const fix = suggestion(name, known) ?? `known here: ${known.join(', ')}`;
+    const present = presentName(at, name);
+    const fix =
+      present === undefined
+        ? (suggestion(name, known) ?? `known here: ${known.join(', ')}`)
+        : `it is called ${quoted(present)} now`;
     findings.error(at + pointer(name), `unknown member ${quoted(name)}`, fix);
     return;
   }

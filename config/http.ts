@@ -116,7 +116,7 @@ export const httpSchema = closed(
     vehicle: Type.Optional(vehicle),
     perDay: Type.Optional(number('Requests of one caller in 24 h', { minimum: 1, maximum: 1e9 })),
     perSecond: Type.Optional(number('Requests of one caller in a second', { minimum: 1, maximum: 1e6 })),
-    body: Type.Optional(size('Largest body of a request')),
+    maxBodyBytes: Type.Optional(size('Largest body of a request')),
   },
   'The connected-vehicle interface over HTTP; without it there is none',
 );
@@ -198,7 +198,8 @@ export function readHttp(
       day: input.perDay ?? configurationDefaults.http.perDay,
       second: input.perSecond ?? configurationDefaults.http.perSecond,
     },
-    bodyLimit: input.body === undefined ? configurationDefaults.http.body : readSize(input.body),
+    bodyLimit:
+      input.maxBodyBytes === undefined ? configurationDefaults.http.maxBodyBytes : readSize(input.maxBodyBytes),
   };
 }
 

@@ -9,7 +9,7 @@ import { readDuration } from './quantities.ts';
 export interface MqttConfiguration {
   readonly url: string;
   /** Brokers that stand in for it, in the order of preference. */
-  readonly others?: readonly string[];
+  readonly fallbacks?: readonly string[];
   readonly protocol: 'auto' | '5' | '3.1.1';
   readonly username?: string;
   /** Read it with `readSecret`. */
@@ -47,7 +47,7 @@ export function readMqtt(
   checkTogether(input, findings);
   return {
     url: input.url,
-    ...(input.others === undefined ? {} : { others: input.others }),
+    ...(input.fallbacks === undefined ? {} : { fallbacks: input.fallbacks }),
     protocol: input.protocol === undefined ? protocol : (String(input.protocol) as MqttConfiguration['protocol']),
     ...(input.username === undefined ? {} : { username: input.username }),
     ...files,
@@ -56,13 +56,13 @@ export function readMqtt(
 }
 
 function checkTogether(input: MqttInput, findings: Findings): void {
-  const { url, others = [], username, passwordFile, cert, key } = input;
-  for (const [index, other] of others.entries()) {
+  const { url, fallbacks = [], username, passwordFile, cert, key } = input;
+  for (const [index, other] of fallbacks.entries()) {
     if (!URL.canParse(other)) {
-      findings.error(`/mqtt/others/${index}`, 'this is no address', 'write e.g. mqtts://broker.example:8883');
+      findings.error(`/mqtt/fallbacks/${index}`, 'this is no address', 'write e.g. mqtts://broker.example:8883');
     } else if (encrypted(other) !== encrypted(url)) {
       // The same certificates and password go to whichever answers.
-      findings.error(`/mqtt/others/${index}`, 'one broker is encrypted and another is not', 'write mqtts:// in all');
+      findings.error(`/mqtt/fallbacks/${index}`, 'one broker is encrypted and another is not', 'write mqtts:// in all');
     }
   }
   if (!URL.canParse(url)) findings.error('/mqtt/url', 'this is no address', 'write e.g. mqtts://broker.example:8883');

@@ -7,11 +7,11 @@ import { readDuration } from './quantities.ts';
 
 export const powerSchema = closed(
   {
-    linger: Type.Optional(duration('The unit stays awake for so long after a frame or a message')),
-    lowLinger: Type.Optional(duration('The same while the 12 V battery is low')),
+    standbyFor: Type.Optional(duration('The unit stays awake for so long after a frame or a message')),
+    lowBatteryStandbyFor: Type.Optional(duration('The same while the 12 V battery is low')),
     battery: Type.Optional(number('Charge of the 12 V battery below which it is low, %', { minimum: 0, maximum: 100 })),
-    silence: Type.Optional(duration('Buses that say nothing for so long are asleep')),
-    waking: Type.Optional(duration('A car that is woken has to be heard within')),
+    busSilentAfter: Type.Optional(duration('Buses that say nothing for so long are asleep')),
+    wakeTimeout: Type.Optional(duration('A car that is woken has to be heard within')),
     keepalive: Type.Optional(duration('As mqtt.keepalive, while the unit sleeps')),
   },
   'When the unit goes to sleep, and how it sleeps',
@@ -20,12 +20,12 @@ export type PowerInput = Static<typeof powerSchema>;
 
 /** Times in ms. */
 export interface PowerConfiguration {
-  readonly linger: number;
-  readonly lowLinger: number;
+  readonly standbyFor: number;
+  readonly lowBatteryStandbyFor: number;
   /** Charge of the 12 V battery, %. */
   readonly battery: number;
-  readonly silence: number;
-  readonly waking: number;
+  readonly busSilentAfter: number;
+  readonly wakeTimeout: number;
   /** Whole seconds, and no shorter than that of an awake unit. */
   readonly keepalive: number;
 }
@@ -44,15 +44,15 @@ export function readPower(input: PowerInput | undefined, keepalive: number, find
     return written === undefined ? defaults[name] : readDuration(written);
   };
   const power: PowerConfiguration = {
-    linger: time('linger'),
-    lowLinger: time('lowLinger'),
+    standbyFor: time('standbyFor'),
+    lowBatteryStandbyFor: time('lowBatteryStandbyFor'),
     battery: input.battery ?? defaults.battery,
-    silence: time('silence'),
-    waking: time('waking'),
+    busSilentAfter: time('busSilentAfter'),
+    wakeTimeout: time('wakeTimeout'),
     keepalive: time('keepalive'),
   };
-  if (power.silence < SHORTEST_SILENCE) {
-    findings.error('/power/silence', 'a bus that is awake may be silent for so long', 'write at least 2s');
+  if (power.busSilentAfter < SHORTEST_SILENCE) {
+    findings.error('/power/busSilentAfter', 'a bus that is awake may be silent for so long', 'write at least 2s');
   }
   if (power.keepalive % 1000 !== 0 || power.keepalive > LONGEST_KEEPALIVE) {
     findings.error('/power/keepalive', 'MQTT counts this in whole seconds, at most 65535', 'write e.g. 15m');
@@ -60,9 +60,9 @@ export function readPower(input: PowerInput | undefined, keepalive: number, find
     const message = `a unit that sleeps would ask the broker more often than one that is awake (${keepalive / 1000}s)`;
     findings.error('/power/keepalive', message, 'make it longer, or mqtt.keepalive shorter');
   }
-  if (power.lowLinger > power.linger) {
+  if (power.lowBatteryStandbyFor > power.standbyFor) {
     const message = 'with a low battery the unit would stay awake for longer';
-    findings.error('/power/lowLinger', message, 'make it at most as long as linger');
+    findings.error('/power/lowBatteryStandbyFor', message, 'make it at most as long as standbyFor');
   }
   return power;
 }

@@ -65,8 +65,8 @@ const alert = closed(
   {
     ...sourceMembers,
     severity: Type.Optional(choice(alertSeverities, 'How bad it is')),
-    on: Type.Optional(duration('The signal must stand for this long before the alert begins')),
-    off: Type.Optional(duration('The signal must be gone for this long before the alert ends')),
+    onAfter: Type.Optional(duration('The signal must stand for this long before the alert begins')),
+    offAfter: Type.Optional(duration('The signal must be gone for this long before the alert ends')),
   },
   'A warning of the car',
 );

@@ -116,10 +116,10 @@ export function readAlerts(
   const rules: Record<string, AlertRule> = { default: profileDefaults.alert };
   for (const [type, input] of Object.entries(section)) {
     if (!findings.sound(pointer('alerts', type))) continue;
-    const { severity, on, off } = input;
+    const { severity, onAfter, offAfter } = input;
     rules[type] = {
-      on: time(on, profileDefaults.alert.on),
-      off: time(off, profileDefaults.alert.off),
+      onAfter: time(onAfter, profileDefaults.alert.onAfter),
+      offAfter: time(offAfter, profileDefaults.alert.offAfter),
       ...(severity === undefined ? {} : { severity }),
     };
   }

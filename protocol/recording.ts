@@ -28,9 +28,9 @@ export interface AlertRule {
   /** Absent: the interface's member is left out. */
   readonly severity?: 'Information' | 'Warning' | 'Critical';
   /** The signal must stand for this long before the alert begins, ms. */
-  readonly on: number;
+  readonly onAfter: number;
   /** The signal must be gone for this long before the alert ends, ms: a flickering lamp is one alert. */
-  readonly off: number;
+  readonly offAfter: number;
 }
 
 /** When a trip begins and ends. */
@@ -66,9 +66,9 @@ export interface TheftRule {
 export const recordingDefaults = {
   alert: {
     /** A lamp test at ignition on lasts two to three seconds; shorter than that is no warning. */
-    on: 3_000,
+    onAfter: 3_000,
     /** Longer than the blink of a warning lamp and than its absence while the engine is cranked. */
-    off: 10_000,
+    offAfter: 10_000,
   },
   trip: {
     /** Longer than refuelling or a closed level crossing, shorter than an errand. */

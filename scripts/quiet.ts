@@ -21,7 +21,7 @@ if (!(seconds > 0)) {
   console.error(`${process.argv[2]} is no number of seconds; write e.g. npm run quiet 300`);
   process.exit(2);
 }
-const unit = await QuietUnit.start({ keepalive: '60s', linger: '3s' });
+const unit = await QuietUnit.start({ keepalive: '60s', standbyFor: '3s' });
 let failed = false;
 try {
   unit.talk(12_345);

@@ -12,7 +12,7 @@ export interface AddressRules {
   /** Networks (`192.168.1.0/24`) and addresses that may be connected to though they are not public. */
   readonly networks?: readonly string[];
   /** http and ws are allowed: what is told can be read and changed on its way. */
-  readonly plain?: boolean;
+  readonly allowHttp?: boolean;
 }
 
 export type Resolve = (
@@ -26,13 +26,13 @@ export const FORBIDDEN = 'VIGIE_FORBIDDEN_ADDRESS';
 
 export class Addresses {
   readonly #networks: BlockList;
-  readonly #plain: boolean;
+  readonly #allowHttp: boolean;
   readonly #resolve: Resolve;
 
   /** @throws RangeError for a network that is none */
-  constructor({ networks = [], plain = false }: AddressRules = {}, resolveName: Resolve = resolve) {
+  constructor({ networks = [], allowHttp = false }: AddressRules = {}, resolveName: Resolve = resolve) {
     this.#networks = networksOf(networks);
-    this.#plain = plain;
+    this.#allowHttp = allowHttp;
     this.#resolve = resolveName;
   }
 
@@ -45,9 +45,9 @@ export class Addresses {
   /** @throws VigieError `input.malformed` for an address that would never be connected to */
   check(url: string, where: string): void {
     const { protocol, hostname } = new URL(url);
-    if ((protocol === 'http:' || protocol === 'ws:') && !this.#plain) {
+    if ((protocol === 'http:' || protocol === 'ws:') && !this.#allowHttp) {
       const secure = protocol === 'http:' ? 'https' : 'wss';
-      throw new VigieError('input.malformed', `must begin with ${secure}:// (or set callbacks.plain)`, { where });
+      throw new VigieError('input.malformed', `must begin with ${secure}:// (or set callbacks.allowHttp)`, { where });
     }
     const host = hostname.replace(/^\[|\]$/g, '');
     const loopback = /^(.*\.)?localhost\.?$/i.test(host);

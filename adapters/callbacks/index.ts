@@ -36,8 +36,8 @@ export interface CallbackChannels extends NotificationChannels {
  * car has no way out by the channels that need them: what is to be sent waits, and they are read again for each try.
  * @throws RangeError for a network that is none
  */
-export function callbackChannels({ networks, plain, ca, vapid, now }: ChannelOptions): CallbackChannels {
-  const addresses = new Addresses({ ...(networks && { networks }), ...(plain === undefined ? {} : { plain }) });
+export function callbackChannels({ networks, allowHttp, ca, vapid, now }: ChannelOptions): CallbackChannels {
+  const addresses = new Addresses({ ...(networks && { networks }), ...(allowHttp === undefined ? {} : { allowHttp }) });
   const authorities = (of: () => string): string => {
     const text = of();
     checkAuthorities(text);

@@ -118,8 +118,8 @@ export class AlertRecorder implements Recorder {
     // A clock that stepped back begins the wait anew: how long the lamp has stood cannot be said.
     if (now < track.since) track.since = now;
     const stood = now - track.since;
-    if (track.phase === 'rising' && stood >= track.rule.on) this.#begin(track);
-    else if (track.phase === 'falling' && stood >= track.rule.off) this.#end(track);
+    if (track.phase === 'rising' && stood >= track.rule.onAfter) this.#begin(track);
+    else if (track.phase === 'falling' && stood >= track.rule.offAfter) this.#end(track);
   }
 
   #enter(track: Track, phase: 'rising' | 'falling', at: number): void {

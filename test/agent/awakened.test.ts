@@ -43,7 +43,7 @@ function setUp(sends: boolean) {
       limit: 1e9,
       quality: () => 'gnss',
       window: () => 100,
-      power: { linger: 10_000, silence: 5_000 },
+      power: { standbyFor: 10_000, busSilentAfter: 5_000 },
     },
   );
   agent.start();

@@ -6,7 +6,7 @@ import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { MemoryLog } from '../rig/log.ts';
 
-const { silence, linger, lowLinger, battery, waking } = powerDefaults;
+const { busSilentAfter, standbyFor, lowBatteryStandbyFor, battery, wakeTimeout } = powerDefaults;
 
 function unit(wakes?: (heard: () => void, clock: VirtualClock) => Promise<void>) {
   const clock = new VirtualClock();
@@ -65,7 +65,7 @@ describe('power states', () => {
     see('ignition.type', 'Stop');
     pass(10, true);
     expect(states).toEqual(['active', 'standby']);
-    pass(linger / 1_000 - 2, false);
+    pass(standbyFor / 1_000 - 2, false);
     expect(power.state).toBe('standby');
     pass(3, false);
     expect(states).toEqual(['active', 'standby', 'asleep']);
@@ -75,10 +75,10 @@ describe('power states', () => {
   test('a frame wakes it at once, and it is told what being awake costs', () => {
     const { power, states, pass, clock, carry } = unit();
     carry(5_000);
-    pass(linger / 1_000, false);
+    pass(standbyFor / 1_000, false);
     expect(states).toEqual(['asleep']);
     const { awake } = power.cost;
-    expect(awake).toBe(linger / 1_000);
+    expect(awake).toBe(standbyFor / 1_000);
     const night = 8 * 3_600;
     clock.advance(night * 1_000);
     carry(1_920);
@@ -91,7 +91,7 @@ describe('power states', () => {
     const sleep = { asleep: night, sleepBytes: 1_920 };
     expect(power.cost).toEqual({ state: 'standby', ...none, wakeUps: 1, awake: awake + 2, ...sleep });
     // A second sleep adds to the first.
-    pass(linger / 1_000 + silence / 1_000, false);
+    pass(standbyFor / 1_000 + busSilentAfter / 1_000, false);
     carry(80);
     clock.advance(60_000);
     expect(power.cost).toMatchObject({ state: 'asleep', wakeUps: 1, sleepBytes: 2_000 });
@@ -100,7 +100,7 @@ describe('power states', () => {
 
   test('a program that came to its time wakes the unit, and is counted apart', () => {
     const { power, pass } = unit();
-    pass(linger / 1_000 + 1, false);
+    pass(standbyFor / 1_000 + 1, false);
     power.spokenTo('program');
     power.spokenTo('program');
     expect(power.cost).toMatchObject({ state: 'standby', wakeUps: 0, wokenByMessages: 0, wokenByPrograms: 1 });
@@ -110,18 +110,18 @@ describe('power states', () => {
     const { power, see, pass } = unit();
     see('battery.voltage', battery - 0.1);
     pass(1, true);
-    pass(lowLinger / 1_000 - 2, false);
+    pass(lowBatteryStandbyFor / 1_000 - 2, false);
     expect(power.state).toBe('standby');
     pass(3, false);
     expect(power.state).toBe('asleep');
     power.spokenTo();
-    pass(lowLinger / 1_000 - 1, false);
+    pass(lowBatteryStandbyFor / 1_000 - 1, false);
     expect(power.state).toBe('standby');
     pass(2, false);
     expect(power.state).toBe('asleep');
     see('battery.voltage', battery);
     power.spokenTo();
-    pass(linger / 1_000 - 2, false);
+    pass(standbyFor / 1_000 - 2, false);
     expect(power.state).toBe('standby');
   });
 
@@ -132,7 +132,7 @@ describe('power states', () => {
     const after = unit();
     after.clock.step(60_000);
     after.power.recall({ recall: (key) => kept.get(key) });
-    after.pass(linger / 1_000 - 62, false);
+    after.pass(standbyFor / 1_000 - 62, false);
     expect(after.power.state).toBe('standby');
     after.pass(3, false);
     expect(after.power.state).toBe('asleep');
@@ -146,10 +146,10 @@ describe('power states', () => {
 
   test('who speaks to it keeps it awake for three minutes, though the car sleeps on', () => {
     const { power, states, pass } = unit();
-    pass(linger / 1_000 + 1, false);
+    pass(standbyFor / 1_000 + 1, false);
     power.spokenTo();
     expect([power.state, power.awake()]).toEqual(['standby', false]);
-    pass(linger / 1_000 - 2, false);
+    pass(standbyFor / 1_000 - 2, false);
     expect(power.state).toBe('standby');
     pass(3, false);
     expect(states).toEqual(['asleep', 'standby', 'asleep']);
@@ -159,7 +159,7 @@ describe('power states', () => {
   test('what is open is ended before it sleeps', () => {
     const { states, pass, open } = unit();
     open(true);
-    pass(2 * (linger / 1_000), false);
+    pass(2 * (standbyFor / 1_000), false);
     expect(states).toEqual([]);
     open(false);
     pass(1, false);
@@ -170,7 +170,7 @@ describe('power states', () => {
     const { states, see, pass } = unit();
     see('ignition.type', 'Start');
     pass(5, true);
-    pass(linger / 1_000 + silence / 1_000 + 1, false);
+    pass(standbyFor / 1_000 + busSilentAfter / 1_000 + 1, false);
     expect(states).toEqual(['active', 'standby', 'asleep']);
   });
 });
@@ -193,7 +193,7 @@ describe('waking the car', () => {
     };
     for (const { power, clock, log } of [unit(async () => undefined), unit(), unit(refuses)]) {
       const woken = power.wake();
-      await clock.settle(waking + 100, 500);
+      await clock.settle(wakeTimeout + 100, 500);
       expect(await woken).toBe(false);
       expect(log.lines.map(({ event }) => event).filter((event) => event.includes('wake up')).length).toBeLessThan(2);
     }
@@ -222,8 +222,8 @@ test('whatever happens: asleep only after three minutes without frame and messag
         const quiet = clock.monotonic() - last;
         if (power.state === 'asleep') {
           // A state that was reached before it was opened is left only by a frame or a message.
-          expect(quiet).toBeGreaterThanOrEqual(linger);
-        } else if (!isOpen) expect(quiet).toBeLessThan(linger + silence + 1);
+          expect(quiet).toBeGreaterThanOrEqual(standbyFor);
+        } else if (!isOpen) expect(quiet).toBeLessThan(standbyFor + busSilentAfter + 1);
         expect(power.cost.awake).toBeLessThanOrEqual(clock.monotonic() / 1_000 + 1);
       }
     }),

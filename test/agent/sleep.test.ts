@@ -8,7 +8,7 @@ import { VirtualClock } from '../rig/clock.ts';
 import { MemoryLog } from '../rig/log.ts';
 import { carOf, commandOf, signed } from './remotes/rig.ts';
 
-const { linger, silence } = powerDefaults;
+const { standbyFor, busSilentAfter } = powerDefaults;
 const MINUTE = 60_000;
 /** The unit looks around this often, ms. */
 const TICK = 1_000;
@@ -87,7 +87,7 @@ function sleeper() {
 async function asleep() {
   const made = sleeper();
   await made.unit.remotes.resume();
-  await made.pass(linger + silence + 2 * TICK);
+  await made.pass(standbyFor + busSilentAfter + 2 * TICK);
   expect(made.power.state).toBe('asleep');
   return made;
 }

@@ -56,7 +56,7 @@ test('whose interface finds its port taken: no agent goes on in its records, not
     data,
     sources: [],
     mqtt: { url: 'mqtt://127.0.0.1:1' },
-    notificationChannels: callbackChannels({ networks: ['127.0.0.0/8'], plain: true, now: () => clock.now() }),
+    notificationChannels: callbackChannels({ networks: ['127.0.0.0/8'], allowHttp: true, now: () => clock.now() }),
     limit: 2 ** 20,
     http: { local: true, port: free ? 0 : port } as const,
     log,

@@ -33,7 +33,7 @@ beforeAll(async () => {
     // Nobody is there: a car that is offline takes monitors all the same.
     mqtt: { url: 'mqtt://127.0.0.1:1' },
     limit: configurationDefaults.outbox.limit,
-    notificationChannels: callbackChannels({ networks: [], plain: false, now: () => clock.now() }),
+    notificationChannels: callbackChannels({ networks: [], allowHttp: false, now: () => clock.now() }),
     http: { local: true, port: 0 },
     log: new MemoryLog(),
     clock,

@@ -27,7 +27,7 @@ describePeers(['mosquitto', 'socat', 'strace'], 'a unit that sleeps', () => {
   }
 
   it('is woken by the keep-alive only; a command and the bus wake it, and nothing of the first frame is lost', async () => {
-    unit = await QuietUnit.start({ keepalive: `${KEEPALIVE}s`, linger: '5s' });
+    unit = await QuietUnit.start({ keepalive: `${KEEPALIVE}s`, standbyFor: '5s' });
     unit.talk(12_001);
     await unit.presence.take((word) => word === 'asleep');
 

@@ -92,7 +92,7 @@ test.each([
     mqtt: { url: broker.url },
     trust,
     notificationChannels: channelsOf(
-      { networks: [], plain: false, waiting: 100, push: { subject, publicKey, privateKeyFile: push } },
+      { networks: [], allowHttp: false, queueLimit: 100, push: { subject, publicKey, privateKeyFile: push } },
       () => clock.now(),
     ),
     limit: 2 ** 20,

@@ -91,7 +91,7 @@ describe('a configuration becomes plain data', () => {
       commands: { trust: join(folder, 'trust.json'), maxValidity: 86_400_000 },
       outbox: { limit: 32 * 2 ** 20, batch: 60_000 },
       power: { ...configurationDefaults.power, keepalive: 30_000 },
-      callbacks: { networks: [], plain: false, waiting: 5_000 },
+      callbacks: { networks: [], allowHttp: false, queueLimit: 5_000 },
       health: { every: 6 * 3_600_000 },
       log: { level: 'warn' },
     });
@@ -113,7 +113,7 @@ describe('a configuration becomes plain data', () => {
         mqtt: { url: 'mqtt://localhost', protocol: 'auto', keepalive: 60_000 },
         outbox: { limit: 64 * 2 ** 20, batch: 60_000 },
         power: { ...configurationDefaults.power, keepalive: 60_000 },
-        callbacks: { networks: [], plain: false, waiting: 5_000 },
+        callbacks: { networks: [], allowHttp: false, queueLimit: 5_000 },
         health: { every: 6 * 3_600_000 },
         log: { level: 'info' },
       },
@@ -140,6 +140,13 @@ describe('one fault, one finding', () => {
     ['an offset', () => `${unit()}timeZone: '+02:00'\n`, 21, /timeZone must be a name of the IANA data base/],
     ['no profile', () => unit(['profile: bench\n', '']), 0, /"profile" is missing/],
     ['unknown section', () => unit(['outbox:', 'outbocks:']), 19, /unknown member "outbocks"/, /outbox/],
+    [
+      'a former name',
+      () => unit(['limit: 32MiB }', 'limit: 32MiB }\npower: { linger: 1m }']),
+      20,
+      /"linger"/,
+      /"standbyFor" now/,
+    ],
     ['neither log nor simulated', () => unit([', simulated: true', '']), 6, /exactly one of/],
     [
       'both log and simulated',

@@ -59,8 +59,8 @@ test('the defaults in the tables are those of the loader', () => {
   expect(Number(cell('waypoints', 'heading'))).toBe(waypoints.heading);
   expect(Number(cell('waypoints', 'error'))).toBe(waypoints.error);
   const { alert, trip, collision, theft } = profileDefaults;
-  expect(readDuration(cell('alerts', 'on'))).toBe(alert.on);
-  expect(readDuration(cell('alerts', 'off'))).toBe(alert.off);
+  expect(readDuration(cell('alerts', 'onAfter'))).toBe(alert.onAfter);
+  expect(readDuration(cell('alerts', 'offAfter'))).toBe(alert.offAfter);
   expect(readDuration(cell('trips', 'grace'))).toBe(trip.grace);
   expect(Number(cell('trips', 'moving'))).toBe(trip.moving);
   expect(readDuration(cell('trips', 'silence'))).toBe(trip.silence);

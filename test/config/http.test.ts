@@ -50,7 +50,7 @@ test('a whole section becomes plain data with absolute paths', () => {
     fleet,
     user,
     'perSecond: 5',
-    'body: 64KiB',
+    'maxBodyBytes: 64KiB',
   );
   expect(found).toEqual([]);
   expect(http).toEqual({

@@ -35,16 +35,16 @@ describe('the section power', () => {
   });
 
   test('what is written is taken, the rest stays', () => {
-    const { configuration, diagnostics } = load('power: { linger: 1m, battery: 35, keepalive: 15m }');
+    const { configuration, diagnostics } = load('power: { standbyFor: 1m, battery: 35, keepalive: 15m }');
     expect(diagnostics).toEqual([]);
-    expect(configuration?.power).toEqual({ ...powerDefaults, linger: 60_000, battery: 35, keepalive: 900_000 });
+    expect(configuration?.power).toEqual({ ...powerDefaults, standbyFor: 60_000, battery: 35, keepalive: 900_000 });
   });
 
   test.each([
-    ['power: { silence: 500ms }', /silent.*write at least 2s/],
+    ['power: { busSilentAfter: 500ms }', /silent.*write at least 2s/],
     ['power: { keepalive: 30s }', /more often than one that is awake \(60s\)/],
     ['power: { keepalive: 90500ms }', /whole seconds/],
-    ['power: { linger: 10s }', /low battery the unit would stay awake for longer/],
+    ['power: { standbyFor: 10s }', /low battery the unit would stay awake for longer/],
     ['power: { battery: 120 }', /100/],
     ['power: { lingers: 10s }', /lingers/],
   ])('%s is a fault with its line and what to do', (power, said) => {

@@ -102,7 +102,7 @@ test('a profile becomes plain data with every default filled in', () => {
 test('what recorders take beside Status are sources of channels, with their rules', () => {
   const { profile, diagnostics } = load(
     `${car()}alerts:
-  FuelLevelLow: { signal: DASH.Fuel, severity: Warning, on: 1s }
+  FuelLevelLow: { signal: DASH.Fuel, severity: Warning, onAfter: 1s }
   EngineFault: { signal: DASH.Engine, map: { 1: true, 0: false } }
 maintenance: { days: { signal: DASH.Days, timeout: 1d } }
 collision: { side: { signal: ACU.Side, map: { 1: Front, 2: Rear } } }
@@ -126,8 +126,8 @@ theft: { distance: 50 }
   ]);
   expect(profile?.alerts).toEqual({
     default: recordingDefaults.alert,
-    FuelLevelLow: { severity: 'Warning', on: 1000, off: 10_000 },
-    EngineFault: { on: 3000, off: 10_000 },
+    FuelLevelLow: { severity: 'Warning', onAfter: 1000, offAfter: 10_000 },
+    EngineFault: { onAfter: 3000, offAfter: 10_000 },
   });
   expect(profile?.trips).toEqual({ ...recordingDefaults.trip, grace: 120_000 });
   expect(profile?.collisions).toEqual({ ...recordingDefaults.collision, threshold: 40, after: 2000 });

@@ -16,7 +16,7 @@ export interface Span {
 const route = new Route();
 const steps = script.map(({ at }) => timeOfDay(at));
 const { grace } = recordingDefaults.trip;
-const { on, off } = recordingDefaults.alert;
+const { onAfter: on, offAfter: off } = recordingDefaults.alert;
 
 export function sceneAt(elapsed: number): Scene {
   return scenario.scene(elapsed, scenario.motion(elapsed), Number.POSITIVE_INFINITY);

@@ -125,7 +125,7 @@ export class AnyCar {
         limit: 1e9,
         quality: () => this.#quality,
         window: () => 100,
-        power: { linger: 60_000, silence: 5_000 },
+        power: { standbyFor: 60_000, busSilentAfter: 5_000 },
       },
     );
     agent.start();

@@ -113,7 +113,11 @@ export class InterfaceBench {
       trust: join(this.data, 'keys', 'trust.json'),
       limit: 64 * 2 ** 20,
       batch: 2_000,
-      notificationChannels: callbackChannels({ networks: ['127.0.0.0/8'], plain: true, now: () => this.clock.now() }),
+      notificationChannels: callbackChannels({
+        networks: ['127.0.0.0/8'],
+        allowHttp: true,
+        now: () => this.clock.now(),
+      }),
       http: this.#http,
       log: this.log,
       clock: this.clock,

@@ -25,7 +25,7 @@ export interface QuietOptions {
   /** Silence after which the broker is asked, awake and asleep alike, e.g. `60s`. */
   readonly keepalive: string;
   /** The unit stays awake for so long, e.g. `3s`. */
-  readonly linger: string;
+  readonly standbyFor: string;
 }
 
 export class QuietUnit {
@@ -111,7 +111,7 @@ export class QuietUnit {
     return end;
   }
 
-  async #configure({ keepalive, linger }: QuietOptions): Promise<void> {
+  async #configure({ keepalive, standbyFor }: QuietOptions): Promise<void> {
     const bench = fileURLToPath(new URL('../../config/vehicles/bench/', import.meta.url));
     const car = join(this.#folder, 'car');
     mkdirSync(car);
@@ -134,7 +134,7 @@ gnss: { nmea: 'serial:${join(this.#folder, 'gnss')}' }
 record: { folder: ./recordings }
 mqtt: { url: '${this.#broker.url}', keepalive: ${keepalive} }
 commands: { trust: keys/trust.json }
-power: { linger: ${linger}, lowLinger: ${linger}, silence: 2s }
+power: { standbyFor: ${standbyFor}, lowBatteryStandbyFor: ${standbyFor}, busSilentAfter: 2s }
 metrics: { listen: '127.0.0.1:0' }
 http:
   listen: 127.0.0.1:0

@@ -94,7 +94,10 @@ describe('an address is refused', () => {
   });
 
   test('unless its network is configured', () => {
-    const wider = new Addresses({ networks: ['127.0.0.0/8', '10.1.0.0/16', 'fd00::/8', '192.168.7.7'], plain: true });
+    const wider = new Addresses({
+      networks: ['127.0.0.0/8', '10.1.0.0/16', 'fd00::/8', '192.168.7.7'],
+      allowHttp: true,
+    });
     for (const host of ['127.0.0.1', '10.1.2.3', '[fd00::1]', '[::ffff:10.1.2.3]', 'localhost', '192.168.7.7']) {
       wider.check(`http://${host}/`, 'x');
     }
@@ -131,7 +134,7 @@ describe('a name', () => {
     const { port } = server.address() as { port: number };
     const outgoing = { receiver: 'r', url: `http://rebinding.example:${port}/`, headers: {}, ids: ['1'], body: '{}' };
     // The second answer is the attack: it must be looked at as the first was.
-    const addresses = new Addresses({ plain: true }, answers(['127.0.0.1'], ['127.0.0.1', '::1']));
+    const addresses = new Addresses({ allowHttp: true }, answers(['127.0.0.1'], ['127.0.0.1', '::1']));
     const channel = new WebhookChannel({ addresses, now: () => 0 });
     for (const shown of ['127.0.0.1', '127.0.0.1, ::1']) {
       expect(await channel.deliver(outgoing)).toEqual({
@@ -141,7 +144,7 @@ describe('a name', () => {
     }
     expect(connections).toBe(0);
     // The same name with the network configured is connected to: it was the rule that refused.
-    const wider = new Addresses({ plain: true, networks: ['127.0.0.1'] }, answers(['10.0.0.1', '127.0.0.1']));
+    const wider = new Addresses({ allowHttp: true, networks: ['127.0.0.1'] }, answers(['10.0.0.1', '127.0.0.1']));
     const second = new WebhookChannel({ addresses: wider, now: () => 0 });
     await second.deliver(outgoing);
     expect(connections).toBe(1);

@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
-const bench = { networks: ['127.0.0.0/8'], plain: true, now: () => 0 };
+const bench = { networks: ['127.0.0.0/8'], allowHttp: true, now: () => 0 };
 
 test('all channels of one configuration', async () => {
   const [http, socket] = [await new HttpReceiver().open(), await new WebsocketReceiver().open()];

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { Addresses } from '../../../adapters/callbacks/addresses.ts';
 
 /** What a car on a bench may connect to. */
-export const loopback = new Addresses({ networks: ['127.0.0.0/8'], plain: true });
+export const loopback = new Addresses({ networks: ['127.0.0.0/8'], allowHttp: true });
 
 export interface Received {
   readonly headers: IncomingMessage['headers'];

@@ -55,7 +55,7 @@ function rig() {
     asleep: (action) => actuator.asleep(action),
     busy: () => false,
     changed: () => undefined,
-    rules: { silence: SILENCE, waking: WAKING },
+    rules: { busSilentAfter: SILENCE, wakeTimeout: WAKING },
   });
   /** A frame of `bus`, as a source of all three brings it. */
   const hear = (bus: Bus, kind: 'car' | 'error' | 'own' = 'car'): void => {

@@ -8,8 +8,8 @@ const T = Date.UTC(2026, 3, 1);
 const LAMP = 'alerts.FuelLevelLow';
 const lamp = channelByPath.get(LAMP) as Channel;
 const rules = {
-  default: { on: 3000, off: 10_000 },
-  FuelLevelLow: { on: 1000, off: 5000, severity: 'Warning' },
+  default: { onAfter: 3000, offAfter: 10_000 },
+  FuelLevelLow: { onAfter: 1000, offAfter: 5000, severity: 'Warning' },
 } as const;
 
 function setUp(trip?: string) {
