@@ -3,7 +3,6 @@ import { DbcFrameReader, type Signal } from '../adapters/can/dbc/index.ts';
 import type { FrameFilter } from '../adapters/can/inspect/frame-filter.ts';
 import { formatNames, packings } from '../adapters/can/log/formats.ts';
 import { type LogReader, openLog } from '../adapters/can/log/index.ts';
-import { isValueLog } from '../adapters/can/log/values/index.ts';
 import { ERROR, EXTENDED, type FrameBatch, REMOTE } from '../agent/ports.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -14,7 +13,7 @@ import { isFixLog } from './fix-logs.ts';
 import { type Chosen, chosenOf, type FilterOptions, filterOf, usedFilters, withFilters } from './frame-filter.ts';
 import { COLUMNS_HELP, reportLog } from './log-summary.ts';
 import { type Format, formatOf, Lines, progressBar } from './output.ts';
-import { decodeValues, timeZoneOption } from './value-log.ts';
+import { decodeValues, isValueLog, timeZoneOption } from './value-log.ts';
 
 /** Identifier bits of a frame id. */
 const IDENTIFIER = 0x1fff_ffff;

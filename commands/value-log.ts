@@ -1,7 +1,15 @@
 /** Tables of values (CSV of phones and data loggers) for `decode` and `replay`. */
 import { InvalidArgumentError, Option } from 'commander';
-import { openValueLog, type ValueLog, ValueReadings } from '../adapters/can/log/values/index.ts';
+import { contentsOf } from '../adapters/can/log/contents.ts';
+import {
+  isValueTable,
+  openValueTable,
+  type ValueLog,
+  ValueReadings,
+  type ValueRow,
+} from '../adapters/can/log/values/index.ts';
 import { counted } from '../protocol/counted.ts';
+import { VigieError } from '../protocol/errors.ts';
 import { reportLog } from './log-summary.ts';
 import { type Format, type Lines, progressBar } from './output.ts';
 import type { FixPlay } from './replay-fixes.ts';
@@ -23,45 +31,89 @@ export function timeZoneOption(): Option {
   );
 }
 
-/** Prints a line per row, {t, values: {name: number}}; resolves with their number. Throws as `openValueLog` does. */
+/**
+ * True for a table of values, packed too, and for an archive that has one; never for standard input, which cannot be read
+ * twice. Throws `input.unreadable`.
+ */
+export async function isValueLog(path: string): Promise<boolean> {
+  if (path === '-') return false;
+  try {
+    for await (const { bytes } of contentsOf(path)) if (await isValueTable(bytes)) return true;
+  } catch (error) {
+    // What is wrong with a file is said by who opens it.
+    if (!(error instanceof VigieError) || error.code !== 'input.malformed') throw error;
+  }
+  return false;
+}
+
+/** The tables in a file, one after the other; of other files in an archive a line goes to standard error. */
+async function* tablesIn(path: string, zone: string | undefined): AsyncGenerator<{ name: string; log: ValueLog }> {
+  for await (const { name, archived, bytes } of contentsOf(path)) {
+    try {
+      yield { name, log: await openValueTable(bytes, name, zone === undefined ? {} : { zone }) };
+    } catch (error) {
+      if (!archived || !(error instanceof VigieError) || error.code !== 'input.malformed') throw error;
+      process.stderr.write(`${error.message}; it was left out\n`);
+    }
+  }
+}
+
+/** Prints a line per row, {t, values: {name: number}}; resolves with their number. Throws `input.unreadable`, `input.malformed`. */
 export async function decodeValues(
   path: string,
   zone: string | undefined,
   format: Format,
   lines: Lines,
 ): Promise<number> {
-  const log = await openValueLog(path, zone === undefined ? {} : { zone });
-  const bar = await progressBar(log.size);
-  try {
-    for await (const { at, values } of log.rows()) {
-      const given = log.columns.flatMap(({ signal, unit }, place) => {
-        const value = values[place];
-        return value === undefined ? [] : [{ signal, unit, value }];
-      });
-      lines.line(
-        format === 'ndjson'
-          ? JSON.stringify({ t: at, values: Object.fromEntries(given.map(({ signal, value }) => [signal, value])) })
-          : [
-              new Date(at).toISOString(),
-              ...given.map(({ signal, unit, value }) => `${signal}=${value}${unit === undefined ? '' : ` ${unit}`}`),
-            ].join(' '),
-      );
-      if (lines.full) await lines.flush();
-      bar.update(log.position, log.frames);
+  let rows = 0;
+  for await (const { name, log } of tablesIn(path, zone)) {
+    const bar = await progressBar(log.size);
+    try {
+      for await (const row of log.rows()) {
+        lines.line(format === 'ndjson' ? ndjson(row, log) : text(row, log));
+        if (lines.full) await lines.flush();
+        bar.update(log.position, log.frames);
+      }
+    } finally {
+      bar.stop();
     }
-  } finally {
-    bar.stop();
-    await log.close();
+    rows += log.frames;
+    report(log, name);
   }
-  report(log, path);
-  return log.frames;
+  return rows;
 }
 
-/** Plays the rows through the readings that are wanted; resolves with their number. Throws as `openValueLog` does. */
+function given(
+  { values }: ValueRow,
+  { columns }: ValueLog,
+): { signal: string; unit: string | undefined; value: number }[] {
+  return columns.flatMap(({ signal, unit }, place) => {
+    const value = values[place];
+    return value === undefined ? [] : [{ signal, unit, value }];
+  });
+}
+
+function ndjson(row: ValueRow, log: ValueLog): string {
+  const values = given(row, log).map(({ signal, value }) => [signal, value] as const);
+  return JSON.stringify({ t: row.at, values: Object.fromEntries(values) });
+}
+
+function text(row: ValueRow, log: ValueLog): string {
+  const values = given(row, log).map(
+    ({ signal, unit, value }) => `${signal}=${value}${unit === undefined ? '' : ` ${unit}`}`,
+  );
+  return [new Date(row.at).toISOString(), ...values].join(' ');
+}
+
+/** Plays the rows through the readings that are wanted; resolves with their number. Throws as {@link decodeValues} does. */
 export async function replayValues(path: string, play: FixPlay, zone: string | undefined): Promise<number> {
-  const { wanted } = play.agent;
-  const log = await openValueLog(path, zone === undefined ? {} : { zone });
-  const readings = new ValueReadings(wanted, log.columns, play.agent.sink());
+  let rows = 0;
+  for await (const { name, log } of tablesIn(path, zone)) rows += await replayTable(name, log, play);
+  return rows;
+}
+
+async function replayTable(path: string, log: ValueLog, play: FixPlay): Promise<number> {
+  const readings = new ValueReadings(play.agent.wanted, log.columns, play.agent.sink());
   const bar = await progressBar(log.size);
   let last = Number.NEGATIVE_INFINITY;
   let backwards = 0;
@@ -77,7 +129,6 @@ export async function replayValues(path: string, play: FixPlay, zone: string | u
     await play.played();
   } finally {
     bar.stop();
-    await log.close();
   }
   if (backwards > 0)
     process.stderr.write(`${path}: time jumps back ${counted(backwards, 'time')}; order rows by time\n`);

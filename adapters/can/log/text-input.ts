@@ -1,10 +1,11 @@
-/** The lines of a text file, packed by gzip or zstd or not, in UTF-8 or UTF-16. */
-import { type ByteInput, openInput } from './input.ts';
+/** The lines of a text in UTF-8 or UTF-16. */
+import type { ByteInput } from './input.ts';
 import { longestLine } from './text.ts';
+import { Utf16Input, utf16Order } from './utf16.ts';
 
 /** Bytes read at a time. */
 const CHUNK = 64 * 1024;
-/** Bytes by which packing and UTF-16 are recognised. */
+/** Bytes by which UTF-16 is recognised. */
 const PROOF = 64;
 
 export interface TextLine {
@@ -25,26 +26,12 @@ export class TextInput {
     this.#begun = begun;
   }
 
-  /** Opens a file; throws `input.unreadable`. */
-  static async open(path: string): Promise<TextInput> {
-    let input = await openInput(path);
-    try {
-      let begun = await some(input);
-      const packing =
-        begun[0] === 0x1f && begun[1] === 0x8b ? 'gzip' : begun[0] === 0x28 && begun[1] === 0xb5 ? 'zstd' : undefined;
-      if (packing !== undefined) {
-        const { UnpackedInput } = await import('./unpacked.ts');
-        input = new UnpackedInput(packing, input, begun);
-        begun = await some(input);
-      }
-      const { utf16Order, Utf16Input } = await import('./utf16.ts');
-      const order = utf16Order(begun);
-      if (order === undefined) return new TextInput(input, begun);
-      return new TextInput(new Utf16Input(input, order, begun), new Uint8Array(0));
-    } catch (error) {
-      await input.close();
-      throw error;
-    }
+  /** Begins to read, and tells UTF-16 from UTF-8; throws `input.unreadable`. */
+  static async open(input: ByteInput): Promise<TextInput> {
+    const begun = await some(input);
+    const order = utf16Order(begun);
+    if (order === undefined) return new TextInput(input, begun);
+    return new TextInput(new Utf16Input(input, order, begun), new Uint8Array(0));
   }
 
   /** Bytes of the file as it lies on the disk. */
@@ -89,10 +76,6 @@ export class TextInput {
       }
     }
     if (text !== '' && !passing) yield { text, whole: false, tooLong: false };
-  }
-
-  close(): Promise<void> {
-    return this.#input.close();
   }
 }
 

@@ -1,6 +1,8 @@
 /** Opens a table of values: time and named columns, as phones and data loggers write it. */
 import type { Diagnostic } from '../../../../protocol/diagnostic.ts';
 import { VigieError } from '../../../../protocol/errors.ts';
+import { contentsOf } from '../contents.ts';
+import type { ByteInput } from '../input.ts';
 import { Recording } from '../recording.ts';
 import { TextInput, type TextLine } from '../text-input.ts';
 import { cellsOf, cellValue } from './cells.ts';
@@ -25,36 +27,43 @@ export interface ValueLogOptions {
   readonly zone?: string;
 }
 
-/** True for a table of values, by its first lines; never for standard input, which cannot be read twice. */
-export async function isValueLog(path: string): Promise<boolean> {
-  if (path === '-') return false;
-  const input = await TextInput.open(path);
-  try {
-    return valueLayoutOf((await headLines(input)).map(({ text }) => text)) !== undefined;
-  } finally {
-    await input.close();
-  }
+/** True for a table of values, by its first lines; the bytes are read. Throws `input.unreadable`. */
+export async function isValueTable(bytes: ByteInput): Promise<boolean> {
+  return valueLayoutOf((await headLines((await TextInput.open(bytes)).lines())).map(({ text }) => text)) !== undefined;
 }
 
-/** @throws VigieError `input.unreadable`; `input.malformed` for a file that is no table of values */
+/**
+ * @param name what people know the table by
+ * @throws VigieError `input.unreadable`; `input.malformed` for what is no table of values
+ */
+export async function openValueTable(bytes: ByteInput, name: string, options: ValueLogOptions = {}): Promise<ValueLog> {
+  const input = await TextInput.open(bytes);
+  const lines = input.lines();
+  const begun = await headLines(lines);
+  const layout = valueLayoutOf(begun.map(({ text }) => text));
+  if (layout !== undefined) return new ValueLog(name, input, begun, lines, layout, options);
+  const what = 'this is no table of values: a line of names, one of them the time, and numbers below it';
+  throw new VigieError('input.malformed', what, { where: name });
+}
+
+/** The first table of a file, packed or not; to be closed. Throws as {@link openValueTable} does. */
 export async function openValueLog(path: string, options: ValueLogOptions = {}): Promise<ValueLog> {
-  const input = await TextInput.open(path);
+  const contents = contentsOf(path);
+  const first = await contents.next();
+  if (first.done === true) throw new VigieError('input.malformed', 'the archive is empty', { where: path });
   try {
-    const lines = input.lines();
-    const begun = await headLines(input, lines);
-    const layout = valueLayoutOf(begun.map(({ text }) => text));
-    if (layout === undefined) {
-      const what = 'this is no table of values: a line of names, one of them the time, and numbers below it';
-      throw new VigieError('input.malformed', what, { where: path });
-    }
-    return new ValueLog(path, input, begun, lines, layout, options);
+    const log = await openValueTable(first.value.bytes, first.value.name, options);
+    log.close = async () => {
+      await contents.return(undefined);
+    };
+    return log;
   } catch (error) {
-    await input.close();
+    await contents.return(undefined);
     throw error;
   }
 }
 
-async function headLines(input: TextInput, lines = input.lines()): Promise<TextLine[]> {
+async function headLines(lines: AsyncGenerator<TextLine>): Promise<TextLine[]> {
   const head: TextLine[] = [];
   for (let size = 0; size < HEAD; ) {
     const next = await lines.next();
@@ -72,6 +81,8 @@ export class ValueLog {
   /** Columns in the order of {@link ValueRow.values}; grows while a table with one value a line is read. */
   readonly columns: Column[] = [];
   readonly layout: ValueLayout;
+  /** Closes what the bytes come from, where they were opened with the table. */
+  close: () => Promise<void> = () => Promise.resolve();
   readonly #recording: Recording;
   readonly #input: TextInput;
   readonly #begun: readonly TextLine[];
@@ -82,14 +93,14 @@ export class ValueLog {
   readonly #places = new Map<number | string, number>();
 
   constructor(
-    path: string,
+    name: string,
     input: TextInput,
     begun: readonly TextLine[],
     lines: AsyncGenerator<TextLine>,
     layout: ValueLayout,
     { zone }: ValueLogOptions,
   ) {
-    this.#recording = new Recording(path);
+    this.#recording = new Recording(name);
     this.#input = input;
     this.#begun = begun;
     this.#lines = lines;
@@ -159,10 +170,6 @@ export class ValueLog {
       else recording.fault(number, row);
     }
     if (this.#input.broken !== undefined) recording.brokenPacking(this.#input.broken);
-  }
-
-  close(): Promise<void> {
-    return this.#input.close();
   }
 
   async *#all(): AsyncGenerator<TextLine> {

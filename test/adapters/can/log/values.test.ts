@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { isValueLog, openValueLog } from '../../../../adapters/can/log/values/index.ts';
+import { contentsOf } from '../../../../adapters/can/log/contents.ts';
+import { isValueTable, openValueTable } from '../../../../adapters/can/log/values/index.ts';
 import { VigieError } from '../../../../protocol/errors.ts';
 import { anyFileLog } from '../../../../scripts/fuzz/targets/file-logs.ts';
 import { anyLog } from '../../../../scripts/fuzz/targets/logs.ts';
 import { runs } from '../../../rig/runs.ts';
 import { type Row, type ValueWriter, valueWriters } from './value-writers.ts';
+import { zip } from './zip-writer.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -24,6 +26,11 @@ function file(content: string | Uint8Array): string {
   return path;
 }
 
+async function isTable(path: string): Promise<boolean> {
+  for await (const { bytes } of contentsOf(path)) if (await isValueTable(bytes)) return true;
+  return false;
+}
+
 interface Read {
   readonly rows: readonly { readonly at: number; readonly values: Readonly<Record<string, number>> }[];
   readonly left: readonly string[];
@@ -33,9 +40,9 @@ interface Read {
 }
 
 async function read(content: string | Uint8Array, zone?: string): Promise<Read> {
-  const log = await openValueLog(file(content), zone === undefined ? {} : { zone });
-  const rows: Read['rows'][number][] = [];
-  try {
+  for await (const { bytes } of contentsOf(file(content))) {
+    const log = await openValueTable(bytes, 'values.csv', zone === undefined ? {} : { zone });
+    const rows: Read['rows'][number][] = [];
     for await (const { at, values } of log.rows()) {
       const named = log.columns.flatMap(({ signal }, place) => {
         const value = values[place];
@@ -43,16 +50,15 @@ async function read(content: string | Uint8Array, zone?: string): Promise<Read> 
       });
       rows.push({ at, values: Object.fromEntries(named) });
     }
-  } finally {
-    await log.close();
+    return {
+      rows,
+      left: log.leftOut.map(({ reason }) => reason),
+      passedOver: Object.fromEntries(log.passedOver),
+      assumptions: log.assumptions,
+      units: Object.fromEntries(log.columns.map(({ signal, unit }) => [signal, unit])),
+    };
   }
-  return {
-    rows,
-    left: log.leftOut.map(({ reason }) => reason),
-    passedOver: Object.fromEntries(log.passedOver),
-    assumptions: log.assumptions,
-    units: Object.fromEntries(log.columns.map(({ signal, unit }) => [signal, unit])),
-  };
+  throw new Error('the archive is empty');
 }
 
 /** What a table says of the rows: by moment and signal, whatever its lines hold. */
@@ -89,7 +95,7 @@ const drive: readonly Row[] = Array.from({ length: 40 }, (_, i) => ({
 
 test.each(valueWriters)('$layout: what was written is read', async (writer) => {
   const content = writer.write(drive);
-  expect(await isValueLog(file(content))).toBe(true);
+  expect(await isTable(file(content))).toBe(true);
   const found = await read(content, writer.zone);
   const only = new Set(writer.signals.map((signal) => signal.toLowerCase()));
   const values = [...valuesOf(found, writer)].filter(([key]) => only.has(key.slice(key.indexOf(' ') + 1)));
@@ -154,12 +160,14 @@ test.each(valueWriters)(
   },
 );
 
-test('gzip, zstd and UTF-16 are read as the plain table', async () => {
+test('gzip, zstd, zip and UTF-16 are read as the plain table', async () => {
   const [writer] = valueWriters as [ValueWriter];
   const plain = await read(writer.write(drive));
   const ascii = writer.write(drive).replaceAll('°', '');
   expect(await read(gzipSync(writer.write(drive)))).toEqual(plain);
   expect(await read(zstdCompressSync(writer.write(drive)))).toEqual(plain);
+  const entry = { name: 'drive.csv', data: Buffer.from(writer.write(drive)) };
+  expect(await read(zip([entry]))).toEqual(plain);
   expect((await read(Buffer.from(`\ufeff${ascii}`, 'utf16le'))).rows).toEqual(plain.rows);
 });
 
@@ -235,13 +243,13 @@ test.each([
   ['text', 'Dear reader,\nthis, as you see, is no table\n'],
   ['nothing', ''],
 ])('%s is no table of values', async (_, content) => {
-  expect(await isValueLog(file(content))).toBe(false);
-  await expect(openValueLog(file(content))).rejects.toThrow('no table of values');
+  expect(await isTable(file(content))).toBe(false);
+  await expect(read(content)).rejects.toThrow('no table of values');
 });
 
 test('a log of frames of any format is no table of values', async () => {
   const logs = [...anyLog(), ...anyFileLog()];
   expect(logs.length).toBeGreaterThan(10);
   for (const log of logs)
-    expect(await isValueLog(file(log)), Buffer.from(log).toString('latin1').slice(0, 200)).toBe(false);
+    expect(await isTable(file(log)), Buffer.from(log).toString('latin1').slice(0, 200)).toBe(false);
 });
