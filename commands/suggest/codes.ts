@@ -11,6 +11,13 @@ const MOST_BITS = 48;
 /** More strange values than these are a range that the file has wrong. */
 const MOST_CODES = 6;
 
+/** Whether the bits of the signal can have the raw value; labels of files stand for others too. */
+export function holds({ length, type }: Signal, raw: number): boolean {
+  if (!Number.isSafeInteger(raw)) return false;
+  const bits = Math.min(length, 53);
+  return type === 'signed' ? raw >= -(2 ** (bits - 1)) && raw < 2 ** (bits - 1) : raw >= 0 && raw < 2 ** bits;
+}
+
 /** Whether the raw value of a number is most likely a code: by label, by the range of the file, or as all bits are set. */
 export function isCode(signal: Signal, raw: number): boolean {
   const label = signal.choices?.get(raw);
@@ -24,7 +31,9 @@ export function codesOf(
   usual: readonly [number, number],
 ): number[] {
   const codes = new Set<number>();
-  for (const [raw, label] of signal.choices ?? []) if (isOutside(signal, raw) || isUnusable(label)) codes.add(raw);
+  for (const [raw, label] of signal.choices ?? []) {
+    if (holds(signal, raw) && (isOutside(signal, raw) || isUnusable(label))) codes.add(raw);
+  }
   const all = allBits(signal);
   if (all !== undefined && isOutside(signal, all)) codes.add(all);
   const strange = [...(observed?.raws ?? [])].filter((raw) => isOutside(signal, raw));

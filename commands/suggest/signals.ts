@@ -1,5 +1,5 @@
 /** What the files, and a log where there is one, say about each signal. */
-import type { DbcMessage, Signal } from '../../adapters/can/dbc/index.ts';
+import { type DbcMessage, readable, type Signal } from '../../adapters/can/dbc/index.ts';
 import type { Observed } from './observed.ts';
 import { type Concept, qualifying } from './vocabulary.ts';
 import { type Word, wordsOf } from './words.ts';
@@ -49,9 +49,10 @@ export function signalsOf(
 ): SignalFacts[] {
   return described.flatMap(({ messages: all, bus }) => {
     const messages = all.filter(({ onBus, name }) => onBus && nameable(name));
+    const named = namedOnce(messages);
     const listed = messages.flatMap((message) =>
       message.signals
-        .filter(({ name }) => nameable(name))
+        .filter((signal) => nameable(signal.name) && readable(signal) && named.get(keyOf(message, signal)) === signal)
         .map((signal) => ({ message, signal, own: wordsOf(signal.name) })),
     );
     const firsts = new Map<string, number>();
@@ -86,6 +87,31 @@ export function signalsOf(
       };
     });
   });
+}
+
+/**
+ * The signal that each name means: a profile knows signals by their names, so all that have one name must be read the
+ * same way. Undefined where they are not.
+ */
+function namedOnce(messages: readonly DbcMessage[]): Map<string, Signal | undefined> {
+  const named = new Map<string, Signal | undefined>();
+  for (const message of messages) {
+    for (const signal of message.signals) {
+      const key = keyOf(message, signal);
+      const before = named.get(key);
+      if (!named.has(key)) named.set(key, signal);
+      else if (before !== undefined && meaningOf(before) !== meaningOf(signal)) named.set(key, undefined);
+    }
+  }
+  return named;
+}
+
+function keyOf(message: DbcMessage, signal: Signal): string {
+  return `${message.name}.${signal.name}`;
+}
+
+function meaningOf({ factor, offset, unit, length, choices }: Signal): string {
+  return JSON.stringify([factor, offset, unit, length, [...(choices ?? [])]]);
 }
 
 /** An l or r is a side where another signal of the message has the other letter there. */

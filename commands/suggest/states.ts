@@ -1,4 +1,5 @@
 /** Whether the values of a signal can be those of a path that takes names or truth, and by which map. */
+import { holds } from './codes.ts';
 import type { StateRule } from './rule.ts';
 import type { SignalFacts } from './signals.ts';
 import { type Word, wordsOf } from './words.ts';
@@ -41,8 +42,8 @@ export interface NamedStates extends StateRule {
 export function stateFit(rule: NamedStates, facts: SignalFacts): StateFit | undefined {
   const { signal, observed } = facts;
   if (signal.length > MOST_BITS || signal.type === 'float') return undefined;
-  const { choices } = signal;
-  if (choices === undefined || choices.size < 2) return withoutLabels(rule, facts);
+  const choices = new Map([...(signal.choices ?? [])].filter(([raw]) => holds(signal, raw)));
+  if (choices.size < 2) return withoutLabels(rule, facts);
   const map = new Map<number, string>();
   const identity = identityOf(rule, [...choices.values()]);
   const bit = bitOf(rule, facts.own);

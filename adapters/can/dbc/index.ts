@@ -4,7 +4,7 @@ export { DbcCodec } from './codec.ts';
 export { type BitField, type Database, type DbcMessage, messageNamed, type Signal, signalNamed } from './database.ts';
 export { DbcDecoder, type DecodeCounts } from './decoder.ts';
 export { DbcFrameReader, type FrameReaderOptions, type ReadFrame, rounded, scaleOf, writable } from './frame-reader.ts';
-export { bitsOf, readBits } from './layout.ts';
+export { bitsOf, readable, readBits } from './layout.ts';
 export { type BoundDatabase, MessageFinder, parameterGroup } from './matching.ts';
 export { parseDbc } from './parse.ts';
 export { REPEATED, Readings } from './readings.ts';

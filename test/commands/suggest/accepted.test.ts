@@ -50,6 +50,36 @@ test('check accepts labels and comments with line breaks and marks of YAML', () 
   expect(errorsOf([dbc])).toEqual([]);
 });
 
+test('check accepts it when labels stand for raw values that the bits cannot have', () => {
+  const dbc = join(folder, 'huge.dbc');
+  writeFileSync(
+    dbc,
+    'VERSION ""\n\nBU_: X\n\nBO_ 291 BODY: 8 X\n SG_ DriverDoor : 0|2@1+ (1,0) [0|3] "" X\n SG_ OutsideTemp : 8|8@1+ (1,-40) [-40|80] "degC" X\n\n' +
+      'VAL_ 291 DriverDoor 0 "closed" 1 "open" 1e30 "open" 4 "open" ;\nVAL_ 291 OutsideTemp 1e30 "invalid" 255 "invalid" ;\n',
+  );
+  expect(errorsOf([dbc])).toEqual([]);
+});
+
+test('a signal that lies beyond the longest frame is left out', () => {
+  const dbc = join(folder, 'beyond.dbc');
+  writeFileSync(
+    dbc,
+    'VERSION ""\n\nBU_: X\n\nBO_ 291 MOTION: 100 X\n SG_ VehicleSpeed : 700|16@1+ (0.01,0) [0|300] "km/h" X\n',
+  );
+  expect(errorsOf([dbc])).toBeUndefined();
+});
+
+test('a signal whose name another message has too is left out where the two differ', () => {
+  const twins = (factor: number): string =>
+    `VERSION ""\n\nBU_: X\n\nBO_ 291 MOTION: 8 X\n SG_ VehicleSpeed : 0|16@1+ (0.01,0) [0|300] "km/h" X\n\nBO_ 292 MOTION: 8 X\n SG_ VehicleSpeed : 0|16@1+ (${factor},0) [0|300] "km/h" X\n`;
+  const same = join(folder, 'same.dbc');
+  const different = join(folder, 'different.dbc');
+  writeFileSync(same, twins(0.01));
+  writeFileSync(different, twins(0.1));
+  expect(errorsOf([same])).toEqual([]);
+  expect(errorsOf([different])).toBeUndefined();
+});
+
 describeShared('networks of real cars', () => {
   const folders = ['cantools', 'css', 'opendbc'].map((name) => `${sharedData}dbc/${name}`);
   const files = folders.flatMap((from) =>
