@@ -1,20 +1,13 @@
 /** Moments inside a value, found by its schema. */
-import type { TSchema } from './schema/fields.ts';
-
-interface Node {
-  readonly properties?: Readonly<Record<string, Node>>;
-  readonly items?: Node;
-  readonly prefixItems?: readonly Node[];
-  readonly 'x-instant'?: boolean;
-}
+import type { SchemaNode, TSchema } from './schema/fields.ts';
 
 /** A copy of `value`, which follows `schema`, with every instant that is not after `latest` moved by `by` ms. */
 export function shiftInstants<T>(schema: TSchema, value: T, by: number, latest = Number.POSITIVE_INFINITY): T {
   const move = (at: number): number => (at <= latest ? at + by : at);
-  return shift(schema as unknown as Node, value, move) as T;
+  return shift(schema as unknown as SchemaNode, value, move) as T;
 }
 
-function shift(node: Node | undefined, value: unknown, move: (at: number) => number): unknown {
+function shift(node: SchemaNode | undefined, value: unknown, move: (at: number) => number): unknown {
   if (node === undefined || value === undefined) return value;
   if (node['x-instant'] === true) return move(value as number);
   if (Array.isArray(value)) {

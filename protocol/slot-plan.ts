@@ -3,7 +3,7 @@
  * with a slot at every leaf (the plan that assemble and disassemble follow) and the slots and objects as lists.
  */
 import { REACH } from './columns/numbers.ts';
-import type { TSchema } from './schema/fields.ts';
+import type { SchemaNode, TSchema } from './schema/fields.ts';
 import { statusContentsSchema } from './schema/status.ts';
 
 /** A value of Status: the number in the slot's unit, the name of an enumeration, the names of a set, … */
@@ -99,32 +99,6 @@ export interface PlanConstant {
   readonly value: string;
 }
 
-/** The keywords that fields.ts and mapping.ts write. */
-interface Node {
-  readonly type?: string;
-  readonly properties?: Readonly<Record<string, Node>>;
-  readonly required?: readonly string[];
-  readonly items?: Node;
-  readonly prefixItems?: readonly Node[];
-  readonly minItems?: number;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly maxLength?: number;
-  readonly pattern?: string;
-  readonly const?: string;
-  readonly 'x-key'?: number;
-  readonly 'x-unit'?: string;
-  readonly 'x-resolution'?: number;
-  readonly 'x-values'?: readonly string[];
-  readonly 'x-identity'?: readonly string[];
-  readonly 'x-instant'?: boolean;
-  readonly 'x-slot'?: 'whole' | 'none';
-  readonly 'x-flat'?: boolean;
-  readonly 'x-item'?: string;
-  readonly 'x-only'?: string;
-  readonly 'x-duration'?: boolean;
-}
-
 /** Where the walk is. */
 interface Place {
   readonly path: readonly string[];
@@ -144,10 +118,10 @@ interface Plan {
 export function planOf(schema: TSchema): Plan {
   const slots: Slot[] = [];
   const objects: StatusObject[] = [];
-  const root = record(schema as Node, { path: [], keys: [], object: undefined, entry: undefined }, {});
+  const root = record(schema as SchemaNode, { path: [], keys: [], object: undefined, entry: undefined }, {});
   return { root, slots, objects };
 
-  function record(node: Node, place: Place, identity: Readonly<Record<string, string>>): PlanRecord {
+  function record(node: SchemaNode, place: Place, identity: Readonly<Record<string, string>>): PlanRecord {
     const properties = Object.entries(node.properties ?? {});
     const stamped = node.properties?.['createdAt'] !== undefined;
     const begins = node['x-flat'] !== true && (stamped || properties.some(([, member]) => stampedFlat(member)));
@@ -165,7 +139,7 @@ export function planOf(schema: TSchema): Plan {
     return { kind: 'record', object, stamped, flat: node['x-flat'] === true, identity, members, order };
   }
 
-  function below(name: string, node: Node, place: Place): PlanNode {
+  function below(name: string, node: SchemaNode, place: Place): PlanNode {
     if (node.const !== undefined) return { kind: 'constant', value: node.const };
     const next = {
       ...place,
@@ -184,7 +158,7 @@ export function planOf(schema: TSchema): Plan {
     return leaf(node, next);
   }
 
-  function entries(item: Node, names: readonly string[], place: Place): PlanEntries {
+  function entries(item: SchemaNode, names: readonly string[], place: Place): PlanEntries {
     let found: { identity: Record<string, string>; keys: readonly number[] }[] = [{ identity: {}, keys: [] }];
     for (const name of names) {
       const values = item.properties?.[name]?.['x-values'];
@@ -203,7 +177,7 @@ export function planOf(schema: TSchema): Plan {
     };
   }
 
-  function leaf(node: Node, place: Place): PlanLeaf {
+  function leaf(node: SchemaNode, place: Place): PlanLeaf {
     const path = place.path.join('.');
     if (place.object === undefined) throw new Error(`${path}: no object around it has a createdAt`);
     const slot: Slot = { index: slots.length, id: idOf(place.keys), path, object: place.object, ...contentOf(node) };
@@ -212,11 +186,11 @@ export function planOf(schema: TSchema): Plan {
   }
 }
 
-function stampedFlat(node: Node): boolean {
+function stampedFlat(node: SchemaNode): boolean {
   return node['x-flat'] === true && node.properties?.['createdAt'] !== undefined;
 }
 
-function keyOf(name: string, node: Node): number {
+function keyOf(name: string, node: SchemaNode): number {
   const key = node['x-key'];
   if (key === undefined) throw new Error(`the member ${name} has no integer key`);
   return key;
@@ -224,7 +198,7 @@ function keyOf(name: string, node: Node): number {
 
 type Content = Omit<Slot, 'index' | 'id' | 'path' | 'object'>;
 
-function contentOf(node: Node): Content {
+function contentOf(node: SchemaNode): Content {
   if (node['x-slot'] === 'whole') return { kind: 'value' };
   if (node['x-values'] !== undefined) return { kind: 'enumeration', values: node['x-values'] };
   // What telemetry can carry, the year 73326.

@@ -1,5 +1,5 @@
 import { VigieError } from '../errors.ts';
-import type { TSchema } from '../schema/fields.ts';
+import type { SchemaNode, TSchema } from '../schema/fields.ts';
 
 /** A schema as the annotations of protocol/schema/fields.ts describe it, what the codec and the CDDL are made of. */
 export type Annotated =
@@ -30,41 +30,16 @@ export interface MapMember {
   readonly schema: Annotated;
 }
 
-/** The JSON Schema keywords and annotations that fields.ts writes. */
-interface Keywords {
-  readonly type?: string;
-  readonly title?: string;
-  readonly properties?: Readonly<Record<string, Keywords>>;
-  readonly required?: readonly string[];
-  readonly items?: Keywords;
-  readonly prefixItems?: readonly Keywords[];
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly maxLength?: number;
-  readonly pattern?: string;
-  readonly const?: string;
-  readonly 'x-key'?: number;
-  readonly 'x-unit'?: string;
-  readonly 'x-resolution'?: number;
-  readonly 'x-values'?: readonly string[];
-  readonly 'x-instant'?: boolean;
-  readonly 'x-bytes'?: boolean;
-  readonly 'x-coding'?: string;
-  readonly 'x-constant'?: boolean;
-}
-
 /**
  * Reads a schema's annotations. Throws `configuration.wrong`, naming the place in the schema, where the wire form is
  * not determined: a member without key, two members of one key, a type that fields.ts has no word for.
  */
 export function annotated(schema: TSchema): Annotated {
-  const keywords = schema as Keywords;
+  const keywords = schema as SchemaNode;
   return read(keywords, keywords.title ?? 'schema');
 }
 
-function read(schema: Keywords, where: string): Annotated {
+function read(schema: SchemaNode, where: string): Annotated {
   const { minItems = 0, maxItems = Infinity, maxLength = Infinity } = schema;
   if (schema['x-values'] !== undefined) return { kind: 'enumeration', values: distinct(schema['x-values'], where) };
   if (schema['x-instant']) return { kind: 'instant' };
@@ -90,7 +65,7 @@ function read(schema: Keywords, where: string): Annotated {
   throw new VigieError('configuration.wrong', `schema ${where} has no annotation that gives it a form on the wire`);
 }
 
-function members(schema: Keywords, where: string): MapMember[] {
+function members(schema: SchemaNode, where: string): MapMember[] {
   const byKey = new Map<number, string>();
   return Object.entries(schema.properties ?? {}).map(([name, property]) => {
     const key = property['x-key'];

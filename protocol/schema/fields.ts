@@ -19,6 +19,38 @@ import * as Type from 'typebox';
 
 export type { Static, TSchema };
 
+/** A schema that is built of these words and those of mapping.ts, as it is walked: keywords and annotations. */
+export interface SchemaNode {
+  readonly type?: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly required?: readonly string[];
+  readonly items?: SchemaNode;
+  readonly prefixItems?: readonly SchemaNode[];
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly const?: string;
+  readonly 'x-key'?: number;
+  readonly 'x-unit'?: string;
+  readonly 'x-resolution'?: number;
+  readonly 'x-values'?: readonly string[];
+  readonly 'x-identity'?: readonly string[];
+  readonly 'x-instant'?: boolean;
+  readonly 'x-bytes'?: boolean;
+  readonly 'x-coding'?: string;
+  readonly 'x-constant'?: boolean;
+  readonly 'x-slot'?: 'whole' | 'none';
+  readonly 'x-flat'?: boolean;
+  readonly 'x-item'?: string;
+  readonly 'x-only'?: string;
+  readonly 'x-duration'?: boolean;
+}
+
 /** What a field may say about itself; `description` gives meaning and source (interface clause or standard). */
 export interface FieldOptions {
   readonly description: string;

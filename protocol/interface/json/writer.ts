@@ -1,15 +1,8 @@
-import type { TSchema } from '../../schema/fields.ts';
+import type { SchemaNode, TSchema } from '../../schema/fields.ts';
 import { dateTime } from './date-time.ts';
 
 /** An object of JSON while it is being made. */
 export type Members = Record<string, unknown>;
-
-interface Node {
-  readonly properties?: Readonly<Record<string, Node>>;
-  readonly items?: Node;
-  readonly 'x-instant'?: boolean;
-  readonly 'x-bytes'?: boolean;
-}
 
 /** Gives a copy of what follows the schema. */
 type Writer = (value: unknown) => unknown;
@@ -19,11 +12,11 @@ type Writer = (value: unknown) => unknown;
  * left out. The way through the schema is worked out once.
  */
 export function writerOf<T extends object>(schema: TSchema): (value: T) => Members {
-  return (writer(schema as Node) ?? ((value) => ({ ...(value as object) }))) as (value: T) => Members;
+  return (writer(schema as SchemaNode) ?? ((value) => ({ ...(value as object) }))) as (value: T) => Members;
 }
 
 /** Undefined: nothing in it is to be changed. */
-function writer(node: Node): Writer | undefined {
+function writer(node: SchemaNode): Writer | undefined {
   if (node['x-instant'] === true) return (value) => dateTime(value as number);
   if (node['x-bytes'] === true) return () => undefined;
   if (node.items !== undefined) {

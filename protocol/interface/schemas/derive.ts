@@ -1,16 +1,6 @@
 /** The schema of a message's body as the HTTP interface writes it, so that no resource is written down twice. */
-import type { TSchema } from 'typebox';
+import type { SchemaNode, TSchema } from '../../schema/fields.ts';
 import type { JsonSchema } from './json.ts';
-
-/** The annotations of protocol/schema/fields.ts that say how a value is written. */
-interface Annotated extends Omit<JsonSchema, 'items' | 'properties'> {
-  readonly items?: Annotated;
-  readonly properties?: Readonly<Record<string, Annotated>>;
-  readonly prefixItems?: readonly Annotated[];
-  readonly 'x-instant'?: boolean;
-  readonly 'x-bytes'?: boolean;
-  readonly 'x-unit'?: string;
-}
 
 export interface DeriveOptions {
   /** Leaves `createdAt` out of every object, as telemetry does; what changes by that has `Base` after its title. */
@@ -22,10 +12,10 @@ export interface DeriveOptions {
  * no annotation is left. Members that are bytes are left out: they exist on MQTT only.
  */
 export function derived(schema: TSchema, options: DeriveOptions = {}): JsonSchema {
-  return derive(schema as Annotated, options);
+  return derive(schema as SchemaNode, options);
 }
 
-function derive(schema: Annotated, options: DeriveOptions): JsonSchema {
+function derive(schema: SchemaNode, options: DeriveOptions): JsonSchema {
   const description = described(schema);
   if (schema['x-instant'] === true) return { type: 'string', format: 'date-time', ...description };
   if (schema.prefixItems !== undefined) {
@@ -45,8 +35,8 @@ function derive(schema: Annotated, options: DeriveOptions): JsonSchema {
 }
 
 function deriveObject(
-  { title, required = [], ...schema }: Annotated,
-  properties: Readonly<Record<string, Annotated>>,
+  { title, required = [], ...schema }: SchemaNode,
+  properties: Readonly<Record<string, SchemaNode>>,
   options: DeriveOptions,
 ): JsonSchema {
   const members: Record<string, JsonSchema> = {};
@@ -65,14 +55,14 @@ function deriveObject(
   };
 }
 
-function isDated(properties: Readonly<Record<string, Annotated>>): boolean {
+function isDated(properties: Readonly<Record<string, SchemaNode>>): boolean {
   return Object.entries(properties).some(([name, member]) => {
     const inner = member.properties ?? member.items?.properties;
     return name === 'createdAt' || (inner !== undefined && isDated(inner));
   });
 }
 
-function described({ description, 'x-unit': unit, 'x-instant': instant }: Annotated): { description?: string } {
+function described({ description, 'x-unit': unit, 'x-instant': instant }: SchemaNode): { description?: string } {
   if (description === undefined) return {};
   return {
     description: unit === undefined || unit === '1' || instant === true ? description : `${description} Unit: ${unit}.`,

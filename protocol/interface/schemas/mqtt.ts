@@ -1,19 +1,12 @@
 /** A schema as the AsyncAPI document shows it: JSON Schema draft 7 with the annotations of the wire. */
-import type { TSchema } from 'typebox';
-
-interface Node {
-  readonly properties?: Readonly<Record<string, Node>>;
-  readonly items?: Node;
-  readonly prefixItems?: readonly Node[];
-  readonly 'x-bytes'?: boolean;
-}
+import type { SchemaNode, TSchema } from '../../schema/fields.ts';
 
 /** A copy without what is not JSON; tuples are written as draft 7 does, bytes are named in `x-bytes`. */
 export function mqttSchema(schema: TSchema): object {
-  return copy(schema as Node);
+  return copy(schema as SchemaNode);
 }
 
-function copy({ properties, items, prefixItems, ...rest }: Node): object {
+function copy({ properties, items, prefixItems, ...rest }: SchemaNode): object {
   const members = Object.entries(properties ?? {}).map(([name, member]) => [name, copy(member)]);
   return {
     ...rest,
