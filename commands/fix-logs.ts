@@ -52,17 +52,20 @@ function refuseMalformed(error: unknown): false {
  * Throws `input.unreadable`, `input.malformed`.
  */
 export async function* fixLogsIn(path: string): AsyncGenerator<{ readonly name: string; readonly log: FixReader }> {
+  let others = 0;
   for await (const { name, archived, bytes } of contentsOf(path)) {
     let log: FixReader;
     try {
       log = await openFixLog(bytes, name, Date.now());
     } catch (error) {
       if (!archived || !(error instanceof VigieError) || error.code !== 'input.malformed') throw error;
-      process.stderr.write(`${error.message}; it was left out\n`);
+      if (others++ < OTHERS_NAMED) process.stderr.write(`${error.message}; it was left out\n`);
       continue;
     }
     yield { name, log };
   }
+  const rest = others - OTHERS_NAMED;
+  if (rest > 0) process.stderr.write(`${path}: ${counted(rest, 'other file was', 'other files were')} left out\n`);
 }
 
 /** Writes to standard error what was left out of a recording. @param fixes how many it had */
@@ -78,6 +81,9 @@ export function reportFixes(log: FixReader, name: string, fixes: number): void {
     process.stderr.write(`${name}: ${broken} left out\n`);
   }
 }
+
+/** Files of an archive that are named with what they are. */
+const OTHERS_NAMED = 3;
 
 /** Kinds of messages that are named. */
 const NAMED = 6;

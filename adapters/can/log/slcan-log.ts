@@ -42,7 +42,6 @@ export class SlcanLines implements LineParser {
       if (!whole && this.stamped && to - from === size) return 'the time stamp is missing';
       return this.frame(bytes, from, to, letter, size);
     }
-    // `b` and `d` are digits as well.
     if (this.withBare && whole && bare.test(latin1(bytes, from, to))) return this.bare(bytes, from, to);
     if (letter >= 0) return 'the line is no frame of the length that it says';
     if (!spoken.test(latin1(bytes, from, to))) return 'the line is no frame and no answer of an adapter';

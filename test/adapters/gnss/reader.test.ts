@@ -59,6 +59,7 @@ describe('recordings', () => {
         { name: 'day10.nmea.gz', data: gzipSync(drive) },
         { name: 'day2.ubx', data: ubx, method: 'stored' },
         { name: 'odd.ubx', data: ubx, method: 'bzip2' },
+        ...[1, 2, 3].map((i) => ({ name: `text${i}`, data: Buffer.from('text\n') })),
       ]),
     );
     expect(await isFixLog(archive)).toBe(true);
@@ -71,6 +72,8 @@ describe('recordings', () => {
     expect(said).toEqual([
       expect.stringMatching(/drives\.zip\/odd\.ubx: it is packed by method 12, .*; it was left out\n$/),
       expect.stringMatching(/drives\.zip\/read-me\.txt: this is no recording; known are .*; it was left out\n$/),
+      expect.stringMatching(/drives\.zip\/text1: this is no recording; .*; it was left out\n$/),
+      expect.stringMatching(/drives\.zip: 2 other files were left out\n$/),
     ]);
   });
 
