@@ -1,11 +1,12 @@
 /**
- * Our log reader, and what a script would do, as programs of contest.ts. Arguments: `vigie`, `readline`, `rows` or `values`,
- * the log, and for `values` the network description.
+ * Our log reader, and what a script would do, as programs of contest.ts. Arguments: `vigie`, `readline`, `rows`, `values` or
+ * `inspect`, the log, and for `values` the network description.
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { SQLOutputValue } from 'node:sqlite';
 import { DbcDecoder, REPEATED, type Readings } from '../../adapters/can/dbc/index.ts';
+import { Traffic } from '../../adapters/can/inspect/index.ts';
 import { openLog } from '../../adapters/can/log/index.ts';
 import { EXTENDED } from '../../agent/ports.ts';
 import { answer, Digest, type Work } from './answers.ts';
@@ -89,6 +90,24 @@ async function changes(): Promise<number> {
   return changes.count;
 }
 
+/** What `vigie inspect` finds out of a log, counters and checksums included. */
+async function inspected(): Promise<{
+  readonly frames: number;
+  readonly identifiers: number;
+  readonly protected: number;
+}> {
+  const log = await openLog(file);
+  const traffic = new Traffic();
+  for await (const batch of log.batches()) traffic.add(batch, log.buses);
+  await log.close();
+  const found = traffic.messages.map((message) => message.findProtection());
+  return {
+    frames: traffic.messages.reduce((sum, { frames }) => sum + frames, 0),
+    identifiers: found.length,
+    protected: found.filter(({ counters, checksum }) => counters.length > 0 || checksum !== undefined).length,
+  };
+}
+
 /** Iterates the rows of a database of python-can, and makes nothing of them. */
 async function readRows(take: (row: readonly SQLOutputValue[]) => void): Promise<void> {
   const { DatabaseSync } = await import('node:sqlite');
@@ -148,6 +167,12 @@ const ways: Readonly<Record<string, Work>> = {
       readRows((row) => {
         kept = row[0] as number;
       }),
+  },
+  inspect: {
+    check: async () => Object.values(await inspected()).join(' '),
+    round: async () => {
+      kept = (await inspected()).frames;
+    },
   },
   values: {
     check: async () => `${await changes()} 0 0`,

@@ -26,6 +26,7 @@ looks at every character and reports lines that are none; so does the C hand sca
     return [
       await frames(program, reference, log, size),
       await values(program, reference, log, tables, size),
+      await inspecting(program, log, size),
       await otherFormats(program, traffic, size, scratch),
     ];
   },
@@ -118,5 +119,23 @@ async function values(program: string, reference: Found, log: string, tables: st
         const what = 'candump text to values that changed: million frames/s';
         return { what, measured: rate(own, size), bound: 6, wanted: 'at least' };
       }),
+  };
+}
+
+async function inspecting(program: string, log: string, size: Size): Promise<Table> {
+  const standings = await contest([ours(OURS, program, 'inspect', log)], size.rounds);
+  const [frames = 0, identifiers = 0] = (standings[0]?.outcome ?? '').split(' ').map(Number);
+  if (frames !== size.frames) throw new Error(`inspecting: ${frames} frames were seen of ${size.frames}`);
+  return {
+    title: 'candump text to what `vigie inspect` shows',
+    columns: ['', 'million frames/s', 'slowest to fastest round', ''],
+    rows: standings.map((one) => ({ cells: cells(one, size.frames, undefined) })),
+    notes: [
+      `Counts, periods, lengths and changed bits of ${identifiers} identifiers, and trials for counters and checksums.`,
+    ],
+    targets: standings.map((own) => {
+      const what = 'candump text to what inspect shows: million frames/s';
+      return { what, measured: rate(own, size), bound: 1, wanted: 'at least' };
+    }),
   };
 }
