@@ -16,6 +16,8 @@ const WIDTH = 110;
 /** Periods of a message after which its value is stale, and the shortest such time. */
 const PERIODS = 10;
 const SHORTEST = 2000;
+/** No message has a longer period. */
+const LONGEST = 3_600_000;
 
 /** Kinds of energy that a car with such paths takes, as facts that no signal carries. */
 const kinds = { Fuel: 'FossilEnergy', Electric: 'ElectricEnergy' } as const;
@@ -108,7 +110,11 @@ function joined(text: string, next: string): string {
 
 function members({ path, facts, conversion, invalid, map, blanks }: Suggestion, several: boolean): string[] {
   const { scale, offset } = conversion ?? { scale: 1, offset: 0 };
-  const period = facts.message.cycleTime ?? facts.observed?.period;
+  // Cars send more slowly than their descriptions say, and descriptions may say anything.
+  const periods = [facts.message.cycleTime, facts.observed?.period].filter(
+    (one) => one !== undefined && one <= LONGEST,
+  );
+  const period = periods.length === 0 ? undefined : Math.max(...(periods as number[]));
   const pairs = [...(map ?? [])].map(([raw, value]) => `${raw}: ${isSet(path) ? `[${value}]` : value}`);
   return [
     `signal: ${scalar(nameOf(facts))}`,

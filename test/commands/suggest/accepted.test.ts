@@ -60,6 +60,16 @@ test('check accepts it when labels stand for raw values that the bits cannot hav
   expect(errorsOf([dbc])).toEqual([]);
 });
 
+test('a cycle time that no message has gives no timeout', () => {
+  const dbc = join(folder, 'slow.dbc');
+  writeFileSync(
+    dbc,
+    'VERSION ""\n\nBU_: X\n\nBO_ 291 MOTION: 8 X\n SG_ VehicleSpeed : 0|16@1+ (0.01,0) [0|300] "km/h" X\n\n' +
+      'BA_DEF_ BO_ "GenMsgCycleTime" FLOAT 0 1e40;\nBA_ "GenMsgCycleTime" BO_ 291 2e32;\n',
+  );
+  expect(errorsOf([dbc])).toEqual([]);
+});
+
 test('a signal that lies beyond the longest frame is left out', () => {
   const dbc = join(folder, 'beyond.dbc');
   writeFileSync(

@@ -258,6 +258,15 @@ describe('what a log shows', () => {
     expect(shown(speed('VehicleSpeed', 'km/h'), [0, 90], { period: 900 }).lines['kinetic.speed']?.timeout).toBe('9s');
   });
 
+  test('of the cycle time of the file and the period in the log the longer one counts', () => {
+    const text = `${network('FRAME', speed('VehicleSpeed', 'km/h'))}\nBA_DEF_ BO_ "GenMsgCycleTime" INT 0 65535;\nBA_ "GenMsgCycleTime" BO_ 291 100;\n`;
+    const timeout = (period: number): string | undefined =>
+      suggestedForText(text, () => ({ raws: new Set([1]), span: [0, 9], changes: 3, falls: 0, period })).lines[
+        'kinetic.speed'
+      ]?.timeout;
+    expect([timeout(50), timeout(900)]).toEqual(['2s', '9s']);
+  });
+
   test('a signal without a value in the log comes after one that has some', () => {
     const text = network('FRAME', speed('VehicleSpeed', 'km/h'), speed('Speed', 'km/h').replace('0|16', '16|16'));
     const { lines } = suggestedForText(text, (_, { name }) => {
