@@ -1,3 +1,4 @@
+import { EARLIEST_TIME } from '../protocol/calendar.ts';
 import type { VehicleProfile } from '../protocol/profile.ts';
 import type { MonitorEvent } from '../protocol/schema/event.ts';
 import { PROTOCOL_VERSION } from '../protocol/schema/message.ts';
@@ -36,8 +37,6 @@ import { FAREWELL, within } from './within.ts';
 const TICK = 1_000;
 /** and this often in a unit that sleeps. */
 const SLEEPING_TICK = 600_000;
-/** 2020-01-01, UTC ms: an earlier time is that of a clock that stands at its origin. */
-const PLAUSIBLE = 1_577_836_800_000;
 
 /** The core of one car: takes frames and commands, keeps Status, publishes what happened. */
 export class Agent implements LinkEvents {
@@ -281,7 +280,7 @@ export class Agent implements LinkEvents {
   #correct(by: number): void {
     const latest = this.#ports.clock.now() - by;
     // A clock that stands at its origin stood there in the runs before, too.
-    const earliest = this.#startedAt < PLAUSIBLE ? 0 : this.#startedAt;
+    const earliest = this.#startedAt < EARLIEST_TIME ? 0 : this.#startedAt;
     this.status.correct(by, earliest, latest);
     this.channels.stepped(by);
     for (const recorder of this.#pipeline.recorders) recorder.correct?.(by, latest);

@@ -1,11 +1,13 @@
 /** One collection of records in the journal: which there are is known in memory, what they hold is read when asked. */
+
 import type { StoredRecord } from '../../agent/ports.ts';
+import { EARLIEST_TIME } from '../../protocol/calendar.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Contents, Series } from './contents.ts';
 import { crc32c } from './crc32c.ts';
 import { HashTable } from './hash-table.ts';
 import { collectionRecord } from './record-types.ts';
-import { firstTime, horizon, type RecordRule } from './retention.ts';
+import { horizon, type RecordRule } from './retention.ts';
 import { TimeOrder } from './time-order.ts';
 import { decodeValue, encodeValue, sameBytes } from './values.ts';
 
@@ -101,7 +103,7 @@ export class Collection {
     const before = horizon(this.rule, now);
     let retired = 0;
     for (; retired < mostRetired; retired++) {
-      const old = this.#order.first(firstTime);
+      const old = this.#order.first(EARLIEST_TIME);
       const oldest =
         this.#bytes > bytes
           ? this.#order.first(Number.NEGATIVE_INFINITY)

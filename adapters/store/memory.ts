@@ -1,4 +1,5 @@
 /** The store that keeps nothing beyond the process: for replays and tests. */
+
 import type {
   Memory,
   OutboxEntry,
@@ -7,10 +8,11 @@ import type {
   RecordStore,
   StoredRecord,
 } from '../../agent/ports.ts';
+import { EARLIEST_TIME } from '../../protocol/calendar.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { entryBytes } from './message-record.ts';
 import { checked } from './outbox-store.ts';
-import { firstTime, horizon, type RecordRules, ruleOf } from './retention.ts';
+import { horizon, type RecordRules, ruleOf } from './retention.ts';
 import { statesIn } from './states.ts';
 import { decodeValue, encodeValue } from './values.ts';
 
@@ -153,7 +155,7 @@ class MemoryRecords implements RecordStore {
     const { byId, ordered } = collection;
     const rule = ruleOf(name, this.#options.records ?? {});
     const before = horizon(rule, this.#options.now?.());
-    const tooOld = ({ at }: KeptRecord) => at >= firstTime && at < before;
+    const tooOld = ({ at }: KeptRecord) => at >= EARLIEST_TIME && at < before;
     const tooMuch = collection.bytes > rule.bytes * slack;
     if (!tooMuch && !ordered.some(tooOld)) return;
     collection.ordered = ordered.filter((kept) => {

@@ -1,6 +1,6 @@
 /** How long records of the car are kept. */
 
-import { DAY } from '../../protocol/calendar.ts';
+import { DAY, EARLIEST_TIME } from '../../protocol/calendar.ts';
 
 /** Retention of one collection: what is older goes, and the oldest when they take more. */
 export interface RecordRule {
@@ -33,11 +33,8 @@ export function isSeries(collection: string): boolean {
   return collection in seriesRules;
 }
 
-/** 2020-01-01: a clock that says less was never set, and nobody knows how old a record is that has its time. */
-export const firstTime: number = Date.UTC(2020, 0, 1);
-
 /**
- * UTC milliseconds before which records are too old, down to {@link firstTime}; minus infinity while no
+ * UTC milliseconds before which records are too old, down to {@link EARLIEST_TIME}; minus infinity while no
  * time is sure.
  */
 export function horizon(rule: RecordRule, now: number | undefined): number {

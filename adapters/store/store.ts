@@ -1,6 +1,8 @@
 /** The store on disk: outbox, state and records in one journal behind lowdb. */
+
 import { Low } from 'lowdb';
 import type { Log, Memory, OutboxStore, RecordStore } from '../../agent/ports.ts';
+import { EARLIEST_TIME } from '../../protocol/calendar.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Contents } from './contents.ts';
 import type { FileSystem } from './files.ts';
@@ -8,7 +10,7 @@ import { Journal } from './journal.ts';
 import type { JournalMetrics } from './metrics.ts';
 import { outboxStore } from './outbox-store.ts';
 import { journalRecords } from './records.ts';
-import { firstTime, type RecordRules } from './retention.ts';
+import type { RecordRules } from './retention.ts';
 import { journalKeeper, statesIn } from './states.ts';
 
 export interface StoreOptions {
@@ -47,7 +49,7 @@ const retryAfter = 5000;
 
 function systemTime(): number | undefined {
   const now = Date.now();
-  return now < firstTime ? undefined : now;
+  return now < EARLIEST_TIME ? undefined : now;
 }
 
 /**

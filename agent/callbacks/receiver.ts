@@ -1,4 +1,5 @@
 /** Delivers what waits for one receiver: in order, one request at a time, again until it is taken or given up. */
+import { EARLIEST_TIME } from '../../protocol/calendar.ts';
 import type { Clock, Log } from '../ports.ts';
 import type { Destination } from './destination.ts';
 import type { Notification } from './notification.ts';
@@ -11,8 +12,6 @@ export const LIFETIME = 259_200_000;
 const AGAIN = 10_000;
 /** The longest that a receiver may ask not to be tried for, ms. */
 const LONGEST_PLEA = 3_600_000;
-/** 2020-01-01, UTC ms: what came earlier came before the clock was set, and how long it waits is not known yet. */
-const PLAUSIBLE = 1_577_836_800_000;
 
 export interface ReceiverParts {
   readonly clock: Clock;
@@ -151,7 +150,8 @@ export class Receiver {
 
   #expire(): void {
     const now = this.#parts.clock.now();
-    const late = this.#queue.entries.findIndex(({ at }) => at < PLAUSIBLE || now - at < LIFETIME);
+    // What came before the clock was set has waited for an unknown time.
+    const late = this.#queue.entries.findIndex(({ at }) => at < EARLIEST_TIME || now - at < LIFETIME);
     const count = late === -1 ? this.#queue.length : late;
     if (count > 0) this.#giveUp(count, 'expired');
   }
