@@ -1,4 +1,7 @@
-/** Counters and checksums, found in generated traffic. */
+/**
+ * Counters and checksums, found in generated traffic. The seeds are fixed: that chance looks like neither is only very
+ * likely.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type FoundChecksum, findChecksum, findCounters } from '../../../../adapters/can/inspect/index.ts';
@@ -25,8 +28,8 @@ function traffic(
 ): Uint8Array[] {
   const random = randomBytes(seed);
   const moving = Array.from({ length }, () => random() < 160);
-  moving[2] = true;
-  moving[3] = true;
+  // Without the checksum, wherever it is, at least two bytes move.
+  for (const k of [2, 3, 4]) moving[k] = true;
   const data = Uint8Array.from({ length }, random);
   return Array.from({ length: count }, (_, i) => {
     for (let k = 0; k < length; k++) if (moving[k] && random() < 128) data[k] = (data[k]! + (random() % 7) - 3) & 0xff;
@@ -101,7 +104,7 @@ describe('a counter is found by trial', () => {
         const frames = Array.from({ length: 200 }, () => Uint8Array.from({ length: 8 }, random));
         expect(findCounters([frames])).toEqual([]);
       }),
-      { numRuns: 50 },
+      { numRuns: 50, seed: 1 },
     );
   });
 });
@@ -128,7 +131,7 @@ describe('a checksum is found by trial, with its constant', () => {
           if (method === 'sum') expect(checksum?.place).toEqual({ byte, bit: 0, length: 8 });
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 60, seed: 1 },
     );
   });
 
@@ -155,7 +158,7 @@ describe('a checksum is found by trial, with its constant', () => {
           frames: 300,
         });
       }),
-      { numRuns: 20 },
+      { numRuns: 20, seed: 1 },
     );
   });
 
@@ -184,7 +187,7 @@ describe('a checksum is found by trial, with its constant', () => {
           });
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 40, seed: 1 },
     );
   });
 
@@ -208,7 +211,7 @@ describe('a checksum is found by trial, with its constant', () => {
         expect(checksum?.profile?.dataId).toBe(known ? dataId : undefined);
         expect(findCounters([frames])).toMatchObject([{ field: nibbleAt(8), modulus: 15 }]);
       }),
-      { numRuns: 40 },
+      { numRuns: 40, seed: 1 },
     );
   });
 
@@ -230,7 +233,7 @@ describe('a checksum is found by trial, with its constant', () => {
           right: 400,
         });
       }),
-      { numRuns: 40 },
+      { numRuns: 40, seed: 1 },
     );
   });
 
@@ -274,7 +277,7 @@ describe('no checksum is found', () => {
         });
         expect(found(frames)).toBeUndefined();
       }),
-      { numRuns: 100 },
+      { numRuns: 100, seed: 1 },
     );
   });
 
@@ -283,7 +286,7 @@ describe('no checksum is found', () => {
       fc.property(seeds, fc.constantFrom(2, 4, 8), (seed, length) => {
         expect(found(traffic(seed, Math.max(4, length), 300, () => undefined))).toBeUndefined();
       }),
-      { numRuns: 100 },
+      { numRuns: 100, seed: 1 },
     );
   });
 
