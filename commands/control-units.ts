@@ -3,7 +3,7 @@ import type { SystemClock } from '../adapters/clock/system.ts';
 import { lineTo, readLineAddress } from '../adapters/lines/index.ts';
 import { Elm327, type Protocol } from '../adapters/obd/elm327/index.ts';
 import { IsoTp } from '../adapters/obd/isotp/index.ts';
-import { readVin } from '../adapters/obd/j1979/index.ts';
+import { readVin } from '../adapters/obd/j1979/vin.ts';
 import { ObdSource, type ObdSourceOptions, pauseAsleep, VoltageWatch } from '../adapters/obd/poll/index.ts';
 import type { DiagnosticRequester } from '../adapters/obd/requester.ts';
 import type { UdsRequester } from '../adapters/obd/uds/index.ts';

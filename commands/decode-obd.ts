@@ -1,11 +1,6 @@
 import { createInterface } from 'node:readline';
-import {
-  type DecodedExchange,
-  ObdDecoder,
-  type ObdExchange,
-  readStandardAnswers,
-  type StandardAnswers,
-} from '../adapters/obd/index.ts';
+import { type DecodedExchange, ObdDecoder, type ObdExchange } from '../adapters/obd/index.ts';
+import { readStandardAnswers, type StandardAnswers } from '../adapters/obd/j1979/index.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { standardTexts, valueText } from './finding-text.ts';

@@ -1,6 +1,6 @@
 /** What control units answer, as lines for people. */
-import type { Fault, ObdDecoder, ObdValue, StandardAnswers } from '../adapters/obd/index.ts';
-import type { Finding } from '../adapters/obd/j1979/index.ts';
+import type { ObdDecoder, ObdValue } from '../adapters/obd/index.ts';
+import type { Fault, Finding, StandardAnswers } from '../adapters/obd/j1979/index.ts';
 
 /** Units of signal sets that measure something, as people write them. */
 const UNITS: ReadonlyMap<string, string> = new Map([

@@ -1,5 +1,4 @@
 export { type DecodedExchange, ObdDecoder, type ObdExchange } from './decoder.ts';
-export { type Fault, readStandardAnswers, type StandardAnswers } from './j1979/standard-answers.ts';
 export { negativeResponseMeaning } from './negative-response.ts';
 export { type ObdMessage, type ObdResponse, readResponse } from './response.ts';
 export type { ObdValue } from './signal-format.ts';

@@ -42,7 +42,12 @@ function logReaders(urls: readonly string[]): string[] {
 }
 
 test('a unit on a live bus loads nothing that reads logs', async () => {
-  const loaded = logReaders(await loadedWith('{ bus: body, socketcan: vigie-none }'));
+  const urls = await loadedWith('{ bus: body, socketcan: vigie-none }');
+  // Neither tables of values, nor what asks a car for a VIN that is configured.
+  expect(
+    urls.filter((url) => /\/log\/values\/|\/(scan|standard-answers|car-vin|obd-connection)\.ts$/.test(url)),
+  ).toEqual([]);
+  const loaded = logReaders(urls);
   expect(loaded).toEqual(expect.arrayContaining(['source']));
   for (const module of ['reader', 'formats', 'input', 'unpacked', 'zip', ...logFormats]) {
     expect(loaded).not.toContain(module);

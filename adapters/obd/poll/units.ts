@@ -1,5 +1,5 @@
 import type { Clock } from '../../../agent/ports.ts';
-import { discoverUnits, type ObdUnit } from '../j1979/index.ts';
+import { discoverUnits, type ObdUnit } from '../j1979/discovery.ts';
 import type { DiagnosticAddress, DiagnosticRequester } from '../requester.ts';
 import type { ObdCommand } from '../signal-set.ts';
 import { addressOf } from './address.ts';

@@ -5,13 +5,13 @@ import {
   ObdDecoder,
   parseSignalSet,
   readResponse,
-  readStandardAnswers,
   readTroubleCodes,
   readUdsTroubleCodes,
   supportedParameters,
   vehicleIdentificationNumber,
 } from '../../../adapters/obd/index.ts';
 import { IsotpAssembler } from '../../../adapters/obd/isotp.ts';
+import { readStandardAnswers } from '../../../adapters/obd/j1979/index.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { Contradiction, type FuzzTarget, latin1, texts } from '../target.ts';
 

@@ -1,6 +1,7 @@
 /** VIN and fault codes out of what an adapter printed; messages by the worked examples of SAE J1979. */
 import { expect, test } from 'vitest';
-import { readResponse, readStandardAnswers } from '../../../../adapters/obd/index.ts';
+import { readResponse } from '../../../../adapters/obd/index.ts';
+import { readStandardAnswers } from '../../../../adapters/obd/j1979/index.ts';
 import { printed } from '../../../golden/naive-isotp.ts';
 
 const read = (text: string, command?: string) => readStandardAnswers(readResponse(text, () => false).messages, command);
