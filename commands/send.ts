@@ -19,7 +19,7 @@ import { requestOf, usages } from './send/vocabulary.ts';
 
 interface Options extends Details, BrokerOptions {
   readonly keys?: string;
-  readonly key?: string;
+  readonly signingKey?: string;
   readonly valid: number;
   readonly wait: number;
   readonly format?: string;
@@ -59,7 +59,7 @@ A longitude west of Greenwich begins with a minus: put -- before it.`,
     .option('--kinds <kinds>', 'what a key may command: Doors,Lights,…');
   return withBroker(command, 'broker to send through')
     .option('--keys <dir>', 'directory of the signing keys (default: keys in --data)')
-    .option('--key <name>', 'which key signs (default: the only one)')
+    .option('--signing-key <name>', 'the key that signs (default: the only one)')
     .option('--valid <seconds>', 'the car refuses to carry it out later than this', seconds, 30)
     .option('--wait <seconds>', 'how much longer to wait for the last state', seconds, 15)
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
@@ -75,7 +75,7 @@ async function send(vin: string, what: string, words: readonly string[], options
   const details = detailsOf(options);
   const keys = options.keys ?? join(data, 'keys');
   const requests = isOrder(what) ? await ordersOf(what, words, details, keys) : [requestOf(what, words, details)];
-  const key = options.key ?? (await onlyKey(keys));
+  const key = options.signingKey ?? (await onlyKey(keys));
   const signer = await CommandSigner.open(keys, key);
   const { maxValidity } = configurationDefaults.commands;
   if (valid * 1000 > maxValidity) {
@@ -146,9 +146,13 @@ async function onlyKey(directory: string): Promise<string> {
   if (found.length === 0) {
     throw new VigieError('usage.wrong', 'no signing key; make one with `vigie keys make NAME`', { where: directory });
   }
-  throw new VigieError('usage.wrong', `several keys, choose with --key: ${found.map((k) => k.name).join(', ')}`, {
-    where: directory,
-  });
+  throw new VigieError(
+    'usage.wrong',
+    `several keys, choose with --signing-key: ${found.map((k) => k.name).join(', ')}`,
+    {
+      where: directory,
+    },
+  );
 }
 
 function detailsOf(options: Options): Details {

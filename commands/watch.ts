@@ -14,7 +14,7 @@ import { renewWatch } from './watch-renewal.ts';
 const WAITING = 16 * 1024 * 1024;
 
 interface Options extends BrokerOptions {
-  readonly unnoticed?: true;
+  readonly passive?: true;
   readonly format?: string;
 }
 
@@ -29,7 +29,7 @@ The car is told that somebody watches: it then sends within two seconds what it 
     )
     .argument('<vin>', 'the car', vinOf);
   return withBroker(command, 'broker to listen to')
-    .option('--unnoticed', 'the car is not told, and sends what it gathers in its own time')
+    .option('--passive', 'do not ask the car to send its batches early')
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .action(watch);
 }
@@ -71,7 +71,7 @@ async function watch(vin: string, options: Options): Promise<void> {
   };
   const presence = await followPresence(client, vin, (word) => process.stderr.write(`presence: ${word}\n`));
   await client.subscribe(upFilter(vin), show);
-  const stop = options.unnoticed === true ? undefined : await renewWatch(client, vin);
+  const stop = options.passive === true ? undefined : await renewWatch(client, vin);
   process.stderr.write(`watching ${vin}\n`);
   void presence.kept.then((word) => {
     if (word === undefined) process.stderr.write(`vigie: ${explainAbsence(vin)}; waiting for the car\n`);

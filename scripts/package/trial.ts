@@ -95,7 +95,7 @@ async function bench(target: PackageTarget, executable: string): Promise<void> {
         word,
         '--data',
         data,
-        '--key',
+        '--signing-key',
         'bench',
         '--format',
         'ndjson',

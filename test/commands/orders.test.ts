@@ -215,7 +215,7 @@ describe('against the bench', () => {
     receiver.close();
   });
 
-  const send = (text: string) => vigie('send', VIN, ...words(text), '--data', data, '--key', 'bench');
+  const send = (text: string) => vigie('send', VIN, ...words(text), '--data', data, '--signing-key', 'bench');
   const ends = (stdout: string): unknown[] =>
     stdout
       .trim()

@@ -36,8 +36,8 @@ test('for some minutes, which are renewed', async () => {
   expect(until).toBeLessThan(Date.now() + 600_000);
 });
 
-test('not with --unnoticed', async () => {
-  watching = new VigieProcess(['watch', VIN, '--broker', broker.url, '--unnoticed']);
+test('not with --passive', async () => {
+  watching = new VigieProcess(['watch', VIN, '--broker', broker.url, '--passive']);
   await watching.says(`watching ${VIN}`);
   // What it would have said is at the broker by now, before this.
   await car.publish(downTopic(VIN, 'ack'), new Uint8Array([1]));
