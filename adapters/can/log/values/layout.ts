@@ -39,6 +39,8 @@ const timeNames: readonly RegExp[] = [
   /^(time[ _]*since[ _]*start|(seconds?|time)[ _]*elapsed|elapsed([ _]*(time|seconds))?|run[ _]*time|sec|secs|seconds|ms|milliseconds)$/,
   /^time[ _]*since[ _]*start[ _]*in[ _]*m?s$/,
 ];
+/** Seconds since the engine started (SAE J1979 PID 1F; a common logger spells it `TINE`): a time where no other is. */
+const engineTime = /^(engine[ _]*run[ _]*ti[mn]e|(run[ _]*)?time[ _]*since[ _]*engine[ _]*start)$/;
 const dateNames = /^(date|datum|fecha|data)$/;
 const nameNames = /^(pid|name|signal|parameter|sensor|channel|param|item)$/;
 const valueNames = /^(value|val|wert|reading|valeur|valor)$/;
@@ -118,7 +120,8 @@ function distinct(column: Column, taken: Map<string, number>): Column {
 }
 
 function headerOf(text: string): Header {
-  const plain = text.toLowerCase();
+  // Loggers write empty brackets behind a name without a unit.
+  const plain = text.toLowerCase().replace(/\s*(\(\s*\)|\[\s*\])$/, '');
   const unit = /^(.*?)\s*[([]\s*([^()[\]]+?)\s*[)\]]$/.exec(plain) ?? /^(time(?:stamp)?)[ _]in[ _](m?s)$/.exec(plain);
   const named = unit?.[2] !== undefined && (unitNamed(unit[2]) !== undefined || /utc|local/.test(unit[2]));
   if (unit !== null && named) return { name: unit[1] as string, unit: unit[2] };
@@ -160,6 +163,18 @@ function timeOf(
     if (both?.form.kind === 'date') return { ...both, columns: [date, column] };
     const found = timeFormOf(times, unit, decimalComma);
     if (found !== undefined) return { ...found, columns: [column] };
+  }
+  const engine = headers.findIndex(({ name }) => engineTime.test(name));
+  const elapsed =
+    engine < 0
+      ? undefined
+      : timeFormOf(
+          rows.map((row) => row[engine] ?? ''),
+          's',
+          decimalComma,
+        );
+  if (elapsed?.form.kind === 'elapsed') {
+    return { ...elapsed, columns: [engine], assumption: 'the run time of the engine was read as the time' };
   }
   const found =
     date < 0

@@ -35,7 +35,7 @@ const known: readonly Known[] = [
   { signal: 'OBD.IntakeTemperature', names: /^intake(air)?temp(erature)?$/, unit: '°C' },
   { signal: 'OBD.AmbientTemperature', names: /^(ambient|outside|outdoor)(air)?temp(erature)?$/, unit: '°C' },
   { signal: 'OBD.OilTemperature', names: /^(engine)?oiltemp(erature)?$/, unit: '°C' },
-  { signal: 'OBD.FuelLevel', names: /^fuel(tank)?level(input)?(fromengineecu)?$/, unit: '%' },
+  { signal: 'OBD.FuelLevel', names: /^(fuel(tank)?level(input)?(fromengineecu)?|fueltank)$/, unit: '%' },
   { signal: 'OBD.Odometer', names: /^odometer(ecu|fromecu)?$/, unit: 'km' },
   { signal: 'GNSS.latitude', names: /^(gps)?lat(itude)?$/ },
   { signal: 'GNSS.longitude', names: /^(gps)?(lon|lng|long|longitude|longtitude)$/ },

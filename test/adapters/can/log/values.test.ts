@@ -193,6 +193,19 @@ test.each([
   expect((await read(table)).rows).toEqual([{ at, values: { v: 5 } }]);
 });
 
+test('where no column is a time, the run time of the engine is; empty brackets are no part of a name', async () => {
+  const { rows, assumptions } = await read(
+    'ENGINE_RUN_TINE (),VEHICLE_SPEED ()\n7.000000, 13.000000\n8.000000, 14.5\n',
+  );
+  expect(rows).toEqual([
+    { at: 7_000, values: { VEHICLE_SPEED: 13 } },
+    { at: 8_000, values: { VEHICLE_SPEED: 14.5 } },
+  ]);
+  expect(assumptions[0]).toBe('the run time of the engine was read as the time');
+  const timed = await read('time,Engine run time (s)\n2026-03-14T10:00:01Z,7\n');
+  expect(timed.rows).toEqual([{ at: Date.UTC(2026, 2, 14, 10, 0, 1), values: { Engine_run_time: 7 } }]);
+});
+
 test('times of day go on behind midnight', async () => {
   const { rows, assumptions } = await read('Time,v (km/h)\n23:59:59.5,1\n00:00:00.5,2\n');
   expect((rows[1]?.at ?? 0) - (rows[0]?.at ?? 0)).toBe(1_000);
