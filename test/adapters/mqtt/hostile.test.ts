@@ -1,11 +1,10 @@
 /** Brokers that close without a word, talk nonsense, or send what they must not. */
 import { Socket } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CloudClient, type MqttLinkOptions } from '../../../adapters/mqtt/index.ts';
 import { Arrivals } from '../../rig/arrivals.ts';
 import { Car, down, message } from '../../rig/car.ts';
+import { liveBuffers } from '../../rig/live-buffers.ts';
 import { type Answer, obliging, publishHead, ScriptedBroker } from '../../rig/script.ts';
 
 const closers: (() => Promise<void>)[] = [];
@@ -28,13 +27,6 @@ async function carAt(answer: Answer, options: Partial<MqttLinkOptions> = {}): Pr
 /** Level byte of a CONNECT packet (MQTT 3.1.1 clause 3.1.2.2), undefined for other packets. */
 function levelOf(packet: Buffer): number | undefined {
   return (packet[0] ?? 0) >> 4 === 1 ? packet[8] : undefined;
-}
-
-/** Bytes of the buffers that something still refers to; without a collection, how much has piled up is V8's choice. */
-function buffersAlive(): number {
-  setFlagsFromString('--expose-gc');
-  runInNewContext('gc')();
-  return process.memoryUsage().arrayBuffers;
 }
 
 describe('a broker that knows only 3.1.1', () => {
@@ -97,7 +89,7 @@ describe('a broker that misbehaves', () => {
     const acknowledged = new Arrivals<Buffer>();
     const head = publishHead(0b010, down, 0xfff_ff00 - 4 - down.length);
     let sent = false;
-    const before = buffersAlive();
+    const before = liveBuffers();
     let most = 0;
     const car = await carAt(
       (packet, socket) => {
@@ -115,7 +107,7 @@ describe('a broker that misbehaves', () => {
           }
           if (left < looked - 0x100_0000) {
             looked = left;
-            most = Math.max(most, buffersAlive());
+            most = Math.max(most, liveBuffers());
           }
           if (left > 0) socket.once('drain', pour);
         };
