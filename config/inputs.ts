@@ -103,7 +103,7 @@ export function readInputs(input: ConfigurationInput, beside: Beside, findings: 
   const obd = findings.sound('/obd') && input.obd !== undefined ? readObd(input.obd, can, findings) : undefined;
   const gnss = findings.sound('/gnss') && input.gnss !== undefined ? readGnss(input.gnss, findings) : undefined;
   if ((input.can ?? []).length === 0 && input.obd === undefined && input.gnss === undefined) {
-    findings.error('', 'nothing is listened to', 'add can, obd or gnss');
+    findings.error('', 'no input configured', 'add `can`, `obd` or `gnss`');
   }
   const record = findings.sound('/record') ? input.record : undefined;
   const defaults = configurationDefaults.record;

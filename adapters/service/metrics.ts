@@ -106,7 +106,7 @@ export const metrics: readonly Metric[] = [
   labelled('counter', 'commands_total', 'Commands that ended, by outcome', ['outcome'], ({ commands }) =>
     Object.entries(commands).map(([outcome, count]) => [count, { outcome }] as const),
   ),
-  metric('gauge', 'event_loop_delay_seconds', 'How late a tick was at the worst of late', ({ delay }) => delay / 1000),
+  metric('gauge', 'event_loop_delay_seconds', 'Longest recent tick delay', ({ delay }) => delay / 1000),
   metric('gauge', 'event_loop_busy_ratio', 'Share of the time the event loop was busy', (s) => s.process.busy),
   metric('counter', 'cpu_seconds_total', 'Processor time', (s) => s.process.cpu / 1000),
   metric('gauge', 'memory_resident_bytes', 'Resident memory', (s) => s.process.residentBytes),

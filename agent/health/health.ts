@@ -61,7 +61,7 @@ export interface HealthSnapshot {
   readonly link: LinkVitals;
   readonly journal: JournalVitals;
   readonly process: ProcessVitals;
-  /** How late a tick was at the worst in the last one to two minutes, ms. */
+  /** Longest tick delay in the last one to two minutes, ms. */
   readonly delay: number;
 }
 

@@ -61,7 +61,7 @@ export class Pulse {
     this.#lastTick = undefined;
   }
 
-  /** How late a tick was at the worst in the last one to two minutes, ms: the event loop's delay, without a timer. */
+  /** Longest tick delay in the last one to two minutes, ms: the event loop's delay, without a timer. */
   get delay(): number {
     return Math.max(this.#worst, this.#worstBefore);
   }

@@ -12,7 +12,7 @@ export interface Interlock {
   /** None of them may be shown, whatever else is. */
   readonly none?: readonly Condition[];
   readonly refusal: ErrorCode;
-  /** For people: what the car should be like. */
+  /** For people, a sentence: what must be so. */
   readonly demand: string;
   /** Holds also for a car whose profile feeds none of the paths: it has no such part. */
   readonly onlyIfFed?: true;
@@ -53,27 +53,27 @@ export const interlocks: readonly Interlock[] = [
       ...['Starting', 'Running', 'Stopping'].map((equals) => ({ path: 'powertrain.status', equals })),
     ],
     refusal: inUse,
-    demand: 'the engine stopped and the ignition off',
+    demand: 'the engine must be stopped and the ignition off',
     fixed: true,
   },
   {
     action: 'charging.start',
     any: [PLUGGED],
     refusal: 'command.chargingStation',
-    demand: 'a cable plugged in',
+    demand: 'a cable must be plugged in',
   },
   {
     action: 'preconditioning.start',
     any: [{ path: 'doorsState.opening.Driver.state', equals: 'Closed' }],
     refusal: 'command.doorsOpen',
-    demand: 'the driver’s door closed',
+    demand: 'the driver’s door must be closed',
   },
   ...openings.map(
     ({ path }): Interlock => ({
       action: 'preconditioning.start',
       any: [{ path, equals: 'Closed' }],
       refusal: 'command.doorsOpen',
-      demand: 'doors and windows closed',
+      demand: 'doors and windows must be closed',
       onlyIfFed: true,
     }),
   ),
@@ -85,7 +85,7 @@ export const interlocks: readonly Interlock[] = [
       { path: 'energies.Fuel.level', atLeast: RESERVE },
     ],
     refusal: 'command.batteryLow',
-    demand: `at least ${RESERVE} % of energy, or a cable plugged in`,
+    demand: `the energy must be at least ${RESERVE} %, or a cable plugged in`,
   },
 ];
 
@@ -108,8 +108,8 @@ export function refuses(action: string, circumstances: Circumstances): Refusal |
     if (onlyIfFed === true && !any.some(({ path }) => fed.has(path))) continue;
     const shown = (condition: Condition): boolean => holds(condition, circumstances);
     if (any.some(shown) && !none.some(shown)) continue;
-    const paths = [...new Set(any.map(({ path }) => path))].join(' or ');
-    return { code: refusal, detail: `refused: ${paths} must show ${demand}` };
+    const seen = [...new Map(any.map((condition) => [condition.path, shownBy(condition, circumstances)])).values()];
+    return { code: refusal, detail: `refused: ${demand} (${seen.join('; ')})` };
   }
   for (const own of requires) {
     if (holds(own, circumstances)) continue;
@@ -135,8 +135,17 @@ function speed(action: string, limit: number): Interlock {
     action,
     any: [{ path: 'kinetic.speed', atMost: limit }],
     refusal: inUse,
-    demand: `speed known and at most ${limit} km/h`,
+    demand: 'the car must be stationary',
   };
+}
+
+/** What the car shows at the condition's path, and the limit: `kinetic.speed is 57 km/h; the limit is 6 km/h`. */
+function shownBy({ path, atMost }: Condition, { status, now }: Circumstances): string {
+  const slot = slotByPath.get(path);
+  const unit = slot?.unit === undefined ? '' : ` ${slot.unit}`;
+  const known = slot !== undefined && status.current(slot, now) ? status.value(slot) : undefined;
+  const value = known === undefined ? 'unknown' : `${String(known)}${typeof known === 'number' ? unit : ''}`;
+  return `${path} is ${value}${atMost === undefined ? '' : `; the limit is ${atMost}${unit}`}`;
 }
 
 function wanted({ equals, includes, atMost, atLeast }: Condition): string {

@@ -24,7 +24,7 @@ export const helloHealthSchema = record(
     faults: optional(7, count('Defects that kept a batch or a tick from being worked off.')),
     sent: optional(8, size('B', 'Payload that the broker acknowledged.')),
     written: optional(9, size('B', 'Written to the journal.')),
-    delay: optional(10, size('ms', 'How late the event loop was at the worst in the last two minutes.')),
+    delay: optional(10, size('ms', 'Longest delay of the event loop in the last two minutes.')),
     connections: optional(11, count('Times the link came up.')),
     stuck: optional(12, text({ description: 'Why the pipeline counts as stuck.' })),
     sources: optional(

@@ -459,7 +459,7 @@ record: { folder: recordings, size: 1MiB }`);
     ['obd: { elm327: /dev/ttyUSB0, isotp: body }', 'obd needs exactly one of'],
     ['obd: { elm327: /dev/ttyUSB0, protocol: morse }', 'must be one of'],
     ['gnss: { clock: true }', 'gnss needs exactly one of'],
-    ['can: []', 'nothing is listened to'],
+    ['can: []', 'no input configured'],
   ])('%s', (inputs, message) => {
     const { configuration, diagnostics } = listening(inputs);
     expect(configuration).toBeUndefined();

@@ -529,10 +529,13 @@ describe('interlocks', () => {
     }
   });
 
-  test('say what must be shown, in the words of the interlock or of the profile', () => {
+  test('say what must be so and what the car shows, in the words of the interlock or of the profile', () => {
+    expect(refuses('horn.on', circumstances({}))?.detail).toBe(
+      'refused: the car must be stationary (kinetic.speed is unknown; the limit is 1 km/h)',
+    );
     expect(refuses('doors.unlock', circumstances({ 'kinetic.speed': 7 }))).toEqual({
       code: 'command.vehicleInUse',
-      detail: 'refused: kinetic.speed must show speed known and at most 6 km/h',
+      detail: 'refused: the car must be stationary (kinetic.speed is 7 km/h; the limit is 6 km/h)',
     });
     const own = (condition: object) =>
       ({ requires: [{ cause: 'DoorsOpen', ...condition }] }) as unknown as Partial<Circumstances>;
