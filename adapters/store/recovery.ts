@@ -162,7 +162,8 @@ export class Recovery {
     this.segments.push(segment);
     // The older ones were on the medium, and mostly cut where they end, before the next was begun.
     if (!last) {
-      if (groups.more) await this.#files.cut(segment);
+      // A manifest that the disk refused later may still name this one as the newest: it must not look shortened.
+      if (groups.more && (await this.#manifest.shorten(number, groups.end))) await this.#files.cut(segment);
       return;
     }
     const mayCut = await this.#manifest.shorten(number, groups.end);

@@ -77,6 +77,26 @@ it('does not find again after a restart, and then a power cut, what a commit tha
   }
 });
 
+it('is whole after a power cut while it opens after another, also where the disk refused the manifest', async () => {
+  const message = { do: 'message', class: 0, size: 180, count: 2 } as const;
+  const filling: Step[] = Array.from({ length: 3 }, (): Step[] => [message, { do: 'commit' }]).flat();
+  for (let after = 0; after < 12; after++) {
+    const disk = new RecordedDisk();
+    const protocol = await work(disk, [...filling, { do: 'fail', after }, ...filling], start);
+    for (let moment = 0; moment <= disk.moments; moment++) {
+      for (const choose of [none, all, random(moment + 1)]) {
+        const opened = new RecordedDisk(disk.after(moment, choose));
+        const found = check(await openAt(opened, () => start));
+        expect(fault(protocol, moment, found)).toBeUndefined();
+        for (let later = 0; later <= opened.moments; later++) {
+          const again = new RecordedDisk(opened.after(later, choose));
+          expect(check(await openAt(again, () => start))).toEqual(found);
+        }
+      }
+    }
+  }
+});
+
 it('goes on after one power cut, and the next', { timeout }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(steps, { minLength: 2, maxLength: 4 }), fc.integer(), async (works, seed) => {
