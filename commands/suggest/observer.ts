@@ -74,7 +74,7 @@ export class SuggestionObserver {
       if (message === undefined) continue;
       const seen = this.#seenOf(bus, message);
       const payload = batch.data.subarray(batch.offset[i]!, batch.offset[i]! + batch.length[i]!);
-      if (sameBytes(payload, seen.payload)) continue;
+      if (Buffer.compare(payload, seen.payload) === 0) continue;
       seen.payload = payload.slice();
       const values = this.#reader.decode(batch, i)?.signals ?? {};
       for (const signal of seen.signals) {
@@ -113,10 +113,4 @@ export class SuggestionObserver {
     }
     return seen;
   }
-}
-
-function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
-  if (one.length !== other.length) return false;
-  for (let k = 0; k < one.length; k++) if (one[k] !== other[k]) return false;
-  return true;
 }

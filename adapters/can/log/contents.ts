@@ -1,5 +1,5 @@
 /** The recordings in a file that are no logs of a bus, such as those of receivers: unpacked, each with a name. */
-import { type ByteInput, openInput } from './input.ts';
+import { BegunInput, type ByteInput, fill, openInput } from './input.ts';
 import { fileOf, magicSize, mostPackings, packingOf } from './packing.ts';
 import { UnpackedInput } from './unpacked.ts';
 import { entriesOf, inputOf } from './zip.ts';
@@ -68,13 +68,7 @@ async function* entriesIn(
 
 async function magicOf(input: ByteInput): Promise<Uint8Array> {
   const magic = new Uint8Array(magicSize);
-  let filled = 0;
-  while (filled < magicSize) {
-    const count = await input.read(magic.subarray(filled));
-    if (count === 0) break;
-    filled += count;
-  }
-  return magic.subarray(0, filled);
+  return magic.subarray(0, await fill(input, magic, 0, magicSize));
 }
 
 /** A file in an archive that cannot be unpacked, while others can: it fails when it is read. */
@@ -92,39 +86,4 @@ class BrokenInput implements ByteInput {
   }
 
   async close(): Promise<void> {}
-}
-
-/** An input of which some bytes were read: they come again. */
-class BegunInput implements ByteInput {
-  readonly #input: ByteInput;
-  #begun: Uint8Array;
-
-  constructor(input: ByteInput, begun: Uint8Array) {
-    this.#input = input;
-    this.#begun = begun;
-  }
-
-  get size(): number {
-    return this.#input.size;
-  }
-
-  get position(): number {
-    return this.#input.position;
-  }
-
-  get broken(): string | undefined {
-    return this.#input.broken;
-  }
-
-  read(into: Uint8Array): Promise<number> {
-    if (this.#begun.length === 0) return this.#input.read(into);
-    const part = this.#begun.subarray(0, into.length);
-    into.set(part);
-    this.#begun = this.#begun.subarray(part.length);
-    return Promise.resolve(part.length);
-  }
-
-  close(): Promise<void> {
-    return this.#input.close();
-  }
 }

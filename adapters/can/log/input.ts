@@ -153,3 +153,57 @@ const reasons: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder (name the log in it)',
   EACCES: 'its rights forbid it',
 };
+
+/** An input of which some bytes were read: they come again. */
+export class BegunInput implements ByteInput {
+  readonly #input: ByteInput;
+  #begun: Uint8Array;
+
+  constructor(input: ByteInput, begun: Uint8Array) {
+    this.#input = input;
+    this.#begun = begun;
+  }
+
+  get size(): number {
+    return this.#input.size;
+  }
+
+  get position(): number {
+    return this.#input.position;
+  }
+
+  get broken(): string | undefined {
+    return this.#input.broken;
+  }
+
+  read(into: Uint8Array): Promise<number> {
+    if (this.#begun.length === 0) return this.#input.read(into);
+    const part = this.#begun.subarray(0, into.length);
+    into.set(part);
+    this.#begun = this.#begun.subarray(part.length);
+    return Promise.resolve(part.length);
+  }
+
+  close(): Promise<void> {
+    return this.#input.close();
+  }
+}
+
+/**
+ * Reads until at least `wanted` bytes are there, or it is `enough`, or no more come; returns how many are there.
+ */
+export async function fill(
+  input: ByteInput,
+  buffer: Uint8Array,
+  filled: number,
+  wanted: number,
+  enough: (end: number) => boolean = () => false,
+): Promise<number> {
+  let end = filled;
+  while (end < wanted && !enough(end)) {
+    const count = await input.read(buffer.subarray(end));
+    if (count === 0) break;
+    end += count;
+  }
+  return end;
+}

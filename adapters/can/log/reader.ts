@@ -3,7 +3,7 @@ import { VigieError } from '../../../protocol/errors.ts';
 import { BytesLog } from './bytes-log.ts';
 import type { FileReader, FormatReader } from './format.ts';
 import { detect, formatNames, formats, headOf, identify, type LogFormat, packings, tableWith } from './formats.ts';
-import { type ByteInput, type LogFile, openInput } from './input.ts';
+import { type ByteInput, fill, type LogFile, openInput } from './input.ts';
 import { type LogOptions, type LogReader, UnknownFormat } from './log-reader.ts';
 import { fileOf, magicSize, mostPackings, packingOf } from './packing.ts';
 import { Recording } from './recording.ts';
@@ -126,23 +126,4 @@ function unknown(input: ByteInput, filled: number, known: string | undefined, wh
 function recognised(begun: Uint8Array): boolean {
   const end = Math.max(begun.lastIndexOf(0x0a), begun.lastIndexOf(0x0d));
   return end > 0 && detect(headOf(begun.subarray(0, end + 1))) !== undefined;
-}
-
-/**
- * Reads until at least `wanted` bytes are there, or it is `enough`, or no more come; returns how many are there.
- */
-async function fill(
-  input: ByteInput,
-  buffer: Uint8Array,
-  filled: number,
-  wanted: number,
-  enough: (end: number) => boolean = () => false,
-): Promise<number> {
-  let end = filled;
-  while (end < wanted && !enough(end)) {
-    const count = await input.read(buffer.subarray(end));
-    if (count === 0) break;
-    end += count;
-  }
-  return end;
 }

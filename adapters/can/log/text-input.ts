@@ -1,5 +1,5 @@
 /** The lines of a text in UTF-8 or UTF-16. */
-import type { ByteInput } from './input.ts';
+import { BegunInput, type ByteInput, fill } from './input.ts';
 import { longestLine } from './text.ts';
 import { Utf16Input, utf16Order } from './utf16.ts';
 
@@ -19,19 +19,17 @@ export interface TextLine {
 
 export class TextInput {
   readonly #input: ByteInput;
-  readonly #begun: Uint8Array;
 
-  private constructor(input: ByteInput, begun: Uint8Array) {
+  private constructor(input: ByteInput) {
     this.#input = input;
-    this.#begun = begun;
   }
 
   /** Begins to read, and tells UTF-16 from UTF-8; throws `input.unreadable`. */
   static async open(input: ByteInput): Promise<TextInput> {
-    const begun = await some(input);
+    const head = new Uint8Array(CHUNK);
+    const begun = head.subarray(0, await fill(input, head, 0, PROOF));
     const order = utf16Order(begun);
-    if (order === undefined) return new TextInput(input, begun);
-    return new TextInput(new Utf16Input(input, order, begun), new Uint8Array(0));
+    return new TextInput(order === undefined ? new BegunInput(input, begun) : new Utf16Input(input, order, begun));
   }
 
   /** Bytes of the file as it lies on the disk. */
@@ -53,7 +51,7 @@ export class TextInput {
     // A BOM is no character; bytes that are no UTF-8, as of Latin-1, become U+FFFD.
     const decoder = new TextDecoder('utf-8');
     const chunk = new Uint8Array(CHUNK);
-    let text = decoder.decode(this.#begun, { stream: true });
+    let text = '';
     let passing = false;
     for (let last = false; !last; ) {
       const count = await this.#input.read(chunk);
@@ -86,15 +84,4 @@ function endOf(text: string, from: number, last: boolean): number {
   LINE_END.lastIndex = from;
   const end = LINE_END.exec(text)?.index ?? -1;
   return end === text.length - 1 && text[end] === '\r' && !last ? -1 : end;
-}
-
-async function some(input: ByteInput): Promise<Uint8Array> {
-  const bytes = new Uint8Array(CHUNK);
-  let filled = 0;
-  while (filled < PROOF) {
-    const count = await input.read(bytes.subarray(filled));
-    if (count === 0) break;
-    filled += count;
-  }
-  return bytes.slice(0, filled);
 }
