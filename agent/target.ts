@@ -96,7 +96,7 @@ export type ValueRefusal =
   | 'no-place'
   | 'jump';
 
-/** Is told of each reading that becomes no value; `value` is in the unit of the path. Of a position as a whole the path is `lastPosition`. */
+/** Receives each refused reading; `value` is in the unit of the path. A whole position has the path `lastPosition`. */
 export interface RefusalListener {
   refused(path: string, rule: ValueRefusal, value: number, raw: number): void;
 }

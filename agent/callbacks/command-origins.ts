@@ -21,7 +21,7 @@ export interface CommandOrigin {
 }
 
 /**
- * Who is told of a command that is asked for as `remote` says (interface 4.17.2 Remote), and what goes along.
+ * The callback of a command and what its notifications carry, read from the request (interface 4.17.2 Remote).
  * @throws VigieError `input.malformed`, `input.unknown` for attributes that cannot be
  */
 export function commandOriginOf(callbackId: string, remote: Readonly<Record<string, unknown>>): CommandOrigin {

@@ -124,8 +124,8 @@ export class CommandIntake {
         return;
       }
       if (ledger.forgot(issued) || !ledger.use(key, command.counter)) {
-        // Not answered: the ledger may have forgotten this id, and whoever kept an old message must not be able to
-        // make the car contradict what it once said about it.
+        // The car does not answer: the ledger may have forgotten this id, and an old message, sent again, could make
+        // the car contradict its earlier report.
         this.#leaveUnanswered({ code: 'command.replayed', detail: `${id}: its counter was used, or may have been` });
         return;
       }

@@ -1,4 +1,4 @@
-/** The number of a car, asked of whoever gives it. */
+/** Asks the control units of a car for its vehicle identification number. */
 import { VigieError } from '../../../protocol/errors.ts';
 import type { DiagnosticAnswer, DiagnosticRequester } from '../requester.ts';
 import { vehicleIdentificationNumber, vinOfDataIdentifier } from '../vehicle-information.ts';

@@ -13,7 +13,7 @@ export class TimeReader {
     this.unit = time === undefined || time.unit === 'auto' ? undefined : time.unit;
   }
 
-  /** Milliseconds, as the file has them; NaN for what is no time. */
+  /** Milliseconds, as the file has them; NaN for a cell without a time. */
   at(fields: Fields): number {
     const { column } = this;
     if (column < 0) return 0;

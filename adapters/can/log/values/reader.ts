@@ -34,7 +34,7 @@ export async function isValueTable(bytes: ByteInput): Promise<boolean> {
 
 /**
  * @param name what people know the table by
- * @throws VigieError `input.unreadable`; `input.malformed` for what is no table of values
+ * @throws VigieError `input.unreadable`; `input.malformed` for a file that holds no table of values
  */
 export async function openValueTable(bytes: ByteInput, name: string, options: ValueLogOptions = {}): Promise<ValueLog> {
   const input = await TextInput.open(bytes);

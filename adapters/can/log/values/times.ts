@@ -119,7 +119,7 @@ export class ValueTimes {
     this.#start = form.kind === 'clock' ? Math.floor(start / DAY) * DAY : start;
   }
 
-  /** UTC milliseconds; NaN for what is no time, or one that no car is driven at. */
+  /** UTC milliseconds; NaN for a cell without a time, or a time before or after that of cars. */
   at(text: string): number {
     const at = this.#read(text);
     return Math.abs(at) <= LATEST ? at : Number.NaN;
