@@ -19,7 +19,7 @@ an emulated machine, whose two processors players and reader share; \`npm run te
     const said: Said[] = [];
     try {
       installKernel();
-      await runInKernel('measure.ts', seconds, (line) => {
+      await runInKernel('measure', seconds, (line) => {
         if (line.startsWith('{')) said.push(JSON.parse(line) as Said);
       });
     } catch (error) {

@@ -10,7 +10,7 @@ try {
   if (!Number.isFinite(seconds) || seconds <= 0) throw new Error(`${process.argv[2]} is no number of seconds`);
   installKernel();
   let total: RegExpExecArray | undefined;
-  await runInKernel('checks.ts', seconds, (line) => {
+  await runInKernel('checks', seconds, (line) => {
     total = /^(\d+) passed, (\d+) failed, (\d+) skipped$/.exec(line) ?? total;
     // The last line is ours, whatever the kernel says when it goes down.
     if (line !== total?.[0]) console.log(line);

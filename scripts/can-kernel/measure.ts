@@ -5,7 +5,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { type Load, load, play } from './load.ts';
 import { addInterface } from './rig.ts';
 
@@ -26,7 +25,8 @@ async function others(program: string, ...args: readonly string[]): Promise<Load
   return { sent, received, missing: sent - received, dropped: sent - received, seconds: lasted, processor };
 }
 
-const python = fileURLToPath(new URL('../benchmark/reference/python_can_live.py', import.meta.url));
+/** From the project's folder, in which the kernel starts this. */
+const python = 'scripts/benchmark/reference/python_can_live.py';
 const readers: Readonly<Record<string, () => Promise<Load>>> = {
   vigie: () => load(names, RATE, seconds),
   'python-can': () => others('/usr/bin/python3', python),

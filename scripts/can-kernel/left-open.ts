@@ -1,0 +1,8 @@
+/** Opens a source and leaves: `exit` while it is open, `stop` when it is stopped. For leaving.ts. */
+import assert from 'node:assert/strict';
+import { Bus } from './rig.ts';
+
+const bus = await Bus.open();
+assert.equal(bus.health.state, 'running');
+if (process.argv[2] === 'exit') setImmediate(() => process.exit(0));
+else await bus.can.stop();
