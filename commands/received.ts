@@ -1,6 +1,6 @@
-import { Runs } from '../agent/outbox/runs.ts';
 import { decodeMessage } from '../protocol/cbor/message.ts';
 import { classOf } from '../protocol/classes.ts';
+import { Runs } from '../protocol/runs.ts';
 import type { Gap } from '../protocol/schema/gap.ts';
 import type { Message } from '../protocol/schema/message.ts';
 import { telemetryJson } from '../protocol/schema/telemetry.ts';

@@ -3,9 +3,10 @@
  * memory, the rest is its record. A change takes effect in the rows at once and is written with the next group; until
  * then the record waits in a batch that is, byte by byte, what will be written behind the last group.
  */
-import { type Run, Runs } from '../../agent/outbox/runs.ts';
+
 import type { Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { type Run, Runs } from '../../protocol/runs.ts';
 import { type Item, RecordBatch } from './batch.ts';
 import { RecordCursor } from './cursor.ts';
 import { Kinds } from './message-record.ts';

@@ -1,5 +1,5 @@
 /** Rebuilds the contents from the records of all segments, in the order they were written in. */
-import { Runs } from '../../agent/outbox/runs.ts';
+import { Runs } from '../../protocol/runs.ts';
 import { type Contents, runsOf, type Series } from './contents.ts';
 import { crc32c } from './crc32c.ts';
 import { RecordCursor } from './cursor.ts';

@@ -1,9 +1,9 @@
 /** What will never be sent and has not yet been told to a receiver that acknowledged it. */
 import { classOf } from '../../protocol/classes.ts';
+import { type Run, Runs } from '../../protocol/runs.ts';
 import type { Gap } from '../../protocol/schema/gap.ts';
 import { type Kind, kinds } from '../../protocol/schema/kind.ts';
 import type { OutboxReference, OwedNumbers } from '../ports.ts';
-import { type Run, Runs } from './runs.ts';
 
 /** The class whose numbers gap messages have. */
 const GAP_CLASS = classOf('gap');

@@ -1,9 +1,9 @@
 /** What a start knows of messages that will never come: what an earlier run noted, and what damage of the disk took. */
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
+import type { Runs } from '../../protocol/runs.ts';
 import type { Log, Memory, OutboxStore } from '../ports.ts';
 import type { Gaps } from './gaps.ts';
-import type { Runs } from './runs.ts';
 
 /** Runs of numbers that one line of the log names. */
 const NAMED = 20;

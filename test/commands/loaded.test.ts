@@ -8,6 +8,8 @@ import { logFormats } from '../../adapters/can/log/formats.ts';
 import { VigieProcess } from '../rig/bench.ts';
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+/** Where the project lies may be called anything. */
+const root = new URL('../..', import.meta.url).href;
 const folder = mkdtempSync(join(tmpdir(), 'vigie-loaded-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -52,6 +54,13 @@ test('a unit on a live bus loads nothing that reads logs', async () => {
   for (const module of ['reader', 'formats', 'input', 'unpacked', 'zip', ...logFormats]) {
     expect(loaded).not.toContain(module);
   }
+});
+
+test('a unit in the car loads nothing of the hub, and no SQLite', async () => {
+  const urls = await loadedWith('{ bus: body, socketcan: vigie-none }');
+  // That modules of Node are in the list at all.
+  expect(urls).toContain('node:fs');
+  expect(urls.filter((url) => /\/(hub|adapters\/database)\/|sqlite/.test(url.replace(root, '/')))).toEqual([]);
 });
 
 test('a unit that plays a log loads the reader of its format and no other', async () => {

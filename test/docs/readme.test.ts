@@ -25,7 +25,7 @@ const folders = (name: string): string[] =>
 describe('the pages are true', () => {
   test('the README names every room, and every adapter by its folder', () => {
     const readme = page('README.md');
-    for (const room of ['protocol', 'agent', 'adapters', 'config', 'commands', 'scripts', 'test']) {
+    for (const room of ['protocol', 'agent', 'hub', 'adapters', 'config', 'commands', 'scripts', 'test']) {
       expect(readme, room).toContain(`| \`${room}/\``);
       expect(existsSync(join(root, room))).toBe(true);
     }

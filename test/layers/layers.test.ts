@@ -16,9 +16,10 @@ const adapters = readdirSync(join(root, 'adapters'), { withFileTypes: true })
 
 /** [importing file, imported file] with what both are. */
 const forbidden: [string, string][] = [
-  ...['agent', 'adapters/can', 'config', 'commands', 'scripts'].map((to): [string, string] => ['protocol', to]),
-  ...['adapters/can', 'config', 'commands', 'scripts'].map((to): [string, string] => ['agent', to]),
-  ...['agent', 'adapters/can', 'commands', 'scripts'].map((to): [string, string] => ['config', to]),
+  ...['agent', 'hub', 'adapters/can', 'config', 'commands', 'scripts'].map((to): [string, string] => ['protocol', to]),
+  ...['hub', 'adapters/can', 'config', 'commands', 'scripts'].map((to): [string, string] => ['agent', to]),
+  ...['agent', 'adapters/can', 'config', 'commands', 'scripts'].map((to): [string, string] => ['hub', to]),
+  ...['agent', 'hub', 'adapters/can', 'commands', 'scripts'].map((to): [string, string] => ['config', to]),
   ...adapters.flatMap((from) =>
     ['config', 'commands', 'scripts', ...adapters.filter((to) => to !== from).map((to) => `adapters/${to}`)].map(
       (to): [string, string] => [`adapters/${from}`, to],
@@ -28,11 +29,14 @@ const forbidden: [string, string][] = [
 ];
 const allowed: [string, string][] = [
   ['agent', 'protocol'],
+  ['hub', 'protocol'],
   ['config', 'protocol'],
+  ['commands', 'hub'],
   ['commands', 'config'],
   ['commands', 'agent'],
   ...adapters.flatMap((from): [string, string][] => [
     [`adapters/${from}`, 'agent'],
+    [`adapters/${from}`, 'hub'],
     [`adapters/${from}`, 'protocol'],
     ['commands', `adapters/${from}`],
   ]),
@@ -102,6 +106,9 @@ beforeAll(() => {
       ([room, name, use]) => [`${room}/second-${name}.ts`, `export const used = ${use};\n`] as const,
     ),
     ['protocol/interface/json/first.ts', 'export const used = [new Date(0).toISOString(), writerOf(alertSchema)];\n'],
+    ['hub/node.ts', "import { readFileSync } from 'node:fs';\n\nexport const used = readFileSync;\n"],
+    ['hub/timer.ts', 'export const used = setTimeout;\n'],
+    ['hub/clock.ts', 'export const used = Date.now();\n'],
     ['agent/node.ts', "import { readFileSync } from 'node:fs';\n\nexport const used = readFileSync;\n"],
     ...[...clocks, ...calendars].map(([name, use]) => [`agent/${name}.ts`, `export const used = ${use};\n`] as const),
     ['protocol/timer.ts', 'export const used = setTimeout;\n'],
@@ -142,6 +149,9 @@ describe('imports go one way', () => {
 
   test('the core uses no node module or timer, and no cycle exists, types included', () => {
     expect(faults.get('agent/node.ts')).toContain('lint/correctness/noNodejsModules');
+    expect(faults.get('hub/node.ts')).toContain('lint/correctness/noNodejsModules');
+    expect(faults.get('hub/timer.ts')).toContain('lint/style/noRestrictedGlobals');
+    expect(faults.get('hub/clock.ts')).toContain('plugin');
     expect(faults.get('protocol/timer.ts')).toContain('lint/style/noRestrictedGlobals');
     expect(faults.get('protocol/cycle-a.ts')).toContain('lint/suspicious/noImportCycles');
   });

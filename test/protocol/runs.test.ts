@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Runs } from '../../../agent/outbox/runs.ts';
+import { Runs } from '../../protocol/runs.ts';
 
 test('holds what was added and not removed, as ascending runs that do not touch', () => {
   const span = fc.tuple(fc.boolean(), fc.nat(60), fc.nat(8));

@@ -1,0 +1,66 @@
+/** Tables of the hub. Each step brings the format of the number before to its own; steps are never changed. */
+export const steps: readonly string[] = [
+  `
+  CREATE TABLE vehicles (
+    id INTEGER PRIMARY KEY,
+    vin TEXT NOT NULL UNIQUE,
+    first_seen INTEGER NOT NULL,
+    last_seen INTEGER NOT NULL
+  ) STRICT;
+  -- As they came; the key makes a repetition harmless.
+  CREATE TABLE messages (
+    id INTEGER PRIMARY KEY,
+    vehicle INTEGER NOT NULL REFERENCES vehicles,
+    class INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    boot INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    clock TEXT NOT NULL,
+    received INTEGER NOT NULL,
+    payload BLOB NOT NULL,
+    UNIQUE (vehicle, class, seq, boot)
+  ) STRICT;
+  -- The message that has the present form of a record; at is corrected where the car learnt the time later.
+  CREATE TABLE records (
+    vehicle INTEGER NOT NULL REFERENCES vehicles,
+    collection TEXT NOT NULL,
+    id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    boot INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    message INTEGER NOT NULL REFERENCES messages,
+    PRIMARY KEY (vehicle, collection, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX records_by_time ON records (vehicle, collection, at, id);
+  -- Runs of numbers as JSON: [[first, last], ...].
+  CREATE TABLE numbers (
+    vehicle INTEGER NOT NULL REFERENCES vehicles,
+    class INTEGER NOT NULL,
+    arrived TEXT NOT NULL,
+    given_up TEXT NOT NULL,
+    PRIMARY KEY (vehicle, class)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE status (
+    vehicle INTEGER PRIMARY KEY REFERENCES vehicles,
+    document TEXT NOT NULL
+  ) STRICT;
+  -- What hello says to add to the moments of a start of the agent that did not know the time, ms.
+  CREATE TABLE corrections (
+    vehicle INTEGER NOT NULL REFERENCES vehicles,
+    boot INTEGER NOT NULL,
+    behind INTEGER NOT NULL,
+    PRIMARY KEY (vehicle, boot)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE refused (
+    id INTEGER PRIMARY KEY,
+    topic TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    received INTEGER NOT NULL,
+    payload BLOB NOT NULL
+  ) STRICT;
+  `,
+];
+
+/** Number of the format that this program writes. */
+export const FORMAT = steps.length;

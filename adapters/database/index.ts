@@ -1,0 +1,3 @@
+export { SqliteMessageStore } from './message-store.ts';
+export { RecordReader } from './record-reader.ts';
+export { SqliteDatabase } from './sqlite.ts';

@@ -1,0 +1,215 @@
+/** Messages of all cars, with the numbers, records and Status that follow from them, in one commit. */
+import { type CarMessage, isAfter, type MessageOrder, type RefusedMessage, recordPlaceOf } from '../../hub/message.ts';
+import { ClassNumbers } from '../../hub/numbers.ts';
+import type { KnownVehicle, MessageStore, NumbersStore, VehicleNumbers } from '../../hub/ports.ts';
+import { type KeptStatus, VehicleStatus } from '../../hub/vehicle-status.ts';
+import type { Run } from '../../protocol/runs.ts';
+import type { SqliteDatabase } from './sqlite.ts';
+
+/** Refused messages that are kept, the newest: they are for a person who looks for the cause. */
+const REFUSED_KEPT = 1_000;
+
+/** What one commit changes of what is kept as a whole. */
+interface Changes {
+  readonly numbers: Map<string, { readonly vehicle: number; readonly class: number; readonly value: ClassNumbers }>;
+  readonly statuses: Map<number, VehicleStatus>;
+}
+
+export class SqliteMessageStore implements MessageStore, NumbersStore {
+  readonly #database: SqliteDatabase;
+  /** As committed, by the id of the vehicle. */
+  readonly #statuses = new Map<number, VehicleStatus>();
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  async save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<void> {
+    const statuses = this.#database.transaction(() => {
+      const changes: Changes = { numbers: new Map(), statuses: new Map() };
+      for (const one of messages) this.#keep(one, changes);
+      for (const { vehicle, class: priority, value } of changes.numbers.values()) {
+        const { arrived, givenUp } = value.kept;
+        this.#database.run(
+          `INSERT INTO numbers VALUES (?, ?, ?, ?)
+           ON CONFLICT DO UPDATE SET arrived = excluded.arrived, given_up = excluded.given_up`,
+          vehicle,
+          priority,
+          JSON.stringify(arrived),
+          JSON.stringify(givenUp),
+        );
+      }
+      for (const [vehicle, { kept }] of changes.statuses) {
+        this.#database.run(
+          'INSERT INTO status VALUES (?, ?) ON CONFLICT DO UPDATE SET document = excluded.document',
+          vehicle,
+          JSON.stringify(kept),
+        );
+      }
+      this.#refuse(refused);
+      return changes.statuses;
+    });
+    for (const [vehicle, status] of statuses) this.#statuses.set(vehicle, status);
+  }
+
+  async vehicles(): Promise<readonly KnownVehicle[]> {
+    return this.#database.all('SELECT vin, first_seen, last_seen FROM vehicles ORDER BY vin').map((row) => ({
+      vin: row['vin'] as string,
+      firstSeen: row['first_seen'] as number,
+      lastSeen: row['last_seen'] as number,
+    }));
+  }
+
+  async numbers(vin: string): Promise<readonly VehicleNumbers[] | undefined> {
+    const vehicle = this.#vehicleOf(vin);
+    if (vehicle === undefined) return undefined;
+    return this.#database
+      .all('SELECT class, arrived, given_up FROM numbers WHERE vehicle = ? ORDER BY class', vehicle)
+      .map((row) => ({ class: row['class'] as number, ...numbersOf(row['arrived'], row['given_up']).report }));
+  }
+
+  /** Status as committed; undefined: no such car. Not to be changed. */
+  status(vin: string): VehicleStatus | undefined {
+    const vehicle = this.#vehicleOf(vin);
+    if (vehicle === undefined) return undefined;
+    const known = this.#statuses.get(vehicle);
+    if (known !== undefined) return known;
+    const read = this.#readStatus(vehicle);
+    this.#statuses.set(vehicle, read);
+    return read;
+  }
+
+  #keep({ vin, class: priority, message, payload, received }: CarMessage, changes: Changes): void {
+    const { seq, boot, kind, at, clock } = message;
+    const { id: vehicle } = this.#database.one(
+      `INSERT INTO vehicles (vin, first_seen, last_seen) VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET last_seen = max(last_seen, excluded.last_seen) RETURNING id`,
+      vin,
+      received,
+      received,
+    ) as { id: number };
+    const row = this.#database.one(
+      `INSERT INTO messages (vehicle, class, seq, boot, kind, at, clock, received, payload)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
+      vehicle,
+      priority,
+      seq,
+      boot,
+      kind,
+      Math.round(at),
+      clock,
+      received,
+      payload,
+    );
+    if (row === undefined) return;
+    this.#numbersIn(changes, vehicle, priority).arrive(seq);
+    if (kind === 'gap') this.#numbersIn(changes, vehicle, message.body.class).giveUp(message.body.numbers);
+    if (kind === 'status') this.#statusIn(changes, vehicle).apply(message.body, { boot, seq });
+    if (kind === 'hello' && message.body.behind !== undefined) this.#correct(vehicle, boot, message.body.behind);
+    this.#keepRecord(vehicle, row['id'] as number, message);
+  }
+
+  /** The newest message of a record has its present form. */
+  #keepRecord(vehicle: number, row: number, message: CarMessage['message']): void {
+    const place = recordPlaceOf(message);
+    if (place === undefined) return;
+    const { boot, seq, clock } = message;
+    const known = this.#database.one(
+      'SELECT boot, seq FROM records WHERE vehicle = ? AND collection = ? AND id = ?',
+      vehicle,
+      place.collection,
+      place.id,
+    ) as MessageOrder | undefined;
+    if (known !== undefined && !isAfter(message, known)) return;
+    const behind = clock === 'none' ? this.#behind(vehicle, boot) : 0;
+    this.#database.run(
+      `INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+       at = excluded.at, boot = excluded.boot, seq = excluded.seq, message = excluded.message`,
+      vehicle,
+      place.collection,
+      place.id,
+      place.at + behind,
+      boot,
+      seq,
+      row,
+    );
+  }
+
+  /** The car learnt the time: what it sent of this start before has moments that are so far behind. */
+  #correct(vehicle: number, boot: number, behind: number): void {
+    const by = Math.round(behind);
+    const isNew = this.#database.run(
+      'INSERT INTO corrections VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+      vehicle,
+      boot,
+      by,
+    );
+    if (isNew === 0) return;
+    this.#database.run(
+      `UPDATE records SET at = at + ? WHERE vehicle = ? AND boot = ?
+       AND (SELECT clock FROM messages WHERE messages.id = records.message) = 'none'`,
+      by,
+      vehicle,
+      boot,
+    );
+  }
+
+  #behind(vehicle: number, boot: number): number {
+    const row = this.#database.one('SELECT behind FROM corrections WHERE vehicle = ? AND boot = ?', vehicle, boot);
+    return (row?.['behind'] as number | undefined) ?? 0;
+  }
+
+  #numbersIn({ numbers }: Changes, vehicle: number, priority: number): ClassNumbers {
+    const name = `${vehicle}/${priority}`;
+    const known = numbers.get(name);
+    if (known !== undefined) return known.value;
+    const row = this.#database.one(
+      'SELECT arrived, given_up FROM numbers WHERE vehicle = ? AND class = ?',
+      vehicle,
+      priority,
+    );
+    const value = row === undefined ? new ClassNumbers() : numbersOf(row['arrived'], row['given_up']);
+    numbers.set(name, { vehicle, class: priority, value });
+    return value;
+  }
+
+  /** A copy: a commit that fails changes nothing that readers see. */
+  #statusIn({ statuses }: Changes, vehicle: number): VehicleStatus {
+    const changed = statuses.get(vehicle);
+    if (changed !== undefined) return changed;
+    const committed = this.#statuses.get(vehicle);
+    const copy = committed === undefined ? this.#readStatus(vehicle) : new VehicleStatus(committed.kept);
+    statuses.set(vehicle, copy);
+    return copy;
+  }
+
+  #readStatus(vehicle: number): VehicleStatus {
+    const row = this.#database.one('SELECT document FROM status WHERE vehicle = ?', vehicle);
+    return new VehicleStatus(row === undefined ? undefined : (JSON.parse(row['document'] as string) as KeptStatus));
+  }
+
+  #refuse(refused: readonly RefusedMessage[]): void {
+    for (const { topic, reason, received, payload } of refused) {
+      this.#database.run(
+        'INSERT INTO refused (topic, reason, received, payload) VALUES (?, ?, ?, ?)',
+        topic,
+        reason,
+        received,
+        payload,
+      );
+    }
+    if (refused.length > 0)
+      this.#database.run('DELETE FROM refused WHERE id <= (SELECT max(id) FROM refused) - ?', REFUSED_KEPT);
+  }
+
+  #vehicleOf(vin: string): number | undefined {
+    return this.#database.one('SELECT id FROM vehicles WHERE vin = ?', vin)?.['id'] as number | undefined;
+  }
+}
+
+function numbersOf(arrived: unknown, givenUp: unknown): ClassNumbers {
+  return new ClassNumbers({
+    arrived: JSON.parse(arrived as string) as readonly Run[],
+    givenUp: JSON.parse(givenUp as string) as readonly Run[],
+  });
+}

@@ -1,0 +1,116 @@
+/** The database of a hub without a database server: one SQLite file, written by one process. */
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { VigieError } from '../../protocol/errors.ts';
+import { FORMAT, steps } from './format.ts';
+
+export type SqliteRow = Readonly<Record<string, string | number | Uint8Array | null>>;
+
+export class SqliteDatabase {
+  readonly #database: DatabaseSync;
+  readonly #where: string;
+  readonly #statements = new Map<string, StatementSync>();
+
+  private constructor(database: DatabaseSync, where: string) {
+    this.#database = database;
+    this.#where = where;
+  }
+
+  /**
+   * Opens the file, makes it when it is not there, and brings its format up to date.
+   * Rejects with `usage.wrong` where Node has no SQLite or the file was written by a newer Vigie, with
+   * `input.unreadable` for a file that is no database of a hub.
+   */
+  static async open(file: string): Promise<SqliteDatabase> {
+    const { DatabaseSync } = await sqlite(file);
+    let database: DatabaseSync | undefined;
+    try {
+      database = new DatabaseSync(file);
+      // FULL: a commit is on disk when it returns, also over a power cut (sqlite.org/pragma.html#pragma_synchronous).
+      database.exec(
+        'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000;',
+      );
+      const opened = new SqliteDatabase(database, file);
+      opened.#upgrade();
+      return opened;
+    } catch (cause) {
+      database?.close();
+      if (cause instanceof VigieError) throw cause;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new VigieError('input.unreadable', `cannot be opened as the database of the hub: ${reason}`, {
+        where: file,
+        cause,
+      });
+    }
+  }
+
+  all(sql: string, ...values: SQLInputValue[]): readonly SqliteRow[] {
+    return this.#statement(sql).all(...values) as unknown as readonly SqliteRow[];
+  }
+
+  one(sql: string, ...values: SQLInputValue[]): SqliteRow | undefined {
+    return this.#statement(sql).get(...values) as unknown as SqliteRow | undefined;
+  }
+
+  /** @returns how many rows were written */
+  run(sql: string, ...values: SQLInputValue[]): number {
+    return Number(this.#statement(sql).run(...values).changes);
+  }
+
+  /** Everything that `work` writes is on disk when this returns, or none of it. @throws VigieError `store.failed` */
+  transaction<T>(work: () => T): T {
+    try {
+      this.#database.exec('BEGIN IMMEDIATE');
+      const result = work();
+      this.#database.exec('COMMIT');
+      return result;
+    } catch (cause) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      if (cause instanceof VigieError) throw cause;
+      throw new VigieError('store.failed', cause instanceof Error ? cause.message : String(cause), {
+        where: this.#where,
+        cause,
+      });
+    }
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#database.close();
+  }
+
+  #statement(sql: string): StatementSync {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const made = this.#database.prepare(sql);
+    this.#statements.set(sql, made);
+    return made;
+  }
+
+  #upgrade(): void {
+    const { user_version: found } = this.one('PRAGMA user_version') as { user_version: number };
+    if (found > FORMAT) {
+      const text = `was written by a newer Vigie (format ${found}; this one knows ${FORMAT}): install that version, or choose another directory with --data`;
+      throw new VigieError('usage.wrong', text, { where: this.#where });
+    }
+    if (found === 0 && this.one('SELECT 1 FROM sqlite_schema LIMIT 1') !== undefined) {
+      throw new VigieError('input.unreadable', 'is the database of another program: choose another directory', {
+        where: this.#where,
+      });
+    }
+    for (let format = found; format < FORMAT; format++) {
+      this.transaction(() => {
+        this.#database.exec(steps[format] as string);
+        this.#database.exec(`PRAGMA user_version = ${format + 1}`);
+      });
+    }
+  }
+}
+
+async function sqlite(where: string): Promise<typeof import('node:sqlite')> {
+  try {
+    return await import('node:sqlite');
+  } catch (cause) {
+    const text = `the hub needs SQLite, which Node ${process.versions.node} does not have: use Node 24 or newer`;
+    throw new VigieError('usage.wrong', text, { where, cause });
+  }
+}

@@ -1,0 +1,82 @@
+/** Takes messages from the broker. Those that arrive together share one commit; each is acknowledged after it. */
+import { VigieError } from '../protocol/errors.ts';
+import { type CarMessage, type RefusedMessage, readMessage } from './message.ts';
+import type { HubLog, MessageStore, WallClock } from './ports.ts';
+
+/** Messages of one commit: the backlog of a car that was away must not hold up the others. */
+const BATCH = 500;
+
+export interface IntakeParts {
+  readonly store: MessageStore;
+  readonly clock: WallClock;
+  readonly log: HubLog;
+  /** Calls `work` when what has already arrived has been taken in. */
+  readonly soon: (work: () => void) => void;
+}
+
+interface Waiting {
+  readonly item: { readonly read: CarMessage } | { readonly refused: RefusedMessage };
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+export class Intake {
+  readonly #parts: IntakeParts;
+  #waiting: Waiting[] = [];
+  #draining = false;
+  /** Settles when nothing waits any more. */
+  #drained: Promise<void> = Promise.resolve();
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Resolves when the message is on disk: only then may it be acknowledged. Bytes that are no message are kept aside and
+   * acknowledged, or the car would send them for ever. Rejects with `store.failed`: the car sends it again.
+   */
+  accept(topic: string, payload: Uint8Array): Promise<void> {
+    const item = this.#read(topic, payload);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject });
+      if (this.#draining) return;
+      this.#draining = true;
+      this.#drained = new Promise((done) => {
+        this.#parts.soon(() => void this.#drain().then(done));
+      });
+    });
+  }
+
+  /** Resolves when everything that was accepted is on disk or was rejected. */
+  async settled(): Promise<void> {
+    while (this.#draining) await this.#drained;
+  }
+
+  #read(topic: string, payload: Uint8Array): Waiting['item'] {
+    const received = Math.round(this.#parts.clock.now());
+    try {
+      return { read: readMessage(topic, payload, received) };
+    } catch (error) {
+      if (!(error instanceof VigieError)) throw error;
+      this.#parts.log.warn('hub.message.refused', { topic, reason: error.message });
+      return { refused: { topic, reason: error.message, payload, received } };
+    }
+  }
+
+  /** Never rejects: each message is told what became of it. */
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, BATCH);
+      const messages = batch.flatMap(({ item }) => ('read' in item ? [item.read] : []));
+      const refused = batch.flatMap(({ item }) => ('refused' in item ? [item.refused] : []));
+      try {
+        await this.#parts.store.save(messages, refused);
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        this.#parts.log.error('hub.store.failed', { messages: batch.length, error: (error as Error).message });
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    this.#draining = false;
+  }
+}

@@ -1,0 +1,74 @@
+/** A message from a car as the hub keeps it: its bytes unchanged, and beside them what queries need. */
+import { decodeMessage } from '../protocol/cbor/message.ts';
+import { classOf } from '../protocol/classes.ts';
+import { VigieError } from '../protocol/errors.ts';
+import type { Message } from '../protocol/schema/message.ts';
+import { parseTopic } from '../protocol/topics.ts';
+
+export interface CarMessage {
+  readonly vin: string;
+  /** Priority class (protocol/classes.ts). */
+  readonly class: number;
+  readonly message: Message;
+  /** As it came. */
+  readonly payload: Uint8Array;
+  /** UTC ms of the hub. */
+  readonly received: number;
+}
+
+/** A message that the hub cannot read; a car that sends it again would send the same bytes. */
+export interface RefusedMessage {
+  readonly topic: string;
+  readonly reason: string;
+  readonly payload: Uint8Array;
+  /** UTC ms of the hub. */
+  readonly received: number;
+}
+
+/** @throws VigieError `message.malformed`, `message.unbounded` for bytes that are not the message its topic announces */
+export function readMessage(topic: string, payload: Uint8Array, received: number): CarMessage {
+  const parsed = parseTopic(topic);
+  if (parsed?.direction !== 'up') {
+    throw new VigieError('message.malformed', 'the topic is not vigie/1/{VIN}/up/{kind} of this protocol version');
+  }
+  const message = decodeMessage(payload);
+  if (message.kind !== parsed.kind) {
+    throw new VigieError('message.malformed', `the topic announces ${parsed.kind}, the message is ${message.kind}`);
+  }
+  return { vin: parsed.vin, class: classOf(message.kind), message, payload, received };
+}
+
+/** Kinds of messages whose bodies are records with an id: each message has the record as it is then. */
+const recordKinds: ReadonlySet<string> = new Set(['trip', 'alert', 'collision', 'maintenance', 'alarm', 'stolen']);
+
+/** Where a record stands in its collection, as in the car. */
+export interface RecordPlace {
+  readonly collection: string;
+  readonly id: string;
+  /** UTC ms by the clock that the car had then. */
+  readonly at: number;
+}
+
+/** The record that a message carries: a record with an id, or a piece of a series, which is its own record. */
+export function recordPlaceOf({ kind, seq, boot, body }: Message): RecordPlace | undefined {
+  const piece = `${boot.toString(16)}-${seq.toString(16)}`;
+  if (kind === 'telemetry') return { collection: kind, id: piece, at: Math.round(body.start) };
+  if (kind === 'waypoint') {
+    const [first] = body.points;
+    return first === undefined ? undefined : { collection: kind, id: piece, at: Math.round(first.at) };
+  }
+  if (!recordKinds.has(kind)) return undefined;
+  const { id, createdAt } = body as { readonly id: string; readonly createdAt: number };
+  return { collection: kind, id, at: Math.round(createdAt) };
+}
+
+/** The order in which a car made its messages of one class: starts of the agent are counted, numbers within them. */
+export interface MessageOrder {
+  readonly boot: number;
+  readonly seq: number;
+}
+
+/** Whether `a` was made after `b`. */
+export function isAfter(a: MessageOrder, b: MessageOrder): boolean {
+  return a.boot > b.boot || (a.boot === b.boot && a.seq > b.seq);
+}

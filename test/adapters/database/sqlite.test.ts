@@ -1,0 +1,139 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, expect, test, vi } from 'vitest';
+import { FORMAT } from '../../../adapters/database/format.ts';
+import { RecordReader, SqliteDatabase, SqliteMessageStore } from '../../../adapters/database/index.ts';
+import { hubStoreContract } from '../../contracts/hub-store.ts';
+import { NOON } from '../../hub/messages.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'vigie-database-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let made = 0;
+const newFile = (): string => join(folder, `${++made}.sqlite`);
+
+hubStoreContract('SQLite', async () => {
+  const file = newFile();
+  let database = await SqliteDatabase.open(file);
+  let store = new SqliteMessageStore(database);
+  return {
+    get store() {
+      return store;
+    },
+    status: async (vin) => store.status(vin)?.contents(),
+    get: async (vin, collection, id) => new RecordReader(database, vin).get(collection, id),
+    list: async (vin, collection, from, to) => [...new RecordReader(database, vin).list(collection, from, to)],
+    payloads: async (vin) =>
+      database
+        .all(
+          `SELECT payload FROM messages JOIN vehicles ON vehicles.id = vehicle WHERE vin = ?
+           ORDER BY class, seq, boot`,
+          vin,
+        )
+        .map(({ payload }) => payload as Uint8Array),
+    reopen: async () => {
+      database.close();
+      database = await SqliteDatabase.open(file);
+      store = new SqliteMessageStore(database);
+    },
+    close: async () => database.close(),
+  };
+});
+
+test('of messages that could not be read the newest thousand are kept', async () => {
+  const database = await SqliteDatabase.open(newFile());
+  const store = new SqliteMessageStore(database);
+  const refused = Array.from({ length: 1_200 }, (_, index) => ({
+    topic: `t${index}`,
+    reason: 'not a message',
+    payload: Uint8Array.of(1),
+    received: NOON,
+  }));
+  await store.save([], refused.slice(0, 700));
+  await store.save([], refused.slice(700));
+  const kept = database.all('SELECT topic FROM refused ORDER BY id').map(({ topic }) => topic);
+  expect(kept).toEqual(refused.slice(200).map(({ topic }) => topic));
+  database.close();
+});
+
+test('a commit is on disk when it has ended: every write of the log is synced', async () => {
+  const database = await SqliteDatabase.open(newFile());
+  expect(database.one('PRAGMA journal_mode')).toEqual({ journal_mode: 'wal' });
+  // 2 is FULL.
+  expect(database.one('PRAGMA synchronous')).toEqual({ synchronous: 2 });
+  database.close();
+});
+
+test('a database of a newer Vigie is refused and stays as it was', async () => {
+  const file = newFile();
+  (await SqliteDatabase.open(file)).close();
+  const newer = new DatabaseSync(file);
+  newer.exec(`PRAGMA user_version = ${FORMAT + 1}`);
+  newer.close();
+  await expect(SqliteDatabase.open(file)).rejects.toThrow(
+    `${file}: was written by a newer Vigie (format ${FORMAT + 1}; this one knows ${FORMAT}): install that version`,
+  );
+  const after = new DatabaseSync(file);
+  expect(after.prepare('PRAGMA user_version').get()).toEqual({ user_version: FORMAT + 1 });
+  after.close();
+});
+
+test('the database of another program is refused and stays as it was', async () => {
+  const file = newFile();
+  const foreign = new DatabaseSync(file);
+  foreign.exec('CREATE TABLE theirs (x)');
+  foreign.close();
+  await expect(SqliteDatabase.open(file)).rejects.toThrow('is the database of another program');
+  const after = new DatabaseSync(file);
+  expect(after.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()).toEqual([{ name: 'theirs' }]);
+  after.close();
+});
+
+test('a file that is no database is refused by its name', async () => {
+  const file = newFile();
+  writeFileSync(file, 'not a database, but as long as the head of one: '.repeat(20));
+  await expect(SqliteDatabase.open(file)).rejects.toThrow(/sqlite: cannot be opened as the database of the hub: /);
+});
+
+test('where Node has no SQLite, one line says which Node to use', async () => {
+  vi.resetModules();
+  vi.doMock('node:sqlite', () => {
+    throw new Error('No such built-in module: node:sqlite');
+  });
+  try {
+    const older = await import('../../../adapters/database/index.ts');
+    await expect(older.SqliteDatabase.open(newFile())).rejects.toThrow(
+      /the hub needs SQLite, which Node \S+ does not have: use Node 24 or newer$/,
+    );
+  } finally {
+    vi.doUnmock('node:sqlite');
+    vi.resetModules();
+  }
+});
+
+test('lists and finds records by their indexes, never by reading a whole table', async () => {
+  const database = await SqliteDatabase.open(newFile());
+  const asked: string[] = [];
+  const all = database.all.bind(database);
+  const one = database.one.bind(database);
+  vi.spyOn(database, 'all').mockImplementation((sql, ...values) => {
+    asked.push(sql);
+    return all(sql, ...values);
+  });
+  vi.spyOn(database, 'one').mockImplementation((sql, ...values) => {
+    asked.push(sql);
+    return one(sql, ...values);
+  });
+  const reader = new RecordReader(database, 'x');
+  expect([...reader.list('trip', 1, 2)]).toEqual([]);
+  reader.get('trip', 'a');
+  vi.restoreAllMocks();
+  expect(asked).toHaveLength(2);
+  for (const sql of asked) {
+    const parameters = sql.match(/\?/g)?.map(() => 1) ?? [];
+    const plan = database.all(`EXPLAIN QUERY PLAN ${sql}`, ...parameters).map(({ detail }) => String(detail));
+    expect(plan.filter((step) => step.startsWith('SCAN') || step.includes('TEMP B-TREE'))).toEqual([]);
+  }
+  database.close();
+});

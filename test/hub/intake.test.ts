@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { Intake } from '../../hub/intake.ts';
+import type { CarMessage, RefusedMessage } from '../../hub/message.ts';
+import type { MessageStore } from '../../hub/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { upTopic } from '../../protocol/topics.ts';
+import { MemoryLog } from '../rig/log.ts';
+import { NOON, ONE, payloadOf } from './messages.ts';
+
+interface Commit {
+  readonly messages: readonly CarMessage[];
+  readonly refused: readonly RefusedMessage[];
+  done(): void;
+  fail(error: Error): void;
+}
+
+/** A disk that takes its time: each commit waits until the test ends it. */
+class SlowDisk implements MessageStore {
+  readonly commits: Commit[] = [];
+  #asked: () => void = () => undefined;
+
+  save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.commits.push({ messages, refused, done: resolve, fail: reject });
+      this.#asked();
+    });
+  }
+
+  /** The commit with this number, as soon as it is asked for. */
+  async commit(number: number): Promise<Commit> {
+    while (this.commits.length <= number) {
+      await new Promise<void>((resolve) => {
+        this.#asked = resolve;
+      });
+    }
+    return this.commits[number] as Commit;
+  }
+}
+
+function begin() {
+  const disk = new SlowDisk();
+  const log = new MemoryLog();
+  const intake = new Intake({ store: disk, clock: { now: () => NOON }, log, soon: (work) => setImmediate(work) });
+  const send = (seq: number): Promise<void> =>
+    intake.accept(upTopic(ONE, 'gap'), payloadOf('gap', { class: 5, count: 1 }, { seq }));
+  return { disk, log, intake, send };
+}
+
+const numbersOf = ({ messages }: Commit): number[] => messages.map(({ message }) => message.seq);
+
+test('messages that arrive together share a commit, those that arrive during it share the next', async () => {
+  const { disk, send, intake } = begin();
+  const first = [send(0), send(1), send(2)];
+  const one = await disk.commit(0);
+  expect(numbersOf(one)).toEqual([0, 1, 2]);
+  const second = [send(3), send(4)];
+  one.done();
+  await Promise.all(first);
+  const two = await disk.commit(1);
+  expect(numbersOf(two)).toEqual([3, 4]);
+  two.done();
+  await Promise.all(second);
+  await intake.settled();
+  expect(disk.commits).toHaveLength(2);
+});
+
+test('no message is acknowledged before its commit has ended', async () => {
+  const { disk, send } = begin();
+  let acknowledged = false;
+  const sent = send(0).then(() => {
+    acknowledged = true;
+  });
+  const commit = await disk.commit(0);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(acknowledged).toBe(false);
+  commit.done();
+  await sent;
+  expect(acknowledged).toBe(true);
+});
+
+test('a backlog of thousands is committed in bounded batches', async () => {
+  const { disk, send } = begin();
+  const sent = Array.from({ length: 1_200 }, (_, seq) => send(seq));
+  for (const [number, size] of [500, 500, 200].entries()) {
+    const commit = await disk.commit(number);
+    expect(commit.messages).toHaveLength(size);
+    commit.done();
+  }
+  await Promise.all(sent);
+});
+
+test('when the disk refuses, each message of the commit is rejected and the next are taken', async () => {
+  const { disk, send, log } = begin();
+  const sent = [send(0), send(1)].map((one) => one.then(() => 'kept').catch((error: VigieError) => error.code));
+  (await disk.commit(0)).fail(new VigieError('store.failed', 'disk full'));
+  expect(await Promise.all(sent)).toEqual(['store.failed', 'store.failed']);
+  expect(log.lines.map(({ event }) => event)).toContain('hub.store.failed');
+  const later = send(2);
+  (await disk.commit(1)).done();
+  await later;
+});
+
+test.each([
+  ['bytes that are no message', upTopic(ONE, 'trip'), Uint8Array.of(1, 2, 3)],
+  ['a message under the topic of another kind', upTopic(ONE, 'trip'), payloadOf('gap', { class: 5, count: 1 })],
+  ['a topic of another protocol version', `vigie/9/${ONE}/up/gap`, payloadOf('gap', { class: 5, count: 1 })],
+])('%s are kept aside with the reason, and acknowledged', async (_what, topic, payload) => {
+  const { disk, intake, log } = begin();
+  const sent = intake.accept(topic, payload);
+  const commit = await disk.commit(0);
+  expect(commit.messages).toEqual([]);
+  expect(commit.refused).toMatchObject([{ topic, payload, received: NOON }]);
+  expect(log.lines).toMatchObject([{ event: 'hub.message.refused', fields: { topic } }]);
+  commit.done();
+  await sent;
+});
