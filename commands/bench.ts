@@ -9,16 +9,16 @@ import { type Level, StreamLog } from '../adapters/logging/stream.ts';
 import { EmbeddedBroker } from '../adapters/mqtt/index.ts';
 import type { ScenarioName } from '../adapters/simulated/index.ts';
 import { openDocument } from '../adapters/store/index.ts';
+import { startCar } from '../assembly/car.ts';
+import { makeDirectory } from '../assembly/directory.ts';
+import { benchCar, benchVehicle } from '../assembly/simulation.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { commandKinds } from '../protocol/schema/remote.ts';
 import { BenchReport } from './bench-report.ts';
-import { startCar } from './car.ts';
-import { makeDirectory } from './directory.ts';
 import { programName } from './program-name.ts';
 import { benchDirectory, type Rig, rigFile, vinOf } from './rig.ts';
 import { untilSignal } from './signals.ts';
-import { benchCar, benchVehicle } from './simulation.ts';
 
 /** The bench car's own number: V-F for the maker's country, no check digit outside North America (ISO 3779). */
 const BENCH_VIN = 'VF3VGEBENCH000001';

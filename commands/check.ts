@@ -1,16 +1,16 @@
 import { isAbsolute, relative } from 'node:path';
 import { Command, Option } from 'commander';
 import { FORMAT, readFormat } from '../adapters/service/record-format.ts';
+import { checkKeys } from '../assembly/checked-keys.ts';
+import { checkMonitors } from '../assembly/monitors.ts';
+import { inspectVehicle, readDbc } from '../assembly/vehicle.ts';
 import { loadConfiguration } from '../config/configuration.ts';
 import { checkInputs } from '../config/inputs.ts';
 import { counted } from '../protocol/counted.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { formatDiagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { checkKeys } from './checked-keys.ts';
-import { checkMonitors } from './monitors.ts';
 import { finishUnread, formatOf, Lines } from './output.ts';
-import { inspectVehicle, readDbc } from './vehicle.ts';
 
 interface Options {
   readonly config?: string;

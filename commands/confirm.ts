@@ -10,9 +10,9 @@ import {
   readTrustFile,
 } from '../adapters/keys/index.ts';
 import { lockDirectory, openDocument } from '../adapters/store/index.ts';
+import { TRUST } from '../assembly/directory.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { TRUST } from './directory.ts';
 import { formatOf, Lines } from './output.ts';
 import { folderOf } from './status.ts';
 

@@ -1,7 +1,7 @@
 import type { BoundDatabase } from '../adapters/can/dbc/index.ts';
+import { readDbc } from '../assembly/vehicle.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { complain } from './output.ts';
-import { readDbc } from './vehicle.ts';
 
 /**
  * Reads a network description that a command names; warnings go to standard error.

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { generateKey, listKeys } from '../adapters/keys/index.ts';
+import { makeDirectory } from '../assembly/directory.ts';
+import { passwordCommand } from '../assembly/interface.ts';
 import { remoteTypes } from '../protocol/schema/remote.ts';
 import { confirmCommand } from './confirm.ts';
-import { makeDirectory } from './directory.ts';
-import { passwordCommand } from './interface.ts';
 import { formatOf, Lines } from './output.ts';
 import { benchDirectory } from './rig.ts';
 

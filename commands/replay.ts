@@ -10,11 +10,14 @@ import { Agent } from '../agent/agent.ts';
 import type { AgentPorts } from '../agent/options.ts';
 import type { FrameBatch } from '../agent/ports.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
+import { deflate } from '../assembly/deflate.ts';
+import { makeDirectory } from '../assembly/directory.ts';
+import { decoderFor, loadVehicle, type Vehicle } from '../assembly/vehicle.ts';
+import { version } from '../assembly/version.ts';
+import { volatileStore } from '../assembly/volatile-store.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { slotByPath } from '../protocol/slots.ts';
-import { deflate } from './deflate.ts';
-import { makeDirectory } from './directory.ts';
 import { isOnlyFixLog } from './fix-logs.ts';
 import { COLUMNS_HELP, reportLog } from './log-summary.ts';
 import { type Format, formatOf, Lines, progressBar } from './output.ts';
@@ -24,9 +27,6 @@ import { Refusals } from './refusals.ts';
 import { type FixPlay, replayFixes } from './replay-fixes.ts';
 import { vinOf } from './rig.ts';
 import { isValueLog, replayValues, timeZoneOption } from './value-log.ts';
-import { decoderFor, loadVehicle, type Vehicle } from './vehicle.ts';
-import { version } from './version.ts';
-import { volatileStore } from './volatile-store.ts';
 
 /** Stands for the car whose log has none. */
 const REPLAY_VIN = 'VF3REPLAY00000001';

@@ -10,6 +10,15 @@ import { openDocument } from '../adapters/store/index.ts';
 import { STAY } from '../agent/health/starts.ts';
 import type { Log } from '../agent/ports.ts';
 import { UnitRest } from '../agent/rest.ts';
+import { channelsOf } from '../assembly/callback-channels.ts';
+import { startCar } from '../assembly/car.ts';
+import { type Boots, beginRecords, makeDirectory, takeDirectory } from '../assembly/directory.ts';
+import { Configurations, type Unwritten } from '../assembly/generation.ts';
+import { startMinimal } from '../assembly/minimal.ts';
+import { writtenMonitors } from '../assembly/monitors.ts';
+import { Service, Starts } from '../assembly/service.ts';
+import { sourcesOf } from '../assembly/sources.ts';
+import type { Vehicle } from '../assembly/vehicle.ts';
 import {
   type Configuration,
   type IdentifiedConfiguration,
@@ -18,17 +27,8 @@ import {
 } from '../config/configuration.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { channelsOf } from './callback-channels.ts';
-import { startCar } from './car.ts';
-import { type Boots, beginRecords, makeDirectory, takeDirectory } from './directory.ts';
-import { Configurations, type Unwritten } from './generation.ts';
-import { startMinimal } from './minimal.ts';
-import { writtenMonitors } from './monitors.ts';
 import { complain } from './output.ts';
-import { Service, Starts } from './service.ts';
 import { untilSignal } from './signals.ts';
-import { sourcesOf } from './sources.ts';
-import type { Vehicle } from './vehicle.ts';
 
 export function runCommand(): Command {
   return new Command('run')
@@ -236,7 +236,7 @@ async function vinOfCar(
 ): Promise<string | undefined> {
   const { vin } = (await openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log: parts.log })).data;
   if (vin !== undefined || local === undefined) return vin;
-  return (await import('./car-vin.ts')).awaitCarVin(local, parts, signalled);
+  return (await import('../assembly/car-vin.ts')).awaitCarVin(local, parts, signalled);
 }
 
 /** Refuses records of a newer agent. A disk that refuses the number must not keep the car dark. */

@@ -3,10 +3,10 @@ import { SystemClock } from '../adapters/clock/system.ts';
 import { StreamLog } from '../adapters/logging/stream.ts';
 import { ObdDecoder } from '../adapters/obd/index.ts';
 import { scanCar } from '../adapters/obd/j1979/index.ts';
+import { connectAdapter, connectInterface, connectStick, type ObdConnection } from '../assembly/obd-connection.ts';
 import { obdProtocols } from '../config/configuration-schema.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { findingText } from './finding-text.ts';
-import { connectAdapter, connectInterface, connectStick, type ObdConnection } from './obd-connection.ts';
 import { type Format, formatOf, Lines } from './output.ts';
 import { loadSignalSet, standardSets } from './signal-sets.ts';
 

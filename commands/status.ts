@@ -2,13 +2,13 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { droppedBy, type LinkDetails } from '../agent/health/health.ts';
+import { type Lacking, STATUS_SOCKET, type StatusReport } from '../assembly/service.ts';
 import { loadConfiguration } from '../config/configuration.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { classes } from '../protocol/classes.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { finishUnread, formatOf, Lines } from './output.ts';
-import { type Lacking, STATUS_SOCKET, type StatusReport } from './service.ts';
 
 interface Options {
   readonly config?: string;

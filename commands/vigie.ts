@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
+import { version } from '../assembly/version.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { guardOutput } from './output.ts';
-import { version } from './version.ts';
 
 /** Exit status for input that cannot be worked with, as `check` uses it too. */
 const WRONG_INPUT = 2;

@@ -10,7 +10,7 @@ import { openDocument, openStore } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
 import type { FrameBatch, FrameSender, Log, MessageCodec, NamedFrame, OutgoingFrame } from '../../agent/ports.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
-import { decoderFor, loadVehicle } from '../../commands/vehicle.ts';
+import { decoderFor, loadVehicle } from '../../assembly/vehicle.ts';
 
 const log: Log = {
   info: () => undefined,

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync } from 'node:zlib';
 import { Encoder } from 'cbor-x/index-no-eval';
-import { deflate } from '../../commands/deflate.ts';
+import { deflate } from '../../assembly/deflate.ts';
 import { encodeMessage } from '../../protocol/cbor/message.ts';
 import { portableDeflate } from '../../protocol/columns/deflate.ts';
 import { type Reading, type TelemetryOptions, telemetryFromReadings } from '../../protocol/schema/telemetry.ts';

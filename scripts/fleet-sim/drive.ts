@@ -5,8 +5,8 @@ import { memoryStore } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
 import type { Log } from '../../agent/ports.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
-import { deflate } from '../../commands/deflate.ts';
-import { decoderFor, loadVehicle } from '../../commands/vehicle.ts';
+import { deflate } from '../../assembly/deflate.ts';
+import { decoderFor, loadVehicle } from '../../assembly/vehicle.ts';
 import { VirtualClock } from '../../test/rig/clock.ts';
 
 /** A message as the outbox numbered it, and when it was published, ms since the drive began. */

@@ -1,7 +1,7 @@
 /** A command that a control unit carries out by diagnostics, from the cloud through the whole agent and back. */
 import { rmSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Vehicle } from '../../commands/vehicle.ts';
+import type { Vehicle } from '../../assembly/vehicle.ts';
 import { commands, type Manner, networkOf, S3 } from '../adapters/obd/uds/unit.ts';
 import { AedesRig } from '../rig/aedes.ts';
 import { finalStates, makeKeys, RemoteCar } from './remote-car.ts';

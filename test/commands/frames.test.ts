@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FrameBatch, FrameSource } from '../../agent/ports.ts';
-import type { Vehicle } from '../../commands/vehicle.ts';
+import type { Vehicle } from '../../assembly/vehicle.ts';
 import { batchOf } from '../adapters/can/dbc/frames.ts';
 import { AedesRig } from '../rig/aedes.ts';
 import { finalStates, makeKeys, RemoteCar } from './remote-car.ts';

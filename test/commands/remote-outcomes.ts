@@ -6,7 +6,7 @@ import { renameSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { InjectionTime, Scene } from '../../adapters/simulated/index.ts';
 import type { LedgerData } from '../../agent/remotes/ledger.ts';
-import type { Vehicle } from '../../commands/vehicle.ts';
+import type { Vehicle } from '../../assembly/vehicle.ts';
 import { type FailureCause, failureCauses } from '../../protocol/errors.ts';
 import { type RemoteType, remoteTypes } from '../../protocol/schema/remote.ts';
 import { madeOnce } from '../rig/run.ts';

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test
 import { DbcCodec } from '../../adapters/can/dbc/index.ts';
 import { hashPassword } from '../../adapters/http/access/password.ts';
 import { CloudClient } from '../../adapters/mqtt/index.ts';
-import { loadVehicle } from '../../commands/vehicle.ts';
+import { loadVehicle } from '../../assembly/vehicle.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { formatDuration } from '../../protocol/duration.ts';
 import type { Message } from '../../protocol/schema/message.ts';

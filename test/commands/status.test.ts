@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { metrics } from '../../adapters/service/metrics.ts';
 import { serve } from '../../adapters/service/status-server.ts';
-import { STATUS_SOCKET, type StatusReport } from '../../commands/service.ts';
+import { STATUS_SOCKET, type StatusReport } from '../../assembly/service.ts';
 import { describe as lines } from '../../commands/status.ts';
 import { vigie } from '../rig/bench.ts';
 

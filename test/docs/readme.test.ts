@@ -25,7 +25,7 @@ const folders = (name: string): string[] =>
 describe('the pages are true', () => {
   test('the README names every room, and every adapter by its folder', () => {
     const readme = page('README.md');
-    for (const room of ['protocol', 'agent', 'hub', 'adapters', 'config', 'commands', 'scripts', 'test']) {
+    for (const room of ['protocol', 'agent', 'hub', 'adapters', 'config', 'assembly', 'commands', 'scripts', 'test']) {
       expect(readme, room).toContain(`| \`${room}/\``);
       expect(existsSync(join(root, room))).toBe(true);
     }
@@ -130,7 +130,7 @@ describe('the pages are true', () => {
   });
 
   test('no error code is dead', () => {
-    const sources = ['agent', 'adapters', 'config', 'commands', 'protocol']
+    const sources = ['agent', 'adapters', 'assembly', 'config', 'commands', 'protocol']
       .flatMap((room) =>
         readdirSync(join(root, room), { recursive: true, encoding: 'utf8' }).map((file) => join(room, file)),
       )

@@ -1,7 +1,7 @@
 /** Drives through adapter, polling and agent, with the profile that is shipped for any car. */
 import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { loadVehicle } from '../../commands/vehicle.ts';
+import { loadVehicle } from '../../assembly/vehicle.ts';
 import { recordingDefaults, type TelemetryRule } from '../../protocol/recording.ts';
 import { describeShared, sharedData } from '../shared.ts';
 import { folderOfDrives } from './folder.ts';

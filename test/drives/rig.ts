@@ -6,7 +6,7 @@ import { memoryOutboxStore } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
 import type { Log, ReadingSource } from '../../agent/ports.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
-import { pollSettings, type Vehicle } from '../../commands/vehicle.ts';
+import { pollSettings, type Vehicle } from '../../assembly/vehicle.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 import { type Reading, readingsFromTelemetry } from '../../protocol/schema/telemetry.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadVehicle, type Vehicle } from '../../commands/vehicle.ts';
+import { loadVehicle, type Vehicle } from '../../assembly/vehicle.ts';
 
 const shipped = fileURLToPath(new URL('../../config/vehicles/generic-obd2/', import.meta.url));
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const rooms = ['protocol', 'agent', 'adapters', 'config', 'hub', 'commands', 'scripts'];
+const rooms = ['protocol', 'agent', 'adapters', 'config', 'hub', 'assembly', 'commands', 'scripts'];
 
 function sources(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {

@@ -14,14 +14,17 @@ const adapters = readdirSync(join(root, 'adapters'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map((entry) => entry.name);
 
+/** Rooms that no adapter, and nothing below them, imports. */
+const above = ['assembly', 'commands', 'scripts'];
+
 /** [importing file, imported file] with what both are. */
 const forbidden: [string, string][] = [
-  ...['agent', 'hub', 'adapters/can', 'config', 'commands', 'scripts'].map((to): [string, string] => ['protocol', to]),
-  ...['hub', 'adapters/can', 'config', 'commands', 'scripts'].map((to): [string, string] => ['agent', to]),
-  ...['agent', 'adapters/can', 'config', 'commands', 'scripts'].map((to): [string, string] => ['hub', to]),
-  ...['agent', 'hub', 'adapters/can', 'commands', 'scripts'].map((to): [string, string] => ['config', to]),
+  ...['agent', 'hub', 'adapters/can', 'config', ...above].map((to): [string, string] => ['protocol', to]),
+  ...['hub', 'adapters/can', 'config', ...above].map((to): [string, string] => ['agent', to]),
+  ...['agent', 'adapters/can', 'config', ...above].map((to): [string, string] => ['hub', to]),
+  ...['agent', 'hub', 'adapters/can', ...above].map((to): [string, string] => ['config', to]),
   ...adapters.flatMap((from) =>
-    ['config', 'commands', 'scripts', ...adapters.filter((to) => to !== from).map((to) => `adapters/${to}`)].map(
+    ['config', ...above, ...adapters.filter((to) => to !== from).map((to) => `adapters/${to}`)].map(
       (to): [string, string] => [`adapters/${from}`, to],
     ),
   ),
@@ -31,6 +34,10 @@ const allowed: [string, string][] = [
   ['agent', 'protocol'],
   ['hub', 'protocol'],
   ['config', 'protocol'],
+  ['assembly', 'hub'],
+  ['assembly', 'config'],
+  ['assembly', 'agent'],
+  ['commands', 'assembly'],
   ['commands', 'hub'],
   ['commands', 'config'],
   ['commands', 'agent'],
@@ -38,6 +45,7 @@ const allowed: [string, string][] = [
     [`adapters/${from}`, 'agent'],
     [`adapters/${from}`, 'hub'],
     [`adapters/${from}`, 'protocol'],
+    ['assembly', `adapters/${from}`],
     ['commands', `adapters/${from}`],
   ]),
 ];

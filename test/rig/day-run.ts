@@ -5,7 +5,7 @@ import { DbcDecoder } from '../../adapters/can/dbc/index.ts';
 import { Agent } from '../../agent/agent.ts';
 import type { Clock, Log, Memory, OutboxStore, OutgoingMessage, RecordStore, StoredRecord } from '../../agent/ports.ts';
 import { emptyLedger, type LedgerDocument } from '../../agent/remotes/ledger.ts';
-import { deflate } from '../../commands/deflate.ts';
+import { deflate } from '../../assembly/deflate.ts';
 import { DAY, type DayLog, framesOf, recordDay, timeKnownAt, vehicle, wallAt } from './day.ts';
 import { KillableStore } from './day-store.ts';
 import { MemoryLog } from './log.ts';

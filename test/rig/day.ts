@@ -7,7 +7,7 @@ import { Day, timeOfDay } from '../../adapters/simulated/day-scenario.ts';
 import { SimulatedCar } from '../../adapters/simulated/index.ts';
 import { Route } from '../../adapters/simulated/route.ts';
 import type { FrameBatch } from '../../agent/ports.ts';
-import { loadVehicle, type Vehicle } from '../../commands/vehicle.ts';
+import { loadVehicle, type Vehicle } from '../../assembly/vehicle.ts';
 import { VirtualClock } from './clock.ts';
 import { madeOnce } from './run.ts';
 

@@ -7,7 +7,7 @@ import { DbcCodec } from '../../adapters/can/dbc/index.ts';
 import { hashPassword } from '../../adapters/http/access/password.ts';
 import { CommandSigner, generateKey } from '../../adapters/keys/index.ts';
 import { CloudClient } from '../../adapters/mqtt/index.ts';
-import { loadVehicle } from '../../commands/vehicle.ts';
+import { loadVehicle } from '../../assembly/vehicle.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { encodeBody, encodeCommand } from '../../protocol/command.ts';
 import type { Message } from '../../protocol/schema/message.ts';

@@ -8,7 +8,7 @@ import { hashPassword } from '../../../adapters/http/access/password.ts';
 import type { MonitorBook } from '../../../adapters/http/resources/car.ts';
 import type { RecordStore, StoredRecord } from '../../../agent/ports.ts';
 import { Status } from '../../../agent/status.ts';
-import { type InterfaceOptions, startInterface } from '../../../commands/interface.ts';
+import { type InterfaceOptions, startInterface } from '../../../assembly/interface.ts';
 import { loadConfiguration } from '../../../config/configuration.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { carOf } from './resources/rig.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { FrameActuator } from '../../../adapters/can/actuator.ts';
 import type { Scene } from '../../../adapters/simulated/index.ts';
-import { loadVehicle } from '../../../commands/vehicle.ts';
+import { loadVehicle } from '../../../assembly/vehicle.ts';
 import { database } from './network.ts';
 import { startCar } from './recorder.ts';
 

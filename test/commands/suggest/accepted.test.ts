@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
+import { inspectVehicle, readDbc } from '../../../assembly/vehicle.ts';
 import { writeSuggestions } from '../../../commands/suggest/suggestion-file.ts';
-import { inspectVehicle, readDbc } from '../../../commands/vehicle.ts';
 import { describeShared, sharedData } from '../../shared.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-accepted-'));

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { inspectVehicle } from '../../../assembly/vehicle.ts';
 import { profileText } from '../../../commands/suggest/profile-text.ts';
-import { inspectVehicle } from '../../../commands/vehicle.ts';
 import { suggestedFor, type WrittenSource } from './suggested.ts';
 
 const shipped = fileURLToPath(new URL('../../../config/vehicles/psa-aee2010/', import.meta.url));

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Channels } from '../../../agent/channels.ts';
 import { Mapping } from '../../../agent/mapping.ts';
 import { Status } from '../../../agent/status.ts';
-import { decoderFor, inspectVehicle, loadVehicle } from '../../../commands/vehicle.ts';
+import { decoderFor, inspectVehicle, loadVehicle } from '../../../assembly/vehicle.ts';
 import { slotByPath } from '../../../protocol/slots.ts';
 import { batchOf, bytes } from '../../adapters/can/dbc/frames.ts';
 import { BUSES, type Bus, description, signalsOf } from './psa.ts';

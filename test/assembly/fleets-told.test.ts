@@ -4,7 +4,7 @@ import { envelopeOf } from '../../adapters/callbacks/attributes.ts';
 import { fleetNotification } from '../../adapters/callbacks/notification.ts';
 import { ownedId } from '../../adapters/http/resources/ids.ts';
 import { ownerOfFleet } from '../../adapters/http/resources/owners.ts';
-import { namesOf } from '../../commands/view.ts';
+import { namesOf } from '../../assembly/view.ts';
 import type { HttpConfiguration } from '../../config/http.ts';
 import { vehicle } from '../rig/day.ts';
 

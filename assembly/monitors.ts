@@ -1,7 +1,7 @@
 import type { Log } from '../agent/ports.ts';
+import { complain } from '../commands/output.ts';
 import { type MonitorsConfiguration, readMonitorsFile, type WrittenMonitor } from '../config/monitors.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
-import { complain } from './output.ts';
 
 /** What is wrong with the file that the section names. */
 export function checkMonitors(section: MonitorsConfiguration | undefined): readonly Diagnostic[] {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { generateKey, keyIdOf, readTrust, TrustStore } from '../../adapters/keys/index.ts';
 import { openStore } from '../../adapters/store/index.ts';
-import { beginRecords, openChanges, openLedger } from '../../commands/directory.ts';
+import { beginRecords, openChanges, openLedger } from '../../assembly/directory.ts';
 import { MemoryLog } from '../rig/log.ts';
 
 const NOW = 1_790_000_000_000;

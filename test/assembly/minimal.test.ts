@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { generateKey } from '../../adapters/keys/index.ts';
-import { beginRecords } from '../../commands/directory.ts';
-import { Configurations } from '../../commands/generation.ts';
-import { startMinimal } from '../../commands/minimal.ts';
-import { Service, Starts } from '../../commands/service.ts';
+import { beginRecords } from '../../assembly/directory.ts';
+import { Configurations } from '../../assembly/generation.ts';
+import { startMinimal } from '../../assembly/minimal.ts';
+import { Service, Starts } from '../../assembly/service.ts';
 import { MemoryLog } from '../rig/log.ts';
 
 const VIN = 'VF3VGEBENCH000001';

@@ -5,12 +5,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { Elm327 } from '../../adapters/obd/elm327/index.ts';
 import { IsoTp } from '../../adapters/obd/isotp/index.ts';
-import { actuationOf } from '../../commands/actuation.ts';
-import { heardOf, sourcesOf } from '../../commands/sources.ts';
-import { inspectVehicle, loadVehicle } from '../../commands/vehicle.ts';
+import { actuationOf } from '../../assembly/actuation.ts';
+import { heardOf, sourcesOf } from '../../assembly/sources.ts';
+import { inspectVehicle, loadVehicle } from '../../assembly/vehicle.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
+import { smallCar } from '../commands/small-car.ts';
 import { MemoryLog } from '../rig/log.ts';
-import { smallCar } from './small-car.ts';
 
 let car: ReturnType<typeof smallCar>;
 let keys: string | undefined;

@@ -7,8 +7,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { callbackChannels } from '../../adapters/callbacks/index.ts';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { openStore } from '../../adapters/store/index.ts';
-import { startCar } from '../../commands/car.ts';
-import { loadVehicle } from '../../commands/vehicle.ts';
+import { startCar } from '../../assembly/car.ts';
+import { loadVehicle } from '../../assembly/vehicle.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { MemoryLog } from '../rig/log.ts';
 

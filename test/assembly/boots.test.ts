@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openDocument } from '../../adapters/store/index.ts';
-import { type Boots, countBoot } from '../../commands/directory.ts';
+import { type Boots, countBoot } from '../../assembly/directory.ts';
 import { MemoryLog } from '../rig/log.ts';
 
 let folder: string;

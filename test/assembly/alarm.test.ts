@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { setAlarm } from '../../commands/alarm.ts';
+import { setAlarm } from '../../assembly/alarm.ts';
 
 test('wakes at a moment, here one that has passed, unless it is cancelled before', async () => {
   const called: string[] = [];

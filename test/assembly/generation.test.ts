@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { TRIAL } from '../../agent/configuration/generations.ts';
-import { Configurations, type Unwritten } from '../../commands/generation.ts';
+import { Configurations, type Unwritten } from '../../assembly/generation.ts';
 import { encodeBody } from '../../protocol/command.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { MemoryLog } from '../rig/log.ts';

@@ -6,6 +6,7 @@ import { parseSignalSet, type SignalSet } from '../adapters/obd/index.ts';
 import { defaultPollSettings, type PollSettings, planPolls } from '../adapters/obd/poll/index.ts';
 import { prepareUdsCommands } from '../adapters/obd/uds/index.ts';
 import type { FrameDecoder, WantedSignal } from '../agent/ports.ts';
+import { complain } from '../commands/output.ts';
 import type { ObdBus } from '../config/buses.ts';
 import { loadProfile, type Profile as WrittenProfile } from '../config/profile.ts';
 import { shippedProfiles } from '../config/shipped.ts';
@@ -13,7 +14,6 @@ import { counted } from '../protocol/counted.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { SourceMapping, VehicleProfile } from '../protocol/profile.ts';
-import { complain } from './output.ts';
 import { seedKeys } from './seed-keys.ts';
 
 /** A vehicle profile with its network descriptions read. */
