@@ -1,0 +1,195 @@
+/** The agent as `vigie run` builds it, on time that passes only when this program lets it. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { DbcCodec } from '../../adapters/can/dbc/index.ts';
+import { ReplayClock } from '../../adapters/clock/replay.ts';
+import { SystemClock } from '../../adapters/clock/system.ts';
+import { type ScenarioName, SimulatedCar } from '../../adapters/simulated/index.ts';
+import type { FrameBatch, FrameSender, FrameSource, Log, NamedFrame } from '../../agent/ports.ts';
+import { startCar } from '../../assembly/car.ts';
+import { Configurations } from '../../assembly/generation.ts';
+import { Service, Starts } from '../../assembly/service.ts';
+import { loadVehicle } from '../../assembly/vehicle.ts';
+import type { ClockQuality } from '../../protocol/schema/message.ts';
+
+/** The machine's clock, which is asked as ever, but what it says stands still between its steps. */
+class SteppedClock extends SystemClock {
+  readonly #time = new ReplayClock();
+
+  constructor() {
+    super();
+    this.#time.advanceTo(Math.floor(Date.now() / 1000) * 1000);
+  }
+
+  override now(): number {
+    super.now();
+    return this.#time.now();
+  }
+
+  override monotonic(): number {
+    super.monotonic();
+    return this.#time.monotonic();
+  }
+
+  override after(delay: number, due: () => void): () => void {
+    return this.#time.after(delay, due);
+  }
+
+  override quality(): ClockQuality {
+    super.quality();
+    return 'ntp';
+  }
+
+  /** Lets so many ms pass, ten at a time, and lets what waits for disk and broker go on in between. */
+  async pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 10) {
+      this.#time.advanceTo(this.now() + 10);
+      await setTimeout(0);
+    }
+  }
+
+  /** As {@link pass}, but no longer than until `done`; then waits for that while time stands still. */
+  async passUntil<T>(done: Promise<T>, ms: number): Promise<T> {
+    let isDone = false;
+    const noted = done.finally(() => {
+      isDone = true;
+    });
+    for (let passed = 0; passed < ms && !isDone; passed += 10) await this.pass(10);
+    return noted;
+  }
+}
+
+const log: Log = {
+  info: () => undefined,
+  warn: (event, fields) => console.error(event, fields),
+  error: (event, fields) => console.error(event, fields),
+};
+
+export interface CountedCarOptions {
+  readonly vin: string;
+  /** URL of the broker. */
+  readonly broker: string;
+  readonly keys: string;
+  /** Empty, for the configuration and the records. */
+  readonly folder: string;
+}
+
+/** The bench car's network around the agent: a car that stands, and one that drives. */
+export class CountedCar {
+  readonly clock = new SteppedClock();
+  readonly #vehicle = loadVehicle('bench');
+  readonly #codec = new DbcCodec(this.#vehicle.databases);
+  #receive: (batch: FrameBatch) => void = () => undefined;
+  #stop: () => Promise<void> = async () => undefined;
+  /** What the car answers to a frame that commands its lamps. */
+  #answer: NamedFrame | undefined;
+
+  static async start(options: CountedCarOptions): Promise<CountedCar> {
+    const car = new CountedCar();
+    await car.#start(options);
+    return car;
+  }
+
+  async #start({ vin, broker, keys, folder }: CountedCarOptions): Promise<void> {
+    const { clock } = this;
+    const data = join(folder, 'records');
+    mkdirSync(data);
+    const file = join(folder, 'vigie.yaml');
+    writeFileSync(
+      file,
+      `configuration: 1\nvin: ${vin}\nprofile: bench\ndata: ${data}\nmqtt: { url: '${broker}' }\ncan: [{ bus: body, simulated: true }]\n`,
+    );
+    const configurations = await Configurations.open({ file, data, environment: {}, clock, log, unwritten: {} });
+    const { configuration } = await configurations.choose();
+    const starts = await Starts.open(data, log);
+    const service = await Service.open({
+      ...{ vin, profile: 'bench', data, clock, log, environment: {}, configurations, starts },
+      helloEvery: configuration.health.every,
+    });
+    const source: FrameSource = {
+      buses: ['body'],
+      start: async (receive) => {
+        this.#receive = receive;
+      },
+      stop: async () => undefined,
+    };
+    const sender: FrameSender = {
+      send: async () => {
+        if (this.#answer !== undefined) setImmediate(this.#receive, this.#frame(this.#answer));
+      },
+    };
+    const { profile } = this.#vehicle;
+    // One frame asks for it: until the last of many was sent, a second would pass, and with it a tick.
+    const commands = Object.fromEntries(
+      Object.entries(profile.commands).map(([action, rule]) => [
+        action,
+        rule.send === undefined ? rule : { ...rule, send: { ...rule.send, for: 0 } },
+      ]),
+    );
+    const car = await startCar({
+      vin,
+      vehicle: { ...this.#vehicle, profile: { ...profile, commands } },
+      data,
+      first: true,
+      sources: service.frames([source]),
+      sender,
+      mqtt: { url: broker },
+      trust: join(keys, 'trust.json'),
+      limit: configuration.outbox.limit,
+      batch: configuration.outbox.batch,
+      log,
+      clock,
+      power: configuration.power,
+      published: service.published,
+      service,
+    });
+    this.#stop = async () => {
+      await car.stop();
+      configurations.close();
+      await service.close(true);
+    };
+  }
+
+  /** Lets the simulated car be in the agent's car for so long, ms. */
+  async live(scenario: ScenarioName, ms: number, startAt = 0): Promise<void> {
+    const { clock } = this;
+    const simulation = new SimulatedCar({ clock, codec: this.#codec, scenario, startAt });
+    await simulation.start((batch) => this.#receive(batch));
+    await clock.pass(ms);
+    await simulation.stop();
+  }
+
+  /** A batch of one frame with these signals, others 0, as of now. */
+  frame(message: string, signals: Readonly<Record<string, number>>): FrameBatch {
+    return this.#frame(this.#codec.encode(message, signals));
+  }
+
+  receive(batch: FrameBatch): void {
+    this.#receive(batch);
+  }
+
+  /** From now on the car answers to frames that command its lamps by this frame. */
+  answer(message: string, signals: Readonly<Record<string, number>>): void {
+    this.#answer = this.#codec.encode(message, signals);
+  }
+
+  stop(): Promise<void> {
+    return this.#stop();
+  }
+
+  #frame({ id, data }: NamedFrame): FrameBatch {
+    const payload = new Uint8Array(8);
+    payload.set(data);
+    return {
+      count: 1,
+      at: Float64Array.of(this.clock.now()),
+      id: Uint32Array.of(id),
+      bus: new Uint8Array(1),
+      flags: new Uint8Array(1),
+      length: Uint8Array.of(data.length),
+      offset: new Uint32Array(1),
+      data: payload,
+    };
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * `npm run count-files`: in how many of our files a call happens while the agent works off one frame, and one command, as
+ * V8 counts calls. Prints the lists; `--write` puts them into docs/architecture.md.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { generateKey } from '../../adapters/keys/index.ts';
+import type { FrameBatch } from '../../agent/ports.ts';
+import { withSection } from '../generated-section.ts';
+import { CallCount } from './calls.ts';
+import { CountedCar } from './car.ts';
+
+const VIN = 'VF3VGEBENCH000001';
+const SECOND = 1_000;
+const PAGE = 'docs/architecture.md';
+
+const titles = {
+  repeated: 'A frame that says what the last of its identifier said',
+  changed: 'A frame in which one value has changed',
+  faster: 'A frame in which the speed has changed, on which trips, crashes and alerts depend',
+  command: 'A command, from the link to `Success`, all that it uses of disk, broker and frames included',
+  own: 'Of these, the files that 30 seconds of a drive do not call: the command’s own',
+} as const;
+
+/** For each, the files in which a call happens. */
+type Counted = Readonly<Record<keyof typeof titles, readonly string[]>>;
+
+/** A car with a cloud, one after the other: what one command and some frames call. */
+async function count(folder: string): Promise<Counted> {
+  const keys = join(folder, 'keys');
+  await generateKey(keys, 'owner', { algorithm: 'ES256', kinds: ['Lights'] });
+  const cloud = spawn(process.execPath, [fileURLToPath(new URL('cloud.ts', import.meta.url)), VIN, keys], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const lines = createInterface({ input: cloud.stdout })[Symbol.asyncIterator]();
+  const line = async (): Promise<string> => {
+    const { value, done } = await lines.next();
+    if (done === true) throw new Error('the cloud ended');
+    return value;
+  };
+  const car = await CountedCar.start({ vin: VIN, broker: await line(), keys, folder });
+  const { clock } = car;
+  /** Beside the tick of each second. */
+  const betweenTicks = (): Promise<void> => clock.pass(SECOND - (clock.now() % SECOND) + 200);
+
+  let on = 1;
+  const command = async (): Promise<void> => {
+    car.answer('LIGHTS', { TurnFL: on, TurnFR: on, TurnRL: on, TurnRR: on });
+    on = 1 - on;
+    await betweenTicks();
+    await calls?.take();
+    cloud.stdin.write('\n');
+    const outcome = await clock.passUntil(line(), SECOND / 2);
+    // The ledger has a file of its own, which is written meanwhile.
+    await clock.pass(SECOND / 4);
+    if (outcome !== 'Success') throw new Error(`the command ended as ${outcome}`);
+  };
+  const frame = async (batch: FrameBatch): Promise<readonly string[]> => {
+    await betweenTicks();
+    await calls?.take();
+    car.receive(batch);
+    return (await calls?.take()) ?? [];
+  };
+  let calls: CallCount | undefined;
+
+  await car.live('parked', 3 * SECOND);
+  for (let n = 0; n < 3; n++) await command();
+  calls = await CallCount.begin();
+  await command();
+  const ofCommand = await calls.take();
+
+  await car.live('loop', 20 * SECOND, 30 * SECOND);
+  for (let n = 0; n < 50; n++) {
+    car.receive(car.frame('MOTION', { Speed: 30 + n / 10, Moving: 1 }));
+    car.receive(car.frame('ENGINE', { IntakeTemp: 10 + (n % 10) }));
+    await clock.pass(20);
+  }
+  const warm = car.frame('ENGINE', { IntakeTemp: 30 });
+  const changed = await frame(warm);
+  const repeated = await frame(warm);
+  const faster = await frame(car.frame('MOTION', { Speed: 40, Moving: 1 }));
+  await calls.take();
+  await car.live('loop', 30 * SECOND, 60 * SECOND);
+  const drive = await calls.take();
+  calls.end();
+  await car.stop();
+  cloud.stdin.end();
+  await once(cloud, 'exit');
+  return {
+    repeated,
+    changed,
+    faster,
+    command: ofCommand,
+    own: ofCommand.filter((file) => !drive.includes(file)),
+  };
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'vigie-count-'));
+try {
+  const counted = await count(folder);
+  const text = sectionOf(counted);
+  console.log(text);
+  if (process.argv.includes('--write')) {
+    writeFileSync(
+      new URL(`../../${PAGE}`, import.meta.url),
+      withSection(PAGE, 'files', text, 'count-files -- --write'),
+    );
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function sectionOf(counted: Counted): string {
+  return Object.entries(titles)
+    .map(([name, title]) => {
+      const files = counted[name as keyof Counted];
+      return `**${title}: ${files.length}**\n\n${byFolder(files)}`;
+    })
+    .join('\n');
+}
+
+/** A line for each folder. */
+function byFolder(files: readonly string[]): string {
+  return [...new Set(files.map((file) => dirname(file)))]
+    .map((folder) => {
+      const names = files.filter((file) => dirname(file) === folder).map((file) => basename(file, '.ts'));
+      return `- \`${folder}/\` ${names.join(', ')}\n`;
+    })
+    .join('');
+}

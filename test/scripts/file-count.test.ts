@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const script = fileURLToPath(new URL('../../scripts/file-count/index.ts', import.meta.url));
+const page = readFileSync(new URL('../../docs/architecture.md', import.meta.url), 'utf8');
+
+/** By title: the files that are listed below it. */
+function listsOf(text: string): ReadonlyMap<string, readonly string[]> {
+  const lists = new Map<string, string[]>();
+  for (const [, title = '', count, list = ''] of text.matchAll(/^\*\*(.+): (\d+)\*\*\n\n((?:- .+\n)+)/gm)) {
+    const files = [...list.matchAll(/^- `(.+\/)` (.+)$/gm)].flatMap(([, folder = '', names = '']) =>
+      names.split(', ').map((name) => `${folder}${name}.ts`),
+    );
+    expect(files, title).toHaveLength(Number(count));
+    lists.set(title, files);
+  }
+  return lists;
+}
+
+test('the page on architecture lists every file that a frame and a command call', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [script]);
+  const measured = listsOf(stdout);
+  const written = listsOf(page);
+  expect([...written.keys()]).toEqual([...measured.keys()]);
+  expect(measured.size).toBe(5);
+  for (const [title, files] of measured) {
+    const unlisted = files.filter((file) => written.get(title)?.includes(file) !== true);
+    expect(unlisted, `${title}: run \`npm run count-files -- --write\``).toEqual([]);
+  }
+}, 120_000);
