@@ -24,7 +24,6 @@ import { PowerStates, powerDefaults } from './power.ts';
 import { Records } from './records.ts';
 import type { AgentCommand } from './remotes/agent-command.ts';
 import { Confirmations } from './remotes/confirmation.ts';
-import { remoteKinds } from './remotes/kinds.ts';
 import { Ledger } from './remotes/ledger.ts';
 import type { Requests } from './remotes/requests.ts';
 import { trustCommand } from './remotes/trust.ts';
@@ -150,7 +149,6 @@ export class Agent implements LinkEvents {
     this.#downlink = new Downlink({
       ...ports,
       ...options,
-      kinds: remoteKinds,
       rules: profile.commands,
       ledger: new Ledger(ports.ledger),
       commit: () => store.commit(),

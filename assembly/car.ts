@@ -14,7 +14,7 @@ import type { GivenMonitor } from '../agent/monitors/desk.ts';
 import type { Clock, FrameBatch, FrameSource, Log, ReadingSource } from '../agent/ports.ts';
 import { type PowerRules, powerDefaults } from '../agent/power.ts';
 import { UnitRest } from '../agent/rest.ts';
-import { remoteTypes } from '../protocol/schema/remote.ts';
+import { remoteTypes } from '../protocol/remote/table.ts';
 import { actuationOf, type Ways } from './actuation.ts';
 import { setAlarm } from './alarm.ts';
 import { deflate } from './deflate.ts';

@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import { generateKey, listKeys } from '../adapters/keys/index.ts';
 import { makeDirectory } from '../assembly/directory.ts';
 import { passwordCommand } from '../assembly/interface.ts';
-import { remoteTypes } from '../protocol/schema/remote.ts';
+import { remoteTypes } from '../protocol/remote/table.ts';
 import { confirmCommand } from './confirm.ts';
 import { formatOf, Lines } from './output.ts';
 import { benchDirectory } from './rig.ts';

@@ -1,6 +1,7 @@
 /** The `commands` section of a profile. */
 import { channelByPath } from '../protocol/channels.ts';
 import type { CommandRule, Confirmation, Requirement, Send } from '../protocol/profile.ts';
+import { remoteActions } from '../protocol/remote/table.ts';
 import type { Leaf } from '../protocol/slots.ts';
 import type { BusNames } from './buses.ts';
 import { profileDefaults } from './defaults.ts';
@@ -32,12 +33,6 @@ export interface Fed {
   readonly channels: ReadonlySet<string>;
 }
 
-/** Actions that diagnostics cannot carry out, and why. */
-const framesOnly: Readonly<Record<string, string>> = {
-  'wakeUp.wake': 'control units that sleep answer no diagnostics',
-  'navigation.send': 'a destination comes with its command, and what is asked by diagnostics is always the same',
-};
-
 /** Reads `commands`; the result is by kind and action, e.g. `doors.lock`. */
 export function readCommands(
   section: object,
@@ -60,7 +55,7 @@ export function readCommands(
         const message = 'frames would still be sent when the time to confirm is over';
         findings.error(`${at}/send/for`, message, 'make `within` longer');
       }
-      const frames = framesOnly[`${kind}.${action}`];
+      const frames = remoteActions.get(`${kind}.${action}`)?.framesOnly;
       if (uds !== undefined && frames !== undefined) findings.error(`${at}/uds`, frames, 'write `send`');
       if (uds !== undefined && uds.hold > within) {
         const message = 'control would still be held when the time to confirm is over';

@@ -1,5 +1,6 @@
 /** Vehicle profiles: from the YAML that people write to plain data with all checks done. */
 import { resolve, sep } from 'node:path';
+import { channels } from '../protocol/channels.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { suggestion } from '../protocol/nearest.ts';
 import type { VehicleProfile } from '../protocol/profile.ts';
@@ -67,16 +68,7 @@ export function loadProfile(nameOrPath: string, options: ProfileOptions): Profil
 }
 
 /** Sections whose members are channels (protocol/channels.ts). */
-const channelSections = [
-  'alerts',
-  'maintenance',
-  'collision',
-  'acceleration',
-  'key',
-  'horn',
-  'immobilizer',
-  'navigation',
-] as const;
+const channelSections: readonly string[] = [...new Set(channels.map(({ path }) => path.split('.')[0] as string))];
 
 function readProfile(
   file: string,
@@ -87,13 +79,14 @@ function readProfile(
   if (!checkForm(contents.data, formOfProfile, profileSchema, findings)) return undefined;
   if (!isMembers(contents.data)) return undefined;
   // The form is checked; parts that have faults are skipped by the readers, which ask `findings.sound`.
-  const input = contents.data as Partial<ProfileInput>;
+  const written = contents.data;
+  const input = written as Partial<ProfileInput>;
   const status = members(input.status);
   const buses = readBuses(Array.isArray(input.buses) ? input.buses : [], file, extraDbc, findings);
   const sources = readSources('status', status, buses, findings);
   for (const section of channelSections) {
     if (findings.sound(pointer(section)) || section === 'alerts') {
-      sources.push(...readSources(section, members(input[section]), buses, findings));
+      sources.push(...readSources(section, members(written[section]), buses, findings));
     }
   }
   if (Object.keys(members(input.commands)).length > 0) reportTimeless(sources, findings);
@@ -104,7 +97,7 @@ function readProfile(
   }
   const paths = new Set(Object.keys(status));
   const told = channelSections.flatMap((section) =>
-    Object.keys(members(input[section])).map((of) => `${section}.${of}`),
+    Object.keys(members(written[section])).map((of) => `${section}.${of}`),
   );
   const fed = new Set([...paths, ...Object.keys(members(input.constants))]);
   const name = typeof input.name === 'string' ? input.name : '';

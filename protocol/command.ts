@@ -6,10 +6,11 @@ import { type Bounds, checkBounds } from './cbor/bounds.ts';
 import { type Codec, compile } from './cbor/codec.ts';
 import { decodeSigned, type SignedMessage } from './cose.ts';
 import { VigieError } from './errors.ts';
+import { remoteBodies } from './remote/table.ts';
 import { count } from './schema/count.ts';
 import { bytes, enumeration, quantity, record, required, type Static, text } from './schema/fields.ts';
 import { orderBodies } from './schema/order.ts';
-import { commandKinds, remoteBodies } from './schema/remote.ts';
+import { commandKinds } from './schema/remote.ts';
 
 /** What a car takes at most, signature included. */
 export const commandBounds: Bounds = { maximumBytes: 64 * 1024, maximumDepth: 16, maximumItems: 4096 };

@@ -1,4 +1,5 @@
 import { VigieError } from '../../protocol/errors.ts';
+import { type RemoteType, remoteTypes } from '../../protocol/remote/table.ts';
 import { callbackIdPattern } from '../../protocol/schema/callback/delivery.ts';
 import { readDevice } from '../../protocol/schema/callback/device.ts';
 import {
@@ -12,7 +13,7 @@ import {
 } from '../../protocol/schema/callback.ts';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import { Member } from '../../protocol/schema/monitor/input.ts';
-import { type RemoteReport, type RemoteType, remoteTypes } from '../../protocol/schema/remote.ts';
+import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import type { Clock, Log, Memory, RecordStore } from '../ports.ts';
 import { final } from '../remotes/ledger.ts';
 import { type CommandOrigin, CommandOrigins } from './command-origins.ts';

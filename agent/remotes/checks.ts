@@ -1,10 +1,12 @@
 /** What is asked of the car as a whole before a command, whatever it is to do. */
 
 import { DAY } from '../../protocol/calendar.ts';
+import type { RemoteKind } from '../../protocol/remote/kind.ts';
+import type { RemoteType } from '../../protocol/remote/table.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import { type Slot, slotByPath } from '../../protocol/slots.ts';
 import type { StatusReader } from '../status.ts';
-import type { Parts, RemoteKind } from './kind.ts';
+import type { EffectParts } from './effects.ts';
 import type { Ledger } from './ledger.ts';
 import type { Refusal } from './plan.ts';
 import { BURST, type Limits, MONTH } from './power.ts';
@@ -54,7 +56,7 @@ export function late(
 }
 
 /** What privacy hides at this moment. */
-export function hidden({ status, thefts }: Car): ReturnType<Parts['hidden']> {
+export function hidden({ status, thefts }: Car): ReturnType<EffectParts['hidden']> {
   if (thefts.current?.origin === 'Declared') return 'nothing';
   const state = status.value(privacyState);
   if (state === 'Full') return 'everything';
@@ -74,7 +76,12 @@ export function carRefuses(kind: RemoteKind, car: Car): Refusal | undefined {
 }
 
 /** Why a sender has to wait. */
-export function rateRefuses(kind: RemoteKind, ledger: Ledger, limits: Limits, now: number): Refusal | undefined {
+export function rateRefuses(
+  kind: RemoteKind<RemoteType>,
+  ledger: Ledger,
+  limits: Limits,
+  now: number,
+): Refusal | undefined {
   if (ledger.accepted(now - BURST, now, kind.type) >= limits.burst) {
     return { code: 'command.tooFast', detail: `more than ${limits.burst} ${kind.type} within ${BURST / 1000} s` };
   }

@@ -24,6 +24,8 @@ export interface Plan {
   /** Actions of the profile, e.g. `doors.lock`, one after the other, each until Status shows it. */
   readonly actions: readonly string[];
   readonly parameters?: ActionParameters;
+  /** A member of the body that is accepted without effect. */
+  readonly ignored?: string;
   /** Afterwards, in this order. */
   readonly effects: readonly Effect[];
 }

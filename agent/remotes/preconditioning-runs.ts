@@ -1,5 +1,5 @@
 /** What Status says of a run of the preconditioning, beyond what the car itself can know. */
-import type { RemoteType } from '../../protocol/schema/remote.ts';
+import type { RemoteType } from '../../protocol/remote/table.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import type { StatusWriter } from '../mapping.ts';
 import type { StatusObserver } from '../status.ts';

@@ -1,12 +1,12 @@
 import { formatDuration } from '../../protocol/duration.ts';
-import { weekdays } from '../../protocol/schema/monitor/schedule.ts';
 import {
   PROGRAMS,
   type RemoteChargeProgram,
   type RemotePreconditioningProgram,
   secondsOfDay,
-} from '../../protocol/schema/remote/program.ts';
-import type { RemoteType } from '../../protocol/schema/remote.ts';
+} from '../../protocol/remote/programs.ts';
+import type { RemoteType } from '../../protocol/remote/table.ts';
+import { weekdays } from '../../protocol/schema/monitor/schedule.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import type { StatusWriter } from '../mapping.ts';
 import { localSeconds, nextOf, type Occurrence, type Schedule, type When } from '../schedule.ts';

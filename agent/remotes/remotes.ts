@@ -2,20 +2,22 @@ import { DAY } from '../../protocol/calendar.ts';
 import { type CommandBodyKind, encodeBody } from '../../protocol/command.ts';
 import { type ErrorCode, VigieError } from '../../protocol/errors.ts';
 import type { CommandRule } from '../../protocol/profile.ts';
+import type { RemoteKind } from '../../protocol/remote/kind.ts';
+import { findRemoteKind, type RemoteType } from '../../protocol/remote/table.ts';
 import { DEFAULT_ZONE } from '../../protocol/schema/monitor/schedule.ts';
-import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts';
+import type { RemoteStatus } from '../../protocol/schema/remote.ts';
 import type { Channels } from '../channels.ts';
 import type { StatusWriter } from '../mapping.ts';
 import type { Actuator, Clock, Memory } from '../ports.ts';
 import { Schedule } from '../schedule.ts';
 import type { Status, StatusReader } from '../status.ts';
 import { attempt, fromHex, hex } from './admission.ts';
-import { ignoredMember } from './body.ts';
+import { planOf } from './body.ts';
 import { carRefuses, hidden, powerRefuses, rateRefuses, SKEW } from './checks.ts';
 import { CommandIntake, type CommandIntakeParts, type Order } from './command-intake.ts';
 import type { Confirmations } from './confirmation.ts';
+import type { EffectParts } from './effects.ts';
 import { Execution } from './execution.ts';
-import type { Parts, RemoteKind } from './kind.ts';
 import type { ActionRecord } from './ledger.ts';
 import { groupsOf, type Plan, type Refusal } from './plan.ts';
 import { alwaysAwake, defaultLimits, type Limits, MONTH, type Power } from './power.ts';
@@ -25,7 +27,6 @@ import { ScheduledCommands, type Waker } from './scheduled-commands.ts';
 import { type Thefts, type Tracker, Tracking } from './tracking.ts';
 
 export interface RemotesOptions extends Omit<CommandIntakeParts, 'clock' | 'copied' | 'validity' | 'rate' | 'car'> {
-  readonly kinds: readonly RemoteKind[];
   readonly rules: Readonly<Record<string, CommandRule>>;
   readonly actuator: Actuator;
   readonly status: StatusReader & Pick<Status, 'observe'>;
@@ -61,7 +62,7 @@ export class Remotes {
   readonly #o: RemotesOptions;
   readonly #limits: Limits;
   readonly #power: Power;
-  readonly #parts: Parts;
+  readonly #parts: EffectParts;
   readonly #schedule = new Schedule();
   readonly #execution: Execution;
   /** Kinds and groups of actions in progress, with the command. */
@@ -88,8 +89,9 @@ export class Remotes {
       validity: this.#limits.validity,
       car: {
         spokenTo: () => this.#power.spokenTo?.(),
-        unsupported: (type) => (this.#kind(type) === undefined ? `this agent does not carry out ${type}` : undefined),
-        untold: (type) => (this.#kind(type)?.quiet === true ? BEFORE_SENT : new Set()),
+        unsupported: (type) =>
+          findRemoteKind(type) === undefined ? `this agent does not carry out ${type}` : undefined,
+        untold: (type) => (findRemoteKind(type)?.quiet === true ? BEFORE_SENT : new Set()),
         carryOut: (order, progress) => this.#carryOut(order, progress),
       },
     });
@@ -181,26 +183,26 @@ export class Remotes {
   }
 
   #planOf({ type, body, action }: ActionRecord): Plan | undefined {
-    const kind = this.#kind(type);
+    const kind = findRemoteKind(type);
     if (kind === undefined || body === undefined) return action === '' ? undefined : { actions: [action], effects: [] };
-    const plan = attempt(() => kind.plan(fromHex(body), this.#parts));
+    const plan = attempt(() => planOf(kind, fromHex(body), this.#parts));
     return plan instanceof VigieError ? undefined : plan;
   }
 
   async #carryOut(order: Order, accepted: Progress): Promise<void> {
     const { id, type, body } = order;
     const { ledger, log } = this.#o;
-    const kind = this.#kind(type);
+    const kind = findRemoteKind(type);
     if (kind === undefined) return;
     let progress = accepted;
     const fail = (refusal: Refusal): Promise<void> => this.intake.reports.fail(progress, refusal);
-    const plan = attempt(() => kind.plan(body, this.#parts));
+    const plan = attempt(() => planOf(kind, body, this.#parts));
     if (plan instanceof VigieError) return fail({ code: plan.code, detail: plan.message });
     const missing = this.#execution.missing(plan);
     if (missing !== undefined)
       return fail(unsupported(`the vehicle profile has no ${missing}, or no bus to send it on`));
-    const ignored = ignoredMember(type as CommandBodyKind, body);
-    if (ignored !== undefined) log.info('a deprecated member has no effect', { id, type, member: ignored });
+    const { ignored: member } = plan;
+    if (member !== undefined) log.info('a deprecated member has no effect', { id, type, member });
     const blank = accepted.record;
     progress = { ...accepted, record: { ...blank, action: plan.actions.join(), body: hex(body) } };
 
@@ -226,7 +228,7 @@ export class Remotes {
   }
 
   /** Checks of the car as a whole, in their order. */
-  #refusal(order: Order, kind: RemoteKind, { actions }: Plan): Refusal | undefined {
+  #refusal(order: Order, kind: RemoteKind<RemoteType>, { actions }: Plan): Refusal | undefined {
     const { ledger, clock } = this.#o;
     const now = clock.now();
     const awake = this.#power.awake(actions);
@@ -262,10 +264,6 @@ export class Remotes {
       await this.#parts.programs.runs.during(type, () => this.intake.carryOut(order, [type]));
     });
   };
-
-  #kind(type: CommandKind): RemoteKind | undefined {
-    return this.#o.kinds.find((kind) => kind.type === type);
-  }
 
   #kept(): Readonly<Record<string, unknown>> {
     const { programs, tracking } = this.#parts;

@@ -1,7 +1,8 @@
 import { type CommandBodyKind, encodeBody, encodeCommand } from '../../protocol/command.ts';
 import type { FailureCause } from '../../protocol/errors.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import type { RemoteReport, RemoteStatus, RemoteType } from '../../protocol/schema/remote.ts';
+import type { RemoteType } from '../../protocol/remote/table.ts';
+import type { RemoteReport, RemoteStatus } from '../../protocol/schema/remote.ts';
 import type { Clock, Memory } from '../ports.ts';
 import { final } from './ledger.ts';
 

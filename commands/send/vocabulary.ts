@@ -1,94 +1,60 @@
 /** What people can ask of a car, in their words, and the body that it comes to. */
 
 import { instantOf } from '../../protocol/calendar.ts';
-import type { CommandBodyKind } from '../../protocol/command.ts';
 import { formatDuration } from '../../protocol/duration.ts';
 import type { VigieError } from '../../protocol/errors.ts';
+import type { RemoteWords } from '../../protocol/remote/kind.ts';
+import { type RemoteType, remoteKinds } from '../../protocol/remote/table.ts';
 import { weekdays } from '../../protocol/schema/monitor/schedule.ts';
-import { bodyFault } from '../../protocol/schema/remote/rules.ts';
 import { orderUsages } from './orders.ts';
 import { type CommandRequest, type Details, wrong } from './request.ts';
 
-interface Verb {
-  /** As the help shows it. */
-  readonly usage: string;
+/** How words are read that are not one word of a kind's `bodies`. */
+interface Reader {
   /** Names of details that it knows. */
   readonly details?: readonly (keyof Details)[];
-  /** Undefined when it cannot be meant. */
-  read(words: readonly string[], details: Details): CommandRequest | undefined;
+  /** The body; undefined when it cannot be meant. */
+  read(words: readonly string[], details: Details): object | undefined;
 }
 
-/** Two words, each with its body. */
-function choice(kind: CommandBodyKind, bodies: Readonly<Record<string, object>>, otherwise?: string): Verb['read'] {
-  return ([word = otherwise, ...more]) => {
-    if (word === undefined || more.length > 0 || !Object.hasOwn(bodies, word)) return undefined;
-    return { kind, body: bodies[word] as object };
-  };
-}
-
-const verbs: Readonly<Record<string, Verb>> = {
-  doors: {
-    usage: 'doors lock|unlock',
-    read: choice('Doors', { lock: { state: 'Locked' }, unlock: { state: 'Unlocked' } }),
-  },
-  lights: { usage: 'lights [on|off]', read: choice('Lights', { on: { on: true }, off: { on: false } }, 'on') },
-  horn: {
-    usage: 'horn [on|off]',
-    read: choice('Horn', { on: { state: 'Activated' }, off: { state: 'Unactivated' } }, 'on'),
-  },
-  wakeup: { usage: 'wakeup', read: (words) => (words.length === 0 ? { kind: 'WakeUp', body: {} } : undefined) },
-  charge: {
-    usage:
-      'charge [on|off|never] | --at TIME [--until TIME] [--days DAYS] [--slot N] | [--level 1-5] [--type partial|full]',
-    details: ['at', 'until', 'days', 'slot', 'level', 'type'],
-    read: charge,
-  },
-  precondition: {
-    usage: 'precondition [on|off] | delete --slot 1-4 | --slot 1-4 --at TIME [--days DAYS] [--once]',
-    details: ['at', 'days', 'slot', 'once'],
-    read: precondition,
-  },
-  stolen: {
-    usage: 'stolen on|off|track [--running SECONDS] [--shutdown SECONDS]',
-    details: ['running', 'shutdown'],
-    read: stolen,
-  },
-  immobilize: {
-    usage: 'immobilize on|off',
-    read: choice('Immobilization', { on: { activate: true }, off: { activate: false } }),
-  },
-  navigate: { usage: 'navigate LON,LAT…', read: navigate },
+const readers: Partial<Record<RemoteType, Reader>> = {
+  ElectricBatteryChargingRequest: { details: ['at', 'until', 'days', 'slot', 'level', 'type'], read: charge },
+  ThermalPreconditioning: { details: ['at', 'days', 'slot', 'once'], read: precondition },
+  Stolen: { details: ['running', 'shutdown'], read: stolen },
+  Navigation: { read: navigate },
 };
 
 /** One line for each command, for help and error messages. */
-export const usages: readonly string[] = Object.values(verbs).map(({ usage }) => usage);
+export const usages: readonly string[] = remoteKinds.map(({ words }) => words.usage);
 
 /** What the words ask for. @throws VigieError `usage.wrong` with what is known, or which part cannot be meant */
 export function requestOf(what: string, words: readonly string[], details: Details): CommandRequest {
-  const verb = Object.hasOwn(verbs, what) ? verbs[what] : undefined;
+  const kind = remoteKinds.find(({ words: { verb } }) => verb === what);
   const said = [what, ...words].join(' ');
-  if (verb === undefined) throw wrong(`cannot send "${said}"; known:\n  ${[...usages, ...orderUsages].join('\n  ')}`);
+  if (kind === undefined) throw wrong(`cannot send "${said}"; known:\n  ${[...usages, ...orderUsages].join('\n  ')}`);
+  const { type, words: known } = kind;
+  const reader = readers[type];
   for (const name of Object.keys(details) as (keyof Details)[]) {
-    if (!verb.details?.includes(name)) throw wrong(`"${what}" has no --${name}: ${verb.usage}`);
+    if (!reader?.details?.includes(name)) throw wrong(`"${what}" has no --${name}: ${known.usage}`);
   }
-  const request = verb.read(words, details);
-  if (request === undefined) throw wrong(`cannot send "${said}": ${verb.usage}`);
-  const fault = bodyFault(request.kind, request.body);
+  const plain = Object.keys(details).length === 0 ? oneWord(known, words) : undefined;
+  const body = plain ?? reader?.read(words, details);
+  if (body === undefined) throw wrong(`cannot send "${said}": ${known.usage}`);
+  const fault = kind.fault?.(body);
   if (fault !== undefined) throw wrong(`cannot send "${said}": ${fault}`);
-  return request;
+  return { kind: type, body };
 }
 
-function charge(words: readonly string[], details: Details): CommandRequest | undefined {
-  const { at, until, days, slot, level, type } = details;
-  const kind = 'ElectricBatteryChargingRequest';
-  const [word, ...more] = words;
+function oneWord({ bodies, alone }: RemoteWords, [word, ...more]: readonly string[]): object | undefined {
   if (more.length > 0) return undefined;
-  if (word !== undefined || Object.keys(details).length === 0) {
-    if (Object.keys(details).length > 0) throw alone('charge', word, details);
-    // No program at all is how the interface says that none is wanted any more.
-    if (word === 'never') return { kind, body: { schedule: { programs: [] } } };
-    return choice(kind, { on: { immediate: true }, off: { immediate: false } }, 'on')(words, {});
-  }
+  if (word === undefined) return alone;
+  return Object.hasOwn(bodies, word) ? bodies[word] : undefined;
+}
+
+function charge([word, ...more]: readonly string[], details: Details): object | undefined {
+  const { at, until, days, slot, level, type } = details;
+  if (more.length > 0 || Object.keys(details).length === 0) return undefined;
+  if (word !== undefined) throw together('charge', word, details);
   const preferences = {
     ...(level === undefined ? {} : { level: oneOf('level', `Level${level}`, 'Level', ['1', '2', '3', '4', '5']) }),
     ...(type === undefined ? {} : { type: capital(oneOf('type', type, '', ['partial', 'full'])) }),
@@ -96,7 +62,7 @@ function charge(words: readonly string[], details: Details): CommandRequest | un
   const plan = at === undefined ? undefined : chargePlan(at, until, days, slot);
   if (plan === undefined && (until ?? days ?? slot) !== undefined) throw wrong('--until, --days and --slot need --at');
   const preferred = Object.keys(preferences).length > 0;
-  return { kind, body: { ...(plan === undefined ? {} : { schedule: plan }), ...(preferred ? { preferences } : {}) } };
+  return { ...(plan === undefined ? {} : { schedule: plan }), ...(preferred ? { preferences } : {}) };
 }
 
 /** Once at a time, or a program when it ends, repeats or has a place. */
@@ -114,25 +80,16 @@ function chargePlan(at: string, until?: string, days?: string, slot?: string): o
   return { programs: [program] };
 }
 
-function precondition(words: readonly string[], details: Details): CommandRequest | undefined {
+function precondition([word, ...more]: readonly string[], details: Details): object | undefined {
   const { at, days, slot, once } = details;
-  const kind = 'ThermalPreconditioning';
-  const air = (airConditioning: object): CommandRequest => ({ kind, body: { airConditioning } });
-  const [word, ...more] = words;
   if (more.length > 0) return undefined;
   if (word === 'delete') {
     if (slot === undefined || (at ?? days ?? once) !== undefined)
       throw wrong('"precondition delete" needs --slot, alone');
-    return air({ programs: [{ slot: whole('slot', slot, 1, 4), actionsType: 'Delete' }] });
+    return { airConditioning: { programs: [{ slot: whole('slot', slot, 1, 4), actionsType: 'Delete' }] } };
   }
-  if (Object.keys(details).length === 0) {
-    return choice(
-      kind,
-      { on: { airConditioning: { immediate: true } }, off: { airConditioning: { immediate: false } } },
-      'on',
-    )(words, {});
-  }
-  if (word !== undefined) throw alone('precondition', word, details);
+  if (Object.keys(details).length === 0) return undefined;
+  if (word !== undefined) throw together('precondition', word, details);
   if (slot === undefined || at === undefined) throw wrong('a program needs --slot and --at');
   const program = {
     slot: whole('slot', slot, 1, 4),
@@ -142,23 +99,22 @@ function precondition(words: readonly string[], details: Details): CommandReques
     occurence: { day: days === undefined ? [...weekdays] : daysOf(days) },
     actionsType: 'Set',
   };
-  return air({ programs: [program] });
+  return { airConditioning: { programs: [program] } };
 }
 
-function stolen(words: readonly string[], { running, shutdown }: Details): CommandRequest | undefined {
-  const kind = 'Stolen';
+function stolen(words: readonly string[], { running, shutdown }: Details): object | undefined {
   if (words.length === 1 && words[0] === 'track') {
     const period = {
       ...(running === undefined ? {} : { running: whole('running', running, 5, 86_400) }),
       ...(shutdown === undefined ? {} : { shutdown: whole('shutdown', shutdown, 60, 86_400) }),
     };
-    return { kind, body: { trackingPeriod: period } };
+    return { trackingPeriod: period };
   }
   if ((running ?? shutdown) !== undefined) throw wrong('--running and --shutdown belong to "stolen track"');
-  return choice(kind, { on: { stolen: true }, off: { stolen: false } })(words, {});
+  return undefined;
 }
 
-function navigate(words: readonly string[]): CommandRequest | undefined {
+function navigate(words: readonly string[]): object | undefined {
   if (words.length === 0 || words.length > 10) return undefined;
   const positions = words.map((word) => {
     const coordinates = word.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
@@ -167,11 +123,11 @@ function navigate(words: readonly string[]): CommandRequest | undefined {
     if (!sound) throw wrong(`"${word}" is no place: longitude, a comma, latitude, in degrees, such as 2.35,48.85`);
     return { type: 'Point', coordinates };
   });
-  return { kind: 'Navigation', body: { positions } };
+  return { positions };
 }
 
 /** A word for now, and details of later. */
-function alone(what: string, word: string | undefined, details: Details): VigieError {
+function together(what: string, word: string, details: Details): VigieError {
   const names = Object.keys(details).map((name) => `--${name}`);
   return wrong(`"${what} ${word}" is for now and has no ${names.join(', ')}; leave ${word} out for a plan`);
 }

@@ -1,37 +1,30 @@
 import { failureCauses } from '../errors.ts';
-import { enumeration, optional, record, required, type Static, type TSchema, text } from './fields.ts';
-import { chargingCommandSchema } from './remote/charging.ts';
-import { doorsSchema } from './remote/doors.ts';
-import { hornSchema } from './remote/horn.ts';
-import { immobilizationSchema } from './remote/immobilization.ts';
-import { lightsSchema } from './remote/lights.ts';
-import { navigationSchema } from './remote/navigation.ts';
-import { preconditioningCommandSchema } from './remote/preconditioning.ts';
-import { stolenCommandSchema } from './remote/stolen.ts';
-import { wakeUpSchema } from './remote/wake-up.ts';
+import { type RemoteType, remoteKinds } from '../remote/table.ts';
+import { enumeration, optional, record, required, type Static, text } from './fields.ts';
 
-export { doorsSchema, type RemoteDoors } from './remote/doors.ts';
-
-/** Interface 3.19.2 RemoteType. */
-export const remoteTypes = [
-  'ThermalPreconditioning',
-  'ElectricBatteryChargingRequest',
-  'Horn',
-  'Doors',
-  'Lights',
-  'Immobilization',
-  'Stolen',
-  'WakeUp',
-  'Navigation',
-] as const;
-export type RemoteType = (typeof remoteTypes)[number];
+/** Kinds of command that are about the agent itself, by their number on the wire. */
+const ownKinds = { Monitor: 9, Callback: 10, Configuration: 11, Trust: 12 } as const;
+export type CommandKind = RemoteType | keyof typeof ownKinds;
 
 /**
- * What a signed command can be about: the remote commands of the interface, then what is the agent's own. On the wire a
- * kind is its position, so it may only grow at its end.
+ * What a signed command can be about: the remote commands of the interface, and what is the agent's own. On the wire a
+ * kind is its position.
  */
-export const commandKinds = [...remoteTypes, 'Monitor', 'Callback', 'Configuration', 'Trust'] as const;
-export type CommandKind = (typeof commandKinds)[number];
+export const commandKinds: readonly CommandKind[] = byWire([
+  ...remoteKinds.map(({ type, wire }) => [type, wire] as const),
+  ...(Object.entries(ownKinds) as [CommandKind, number][]),
+]);
+
+/** @throws Error unless each number from 0 on is that of exactly one kind */
+function byWire(numbers: readonly (readonly [CommandKind, number])[]): CommandKind[] {
+  const kinds: CommandKind[] = [];
+  for (const [kind, wire] of numbers) {
+    if (kinds[wire] !== undefined) throw new Error(`two kinds of command have number ${wire}: ${kinds[wire]}, ${kind}`);
+    kinds[wire] = kind;
+  }
+  if (kinds.length !== numbers.length) throw new Error('the numbers of the kinds of command have a gap');
+  return kinds;
+}
 
 /** Interface 3.19.2 RemoteActionStatus. Failed, Success and AlreadyDone are final, the others pending. */
 export const remoteStatuses = [
@@ -46,19 +39,6 @@ export const remoteStatuses = [
   'TooManyWakeUpsOverMonth',
 ] as const;
 export type RemoteStatus = (typeof remoteStatuses)[number];
-
-/** Bodies of commands, by type. */
-export const remoteBodies = {
-  ThermalPreconditioning: preconditioningCommandSchema,
-  ElectricBatteryChargingRequest: chargingCommandSchema,
-  Horn: hornSchema,
-  Doors: doorsSchema,
-  Lights: lightsSchema,
-  Immobilization: immobilizationSchema,
-  Stolen: stolenCommandSchema,
-  WakeUp: wakeUpSchema,
-  Navigation: navigationSchema,
-} as const satisfies Record<RemoteType, TSchema>;
 
 /** Body of a `remote` message: one state that a command has reached. */
 export const remoteReportSchema = record(

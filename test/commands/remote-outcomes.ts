@@ -8,7 +8,7 @@ import type { InjectionTime, Scene } from '../../adapters/simulated/index.ts';
 import type { LedgerData } from '../../agent/remotes/ledger.ts';
 import type { Vehicle } from '../../assembly/vehicle.ts';
 import { type FailureCause, failureCauses } from '../../protocol/errors.ts';
-import { type RemoteType, remoteTypes } from '../../protocol/schema/remote.ts';
+import { type RemoteType, remoteTypes } from '../../protocol/remote/table.ts';
 import { madeOnce } from '../rig/run.ts';
 import { makeKeys, type OrderOptions, RemoteCar } from './remote-car.ts';
 

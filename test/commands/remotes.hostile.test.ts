@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { RemoteType } from '../../protocol/schema/remote.ts';
+import type { RemoteType } from '../../protocol/remote/table.ts';
 import { downTopic } from '../../protocol/topics.ts';
 import { MaliciousBroker } from './malicious-broker.ts';
 import { finalStates, makeKeys, RemoteCar } from './remote-car.ts';

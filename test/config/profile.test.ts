@@ -120,9 +120,9 @@ theft: { distance: 50 }
     ['alerts.EngineFault', 0, 26],
     ['maintenance.days', 0, 27],
     ['collision.side', 0, 28],
+    ['key.present', 0, 30],
     ['acceleration.longitudinal', 0, 29],
     ['acceleration.longitudinal', 1, 29],
-    ['key.present', 0, 30],
   ]);
   expect(profile?.alerts).toEqual({
     default: recordingDefaults.alert,

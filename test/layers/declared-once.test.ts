@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { remoteActions, remoteTypes } from '../../protocol/remote/table.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const rooms = ['protocol', 'agent', 'adapters', 'config', 'hub', 'assembly', 'commands', 'scripts'];
@@ -43,4 +44,24 @@ test('no name of an exported type is declared in two files', () => {
   const found = declarations(files);
   expect(found.size).toBeGreaterThan(500);
   expect(repeated(found)).toEqual({});
+});
+
+/** Names that a file mentions as a text or as a key. */
+function mentioned(text: string, names: readonly string[]): string[] {
+  return names.filter((name) => new RegExp(`'${name}'|\\n\\s*${name}:`).test(text));
+}
+
+test('a second list of kinds or of actions is found', () => {
+  const list = "x = {\n  Horn: 1,\n  Doors: 2,\n};\ny = ['Lights', 'horn.on'];";
+  expect(mentioned(list, remoteTypes)).toEqual(['Horn', 'Doors', 'Lights']);
+  expect(mentioned(list, [...remoteActions.keys()])).toEqual(['horn.on']);
+});
+
+test('kinds of command, and their actions, are listed in the table of kinds alone', () => {
+  const files = rooms.flatMap(sources).filter((path) => !path.startsWith('protocol/remote/'));
+  const lists = files.filter((path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    return mentioned(text, remoteTypes).length > 4 || mentioned(text, [...remoteActions.keys()]).length > 1;
+  });
+  expect(lists).toEqual([]);
 });

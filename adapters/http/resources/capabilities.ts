@@ -1,6 +1,7 @@
 /** What a car can tell and do, by the names of scopes: interface 3.19.2 and 4.17.2 OnboardCapabilities. */
 import type { Side } from '../../../protocol/interface/operation.ts';
-import { PROGRAMS } from '../../../protocol/schema/remote/program.ts';
+import { remoteScope } from '../../../protocol/interface/operations/scopes.ts';
+import { remoteKindsOf } from '../../../protocol/interface/schemas/delivery.ts';
 import type { Capabilities } from './car.ts';
 
 /** Members of Status below `vehicle` that have a scope of their own. */
@@ -57,35 +58,14 @@ function dataOf(paths: ReadonlySet<string>): string[] {
 
 function remoteOf(side: Side, { actions, commands }: Capabilities): unknown {
   const can = (...names: readonly string[]): boolean => commands && names.some((name) => actions.has(name));
-  const start = can('charging.start');
-  const climate = can('preconditioning.start');
-  const preferences = {
-    level: can(...[1, 2, 3, 4, 5].map((level) => `charging.level${level}`)),
-    type: can('charging.partial', 'charging.full'),
-  };
-  return {
-    preconditioning: {
-      ...remote('preconditioning', climate),
-      parameters: { programs: { size: climate ? PROGRAMS : 0 }, immediate: climate },
-    },
-    charging: {
-      ...remote('charging', start || can('charging.stop')),
-      parameters: {
-        immediate: { start, stop: can('charging.stop') },
-        // The published schema lists `preferences` beside `schedule` and requires it in there: it is in both places.
-        schedule: { programs: { supported: start, size: start ? PROGRAMS : 0 }, nextDelayedTime: start, preferences },
-        preferences,
-      },
-    },
-    door: remote('door', can('doors.lock', 'doors.unlock')),
-    horn: remote('horn', can('horn.on')),
-    lights: remote('lights', can('lights.on')),
-    wakeup: remote('wakeup', commands),
-    navigation: remote('navigation', can('navigation.send')),
-    ...(side === 'fleet' ? { stolen: { supported: commands } } : {}),
-  };
-}
-
-function remote(name: string, supported: boolean): { supported: boolean; scopeName: string } {
-  return { supported, scopeName: `remote:${name}:write` };
+  return Object.fromEntries(
+    remoteKindsOf(side).flatMap(({ member, scope, capability }) => {
+      if (capability === undefined) return [];
+      const supported = capability.actions.length === 0 ? commands : can(...capability.actions);
+      if (scope === undefined) return [[member, { supported }]];
+      const parameters = capability.parameters?.of(can);
+      const told = { supported, scopeName: remoteScope(scope.name) };
+      return [[scope.name, parameters === undefined ? told : { ...told, parameters }]];
+    }),
+  );
 }

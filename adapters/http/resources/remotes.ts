@@ -5,9 +5,8 @@ import { VigieError } from '../../../protocol/errors.ts';
 import { declaredMembers } from '../../../protocol/interface/bodies.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import { askedRemote, remoteScopeOf } from '../../../protocol/interface/remotes.ts';
-import { remoteMembers } from '../../../protocol/interface/schemas/remote.ts';
+import { type RemoteType, remoteKindOf } from '../../../protocol/remote/table.ts';
 import type { Callback } from '../../../protocol/schema/callback.ts';
-import type { RemoteType } from '../../../protocol/schema/remote.ts';
 import type { Answer } from '../call.ts';
 import { callbackAskedFor } from './callbacks.ts';
 import { collection } from './collection.ts';
@@ -74,7 +73,7 @@ function checkKind({ side, subscribe }: Callback, type: RemoteType): void {
   const [taken, kind]: [readonly string[] | undefined, string] =
     side === 'fleet' ? [subscribe.remoteTypes, type] : [subscribe.type, 'Remote'];
   if (taken === undefined || taken.includes(kind)) return;
-  const where = remoteMembers[type];
+  const where = remoteKindOf(type).member;
   throw new VigieError('input.malformed', `needs a callback that takes ${kind}; this one takes ${taken.join(', ')}`, {
     where,
   });

@@ -1,20 +1,28 @@
-/** Scopes of the user side. Interface 4.17.2 `api_oauth`. */
-export const scopes = {
+import { remoteKinds } from '../../remote/table.ts';
+
+type RemoteScope = `remote:${string}:write`;
+
+/** Scope of a kind of command. */
+export const remoteScope = (name: string): RemoteScope => `remote:${name}:write`;
+
+const dataScopeMeanings = {
   'data:telemetry': 'State and telemetry of the vehicles.',
   'data:position': 'Where the vehicles are and were.',
   'data:trip': 'Trips of the vehicles.',
   'data:alert': 'Alerts of the vehicles.',
   'data:collision': 'Collisions of the vehicles.',
   'data:vehicle:devices:pnc': 'Plug and Charge of the vehicles, of which this car tells nothing.',
-  'remote:door:write': 'Lock and unlock the doors.',
-  'remote:preconditioning:write': 'Heat and cool the cabin before a drive.',
-  'remote:horn:write': 'Sound the horn.',
-  'remote:charging:write': 'Start, stop and plan charging.',
-  'remote:lights:write': 'Flash the lights.',
-  'remote:wakeup:write': 'Wake the vehicles.',
-  'remote:navigation:write': 'Send places to the navigation.',
 } as const;
-export type Scope = keyof typeof scopes;
+type DataScope = keyof typeof dataScopeMeanings;
+
+/** Scopes of the user side. Interface 4.17.2 `api_oauth`. */
+export const scopes: Readonly<Record<string, string>> = {
+  ...dataScopeMeanings,
+  ...Object.fromEntries(
+    remoteKinds.flatMap(({ scope }) => (scope === undefined ? [] : [[remoteScope(scope.name), scope.description]])),
+  ),
+};
+export type Scope = DataScope | RemoteScope;
 
 export const scopeNames = Object.keys(scopes) as Scope[];
 

@@ -1,6 +1,7 @@
 /** Parameters of queries and headers, each written down once. Interface 3.19.2 and 4.17.2, `parameters`. */
+
+import { remoteTypes } from '../../remote/table.ts';
 import { telemetrySections } from '../../schema/monitor/extensions.ts';
-import { remoteTypes } from '../../schema/remote.ts';
 import { tripStates } from '../../schema/trip.ts';
 import { countries } from '../countries.ts';
 import type { Parameter, Side } from '../operation.ts';

@@ -1,6 +1,5 @@
-import { remoteTypes } from '../../schema/remote.ts';
 import type { Side } from '../operation.ts';
-import { fleetDelivery, typesOf, userCallbackTarget } from './delivery.ts';
+import { fleetDelivery, remoteTypesOf, userCallbackTarget } from './delivery.ts';
 import { collection, links, relations } from './hal.ts';
 import { array, type JsonSchema, object, string } from './json.ts';
 
@@ -9,13 +8,9 @@ const label = string('Name for people.', { maxLength: 256 });
 /** Who is told of what, and how: the body of a request, and `subscribe` of the answer. */
 export function callbackSubscribe(side: Side): JsonSchema {
   if (side === 'fleet') {
-    const names = array(
-      string('A kind of remote.', { enum: typesOf(side, remoteTypes) }),
-      'Remotes that are told of.',
-      {
-        maxItems: 64,
-      },
-    );
+    const names = array(string('A kind of remote.', { enum: remoteTypesOf(side) }), 'Remotes that are told of.', {
+      maxItems: 64,
+    });
     return object(
       'RemoteCallbackSubscribe',
       { label, ...fleetDelivery('remote'), remoteTypes: names },

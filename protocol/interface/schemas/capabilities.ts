@@ -1,6 +1,9 @@
 /** What a car can do. Interface 3.19.2 and 4.17.2 OnboardCapabilities; `wakeup` is spelled so here. */
+import type { RemoteKind } from '../../remote/kind.ts';
 import type { Side } from '../operation.ts';
-import { array, boolean, integer, type JsonSchema, object, string } from './json.ts';
+import { remoteScope } from '../operations/scopes.ts';
+import { remoteKindsOf } from './delivery.ts';
+import { array, boolean, type JsonSchema, object, string } from './json.ts';
 
 /** Names of data that a car may give. */
 export const dataCapabilities = [
@@ -34,74 +37,22 @@ export const dataCapabilities = [
 
 const supported = boolean('Whether the car can do it.');
 
-function capability(title: string, scope: string, parameters?: JsonSchema): JsonSchema {
-  return object(
-    title,
-    {
-      supported,
-      scopeName: string('Scope that lets one ask for it.', { enum: [scope] }),
-      ...(parameters === undefined ? {} : { parameters }),
-    },
-    {
-      required: ['supported', 'scopeName', ...(parameters === undefined ? [] : ['parameters'])],
-      description: 'One kind of remote.',
-    },
-  );
+function capabilityOf({ member, scope, capability }: RemoteKind): readonly [name: string, JsonSchema] {
+  const title = `${member.slice(0, 1).toUpperCase()}${member.slice(1)}Capability`;
+  if (scope === undefined) return [member, object(title, { supported }, { description: 'One kind of remote.' })];
+  const parameters = capability?.parameters?.schema;
+  const members = {
+    supported,
+    scopeName: string('Scope that lets one ask for it.', { enum: [remoteScope(scope.name)] }),
+    ...(parameters === undefined ? {} : { parameters }),
+  };
+  return [scope.name, object(title, members, { required: Object.keys(members), description: 'One kind of remote.' })];
 }
 
-const preconditioning = object(
-  'PreconditioningParameters',
-  {
-    programs: object(
-      'PreconditioningPrograms',
-      { size: integer('Programs that the car keeps.', { minimum: 0 }) },
-      { required: ['size'], description: 'Programs.' },
-    ),
-    immediate: boolean('It can be started at once.'),
-  },
-  { description: 'How it can be asked for.' },
-);
-
-const charging = object(
-  'ChargingParameters',
-  {
-    immediate: object(
-      'ChargingImmediate',
-      { start: boolean('It can be started.'), stop: boolean('It can be stopped.') },
-      { description: 'At once.' },
-    ),
-    schedule: object(
-      'ChargingSchedule',
-      {
-        programs: object(
-          'ChargingPrograms',
-          { supported, size: integer('Programs that the car keeps.', { minimum: 0 }) },
-          { required: ['supported'], description: 'Programs.' },
-        ),
-        nextDelayedTime: boolean('It can be started once, later.'),
-      },
-      { required: ['programs', 'nextDelayedTime'], description: 'Later.' },
-    ),
-    preferences: object(
-      'ChargingPreferences',
-      { level: boolean('The power can be chosen.'), type: boolean('How far to charge can be chosen.') },
-      { description: 'How.' },
-    ),
-  },
-  { description: 'How it can be asked for.' },
-);
-
 export function onboardCapabilities(side: Side): JsonSchema {
-  const remote: Record<string, JsonSchema> = {
-    preconditioning: capability('PreconditioningCapability', 'remote:preconditioning:write', preconditioning),
-    charging: capability('ChargingCapability', 'remote:charging:write', charging),
-    door: capability('DoorCapability', 'remote:door:write'),
-    horn: capability('HornCapability', 'remote:horn:write'),
-    lights: capability('LightsCapability', 'remote:lights:write'),
-    wakeup: capability('WakeUpCapability', 'remote:wakeup:write'),
-    navigation: capability('NavigationCapability', 'remote:navigation:write'),
-  };
-  if (side === 'fleet') remote['stolen'] = object('StolenCapability', { supported }, { description: 'Thefts.' });
+  const remote = Object.fromEntries(
+    remoteKindsOf(side).flatMap((kind) => (kind.capability === undefined ? [] : [capabilityOf(kind)])),
+  );
   return object(
     'OnboardCapabilities',
     {

@@ -1,4 +1,6 @@
 /** How somebody wants to be told: webhooks, push notifications, websockets. Interface 3.19.2 and 4.17.2. */
+import type { RemoteKind } from '../../remote/kind.ts';
+import { type RemoteType, remoteKinds } from '../../remote/table.ts';
 import type { Side } from '../operation.ts';
 import { array, integer, type JsonSchema, object, string } from './json.ts';
 
@@ -130,7 +132,12 @@ export const userCallbackTarget = object(
   { description: 'Exactly one way to tell. Interface 4.17.2 CallbackSubscribe.callback.' },
 );
 
-/** Interface 3.19.2 and 4.17.2 RemoteType: thefts are the fleet's alone. */
-export function typesOf(side: Side, all: readonly string[]): readonly string[] {
-  return side === 'fleet' ? all : all.filter((name) => name !== 'Immobilization' && name !== 'Stolen');
+/** Kinds of command that a side has: those without a scope are the fleet's alone. */
+export function remoteKindsOf(side: Side): readonly RemoteKind<RemoteType>[] {
+  return side === 'fleet' ? remoteKinds : remoteKinds.filter(({ scope }) => scope !== undefined);
+}
+
+/** Interface 3.19.2 and 4.17.2 RemoteType. */
+export function remoteTypesOf(side: Side): readonly RemoteType[] {
+  return remoteKindsOf(side).map(({ type }) => type);
 }

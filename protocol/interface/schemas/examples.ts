@@ -1,8 +1,7 @@
 /** Bodies of requests that can be sent unchanged, for the document alone: a server does not load them. */
-import { type RemoteType, remoteTypes } from '../../schema/remote.ts';
+import { remoteTypes } from '../../remote/table.ts';
 import type { RequestName, Side } from '../operation.ts';
-import { typesOf } from './delivery.ts';
-import { remoteMembers } from './remote.ts';
+import { remoteKindsOf } from './delivery.ts';
 
 /** Member `examples` of a media type. OpenAPI 3.1 §4.8.14. */
 export type Examples = Readonly<Record<string, { readonly summary: string; readonly value: object }>>;
@@ -16,47 +15,12 @@ const triggerParam = {
 };
 const extendedEventParam = ['vehicle.position'];
 
-const remotes: Readonly<Record<RemoteType, { readonly summary: string; readonly body: object }>> = {
-  Doors: { summary: 'Lock the doors', body: { state: 'Locked' } },
-  Horn: { summary: 'Sound the horn', body: { state: 'Activated' } },
-  Lights: { summary: 'Flash the lights', body: { on: true } },
-  WakeUp: { summary: 'Wake the vehicle', body: { action: 'WakeUp' } },
-  ThermalPreconditioning: {
-    summary: 'Start air conditioning now',
-    body: { airConditioning: { immediate: true } },
-  },
-  ElectricBatteryChargingRequest: {
-    summary: 'Charge every weekday night',
-    body: {
-      schedule: {
-        programs: [
-          {
-            slot: 1,
-            enabled: true,
-            start: 'PT22H30M',
-            end: 'PT6H',
-            occurence: { day: ['Mon', 'Tue', 'Wed', 'Thu', 'Fri'] },
-          },
-        ],
-      },
-    },
-  },
-  Navigation: {
-    summary: 'Send a place to the navigation (longitude, latitude)',
-    body: { positions: [{ type: 'Point', coordinates: [2.2945, 48.8584] }] },
-  },
-  Immobilization: { summary: 'Prevent the next start of the engine', body: { activate: true } },
-  Stolen: { summary: 'Declare the vehicle stolen', body: { stolen: true } },
-};
-
 function remoteExamples(side: Side): Examples {
-  const types = typesOf(side, Object.keys(remotes)) as readonly RemoteType[];
   return Object.fromEntries(
-    types.map((type) => {
-      const { summary, body } = remotes[type];
-      const member = remoteMembers[type];
-      return [member, { summary, value: { label: summary, [member]: body } }];
-    }),
+    remoteKindsOf(side).map(({ member, example: { summary, body } }) => [
+      member,
+      { summary, value: { label: summary, [member]: body } },
+    ]),
   );
 }
 

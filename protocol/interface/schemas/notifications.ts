@@ -2,9 +2,9 @@
 import { failureCauses } from '../../errors.ts';
 import { dataNames } from '../../schema/monitor/data.ts';
 import { type ExtensionType, extensionTypes } from '../../schema/monitor/extensions.ts';
-import { remoteStatuses, remoteTypes } from '../../schema/remote.ts';
+import { remoteStatuses } from '../../schema/remote.ts';
 import type { Side } from '../operation.ts';
-import { typesOf } from './delivery.ts';
+import { remoteTypesOf } from './delivery.ts';
 import { array, boolean, dateTime, type JsonSchema, object, string, without } from './json.ts';
 import { position } from './position.ts';
 import { alarmDetails, alert, collision, maintenance, theft, vin } from './records.ts';
@@ -38,7 +38,7 @@ const eventStatus = object(
   },
   { required: ['type', 'status'], description: 'State of a command. Interface 3.18.0 RemoteEventStatus.' },
 );
-const remoteType = (side: Side): JsonSchema => string('Kind of the command.', { enum: typesOf(side, remoteTypes) });
+const remoteType = (side: Side): JsonSchema => string('Kind of the command.', { enum: remoteTypesOf(side) });
 
 /** The body of one notification of the fleet side, one message of the user side. */
 export const notificationSchemas: Readonly<Record<NotificationKind, () => JsonSchema>> = {

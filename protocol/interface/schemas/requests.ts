@@ -1,8 +1,9 @@
+import { remoteKinds } from '../../remote/table.ts';
 import type { RequestName } from '../operation.ts';
 import { callbackSubscribe } from './callback.ts';
 import type { JsonSchema } from './json.ts';
 import { monitorParameter, statusSetter } from './monitor.ts';
-import { remote, remoteMembers } from './remote.ts';
+import { remote } from './remote.ts';
 
 const makers: Readonly<Record<RequestName, () => JsonSchema>> = {
   fleetMonitor: () => monitorParameter('fleet'),
@@ -45,7 +46,7 @@ export function checkedCommands(): Readonly<Record<string, object>> {
 }
 
 function commands(): readonly JsonSchema[] {
-  const members = Object.values(remoteMembers);
+  const members = remoteKinds.map(({ member }) => member);
   return Object.entries(remote('fleet').properties ?? {}).flatMap(([name, schema]) =>
     members.includes(name) ? [schema] : [],
   );

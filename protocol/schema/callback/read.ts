@@ -1,6 +1,7 @@
 /** From what somebody wrote to a callback that can be served: every published rule is checked here, once. */
+
+import { type RemoteType, remoteTypes } from '../../remote/table.ts';
 import { Member, malformed } from '../monitor/input.ts';
-import { type RemoteType, remoteTypes } from '../remote.ts';
 import { type AttributeOwner, readAttributes } from './attributes.ts';
 import { deviceText, readDevice } from './device.ts';
 import { readBatchNotify, readRetryPolicy } from './policy.ts';

@@ -3,8 +3,9 @@
  * (4.17.2) and RemoteCallbackSubscribe of the fleet line (3.19.2). Checked by read.ts, whose rules say more than a
  * schema can.
  */
+
+import { remoteTypes } from '../../remote/table.ts';
 import { enumeration, list, optional, record, required, type Static, text } from '../fields.ts';
-import { remoteTypes } from '../remote.ts';
 import { attributesSchema } from './attributes.ts';
 import { batchNotifySchema, retryPolicySchema } from './policy.ts';
 

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { Channels } from '../../../agent/channels.ts';
 import type { StatusWriter } from '../../../agent/mapping.ts';
+import { planOf } from '../../../agent/remotes/body.ts';
 import { Confirmations } from '../../../agent/remotes/confirmation.ts';
 import type { CommandEnd } from '../../../agent/remotes/diagnosis.ts';
 import { type Circumstances, holds, refuses } from '../../../agent/remotes/interlocks.ts';
-import { preconditioning } from '../../../agent/remotes/preconditioning.ts';
 import { Programs } from '../../../agent/remotes/programs.ts';
 import { ScheduledCommands, type ScheduledCommandsParts } from '../../../agent/remotes/scheduled-commands.ts';
 import { type Thefts, Tracking, type TrackingPeriod } from '../../../agent/remotes/tracking.ts';
@@ -13,6 +13,7 @@ import { Schedule } from '../../../agent/schedule.ts';
 import { Status } from '../../../agent/status.ts';
 import { type Channel, channelByPath } from '../../../protocol/channels.ts';
 import { encodeBody } from '../../../protocol/command.ts';
+import { remoteKindOf } from '../../../protocol/remote/table.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../../protocol/slots.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { MemoryLog } from '../../rig/log.ts';
@@ -486,7 +487,7 @@ test('preconditioning: what it says about now, and about programs', () => {
   const { programs } = { programs: { preconditioning: () => ({ done: () => false, apply: () => undefined }) } };
   const plan = (airConditioning: object) => {
     const body = encodeBody('ThermalPreconditioning', { airConditioning });
-    const { actions, effects } = preconditioning.plan(body, { programs } as never);
+    const { actions, effects } = planOf(remoteKindOf('ThermalPreconditioning'), body, { programs } as never);
     return [...actions, effects.length];
   };
   const list = [

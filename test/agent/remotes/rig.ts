@@ -5,7 +5,6 @@ import type { StatusWriter } from '../../../agent/mapping.ts';
 import type { Publisher, SignatureVerifier } from '../../../agent/ports.ts';
 import type { AgentCommand } from '../../../agent/remotes/agent-command.ts';
 import { Confirmations } from '../../../agent/remotes/confirmation.ts';
-import { remoteKinds } from '../../../agent/remotes/kinds.ts';
 import { emptyLedger, Ledger, type LedgerData, type LedgerDocument } from '../../../agent/remotes/ledger.ts';
 import type { Limits, Power } from '../../../agent/remotes/power.ts';
 import { Remotes } from '../../../agent/remotes/remotes.ts';
@@ -16,8 +15,9 @@ import { type Command, type CommandBodyKind, encodeBody, encodeCommand } from '.
 import { EDDSA, encodeSigned } from '../../../protocol/cose.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { CommandRule } from '../../../protocol/profile.ts';
+import { remoteTypes } from '../../../protocol/remote/table.ts';
 import type { ClockQuality } from '../../../protocol/schema/message.ts';
-import { type CommandKind, type RemoteReport, remoteTypes } from '../../../protocol/schema/remote.ts';
+import type { CommandKind, RemoteReport } from '../../../protocol/schema/remote.ts';
 import type { Theft } from '../../../protocol/schema/theft.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../../protocol/slots.ts';
 import { VirtualClock } from '../../rig/clock.ts';
@@ -202,7 +202,6 @@ export function carOf(setting: Setting = {}) {
   };
   const remotes: Remotes = new Remotes({
     vin: VIN,
-    kinds: remoteKinds,
     rules: ownRules,
     actuator: {
       actions: chosen,

@@ -12,7 +12,7 @@ import {
 } from '../../../protocol/command.ts';
 import { EDDSA, encodeSigned } from '../../../protocol/cose.ts';
 import { VigieError } from '../../../protocol/errors.ts';
-import { doorsSchema } from '../../../protocol/schema/remote.ts';
+import { remoteBodies } from '../../../protocol/remote/table.ts';
 import { vigieCddl } from '../../../protocol/vigie-cddl.ts';
 import { valuesOf } from '../cbor/arbitrary.ts';
 import { readItem } from '../cddl/items.ts';
@@ -33,7 +33,7 @@ const command: Command = {
 };
 const anyCommand: fc.Arbitrary<Command> = valuesOf(commandSchema)
   .filter(({ expires, issued }) => expires > issued)
-  .chain((value) => valuesOf(doorsSchema).map((body) => ({ ...value, body: encodeBody('Doors', body) })));
+  .chain((value) => valuesOf(remoteBodies.Doors).map((body) => ({ ...value, body: encodeBody('Doors', body) })));
 
 test('golden: locking the doors', () => {
   expect(Buffer.from(encodeCommand(command)).toString('hex')).toBe(
@@ -81,7 +81,7 @@ test('is what the CDDL says, signed and bare', () => {
 describe('bodies', () => {
   test('come back', () => {
     fc.assert(
-      fc.property(valuesOf(doorsSchema), (body) => {
+      fc.property(valuesOf(remoteBodies.Doors), (body) => {
         expect(decodeBody('Doors', encodeBody('Doors', body))).toEqual(body);
       }),
     );

@@ -7,7 +7,7 @@ import type { Operation } from '../../../protocol/interface/operation.ts';
 import { operationById, operations } from '../../../protocol/interface/operations.ts';
 import { refusalStatus, refusalStatuses, xError } from '../../../protocol/interface/refusal.ts';
 import { askedRemote, remoteScopeOf } from '../../../protocol/interface/remotes.ts';
-import { remoteTypes } from '../../../protocol/schema/remote.ts';
+import { remoteTypes } from '../../../protocol/remote/table.ts';
 
 const operation = (id: string): Operation => operationById.get(id) as Operation;
 const fleetRemote = (body: unknown): unknown => readBody(operation('fleet.remotes.create'), body);

@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { classes, classOf, expiryOf } from '../../../protocol/classes.ts';
+import { remoteBodies } from '../../../protocol/remote/table.ts';
 import {
   type BodyKind,
   bodies,
@@ -9,7 +10,6 @@ import {
   type Message,
   messageSchema,
 } from '../../../protocol/schema/message.ts';
-import { remoteBodies } from '../../../protocol/schema/remote.ts';
 import { statusSchema } from '../../../protocol/schema/status.ts';
 
 interface Node {

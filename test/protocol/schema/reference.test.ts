@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { failureCauses } from '../../../protocol/errors.ts';
-import { doorsSchema, remoteStatuses, remoteTypes } from '../../../protocol/schema/remote.ts';
+import { remoteBodies, remoteTypes } from '../../../protocol/remote/table.ts';
+import { remoteStatuses } from '../../../protocol/schema/remote.ts';
 import { statusSchema } from '../../../protocol/schema/status.ts';
 import { type Published, published, publishedEnumerations } from './reference.ts';
 
@@ -169,7 +170,7 @@ describe('remote commands against the published interface', () => {
     expect(remoteTypes).toEqual(enumerations()['RemoteType']);
     expect(remoteStatuses).toEqual(enumerations()['RemoteActionStatus']);
     expect(failureCauses).toEqual(enumerations()['RemoteFailedEventStatus']);
-    expect((doorsSchema as unknown as Ours).properties?.['state']?.['x-values']).toEqual(
+    expect((remoteBodies.Doors as unknown as Ours).properties?.['state']?.['x-values']).toEqual(
       enumerations()['RemoteDoorsState.state'],
     );
   });

@@ -2,9 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeBody, encodeBody } from '../../../protocol/command.ts';
-import { secondsOfDay } from '../../../protocol/schema/remote/program.ts';
-import { bodyFault, deprecatedMember } from '../../../protocol/schema/remote/rules.ts';
-import { remoteBodies, remoteTypes } from '../../../protocol/schema/remote.ts';
+import { secondsOfDay } from '../../../protocol/remote/programs.ts';
+import { bodyFault, deprecatedMember, remoteBodies, remoteTypes } from '../../../protocol/remote/table.ts';
 import { vigieCddl } from '../../../protocol/vigie-cddl.ts';
 import { valuesOf } from '../cbor/arbitrary.ts';
 import { matchCddl } from '../cddl/matcher.ts';

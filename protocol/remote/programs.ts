@@ -1,6 +1,6 @@
 /** What programs of charging and preconditioning have in common: keys and members are those of Status. */
-import { enumeration, list, optional, record, required, type Static, text } from '../fields.ts';
-import { chargeProgramSchema, preconditioningProgramSchema } from '../status/program.ts';
+import { enumeration, list, optional, record, required, type Static, text } from '../schema/fields.ts';
+import { chargeProgramSchema, preconditioningProgramSchema } from '../schema/status/program.ts';
 
 /** Programs of one kind that a car keeps. */
 export const PROGRAMS = 4;
@@ -42,7 +42,7 @@ export const remotePreconditioningProgramSchema = record(
 );
 export type RemotePreconditioningProgram = Static<typeof remotePreconditioningProgramSchema>;
 
-/** A list of programs; that each slot is there once is checked in rules.ts. */
+/** A list of programs. */
 export const chargePrograms = list(remoteChargeProgramSchema, {
   maxItems: PROGRAMS,
   description:
@@ -53,7 +53,7 @@ export const preconditioningPrograms = list(remotePreconditioningProgramSchema, 
   description: 'Programs to set or delete. Interface 3.19.2 RemotePreconditioning.airConditioning.programs.',
 });
 
-/** A moment as somebody wrote it; rules.ts says which forms there are. */
+/** A moment as somebody wrote it. */
 export const moment = (description: string) => text({ maxLength: 40, description });
 
 /**
@@ -66,4 +66,34 @@ export function secondsOfDay(duration: string): number | undefined {
   const [hours, minutes, seconds] = found.slice(1).map((part) => Number(part ?? 0)) as [number, number, number];
   const total = (hours * 60 + minutes) * 60 + seconds;
   return total < 86_400 ? total : undefined;
+}
+
+/** Why `text` is no time of day. */
+export function timeOfDayFault(member: string, text: string): string | undefined {
+  return secondsOfDay(text) === undefined
+    ? `${member} must be a time of day, PT0H to PT23H59M59S, is ${text}`
+    : undefined;
+}
+
+export function daysFault(occurence: { readonly day: readonly string[] } | undefined): string | undefined {
+  return occurence?.day.length === 0 ? 'occurence.day must have at least one day' : undefined;
+}
+
+/** The first fault that `check` finds. */
+export function eachProgram<T>(
+  programs: readonly T[] | undefined,
+  check: (program: T) => string | undefined,
+): string | undefined {
+  for (const [index, program] of (programs ?? []).entries()) {
+    const fault = check(program);
+    if (fault !== undefined) return `programs[${index}]: ${fault}`;
+  }
+  return undefined;
+}
+
+/** The slot that two programs have. */
+export function slotTwice(programs: readonly { readonly slot?: number }[] | undefined): string | undefined {
+  const taken = (programs ?? []).flatMap(({ slot }) => (slot === undefined ? [] : [slot]));
+  const double = taken.find((slot, index) => taken.indexOf(slot) !== index);
+  return double === undefined ? undefined : `programs: slot ${double} is there twice`;
 }

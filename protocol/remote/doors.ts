@@ -1,0 +1,56 @@
+import { enumeration, flag, optional, record, required } from '../schema/fields.ts';
+import { driverAct, ignitionOn, openings, speedAtMost } from './conditions.ts';
+import { remoteKind } from './kind.ts';
+
+/** Above this a door must not open from afar, km/h. */
+const WALKING_SPEED = 6;
+
+/** Central locking. */
+export const doors = remoteKind({
+  type: 'Doors',
+  wire: 3,
+  body: record(
+    'RemoteDoorsState',
+    {
+      state: required(
+        1,
+        enumeration(['Unlocked', 'Locked'], {
+          description: 'What the central locking shall be. Interface 3.19.2 RemoteDoorsState.state.',
+        }),
+      ),
+      forced: optional(
+        2,
+        flag({ description: 'Deprecated, accepted and without effect. Interface 3.19.2 RemoteDoorsState.forced.' }),
+      ),
+    },
+    { description: 'Locks or unlocks. Interface 3.19.2 RemoteDoorsState.' },
+  ),
+  deprecated: 'forced',
+  actions: {
+    'doors.lock': {
+      ends: [...openings.map((path) => driverAct(path, 'Open', 'a door was opened meanwhile')), ...ignitionOn],
+      // A door in the way, or a key that must not be locked in.
+      causes: [
+        ...openings.map((path) => ({
+          path,
+          value: 'Open',
+          code: 'command.doorsOpen' as const,
+          detail: `${path} is Open`,
+        })),
+        { path: 'key.present', value: true, code: 'command.keyInside', detail: 'a key is in the car' },
+        { path: 'key.present', code: 'command.keyPerhapsInside', detail: 'whether a key is in the car is unknown' },
+      ],
+    },
+    'doors.unlock': { interlocks: [speedAtMost(WALKING_SPEED)] },
+  },
+  asks: ({ state }) => [state === 'Locked' ? 'doors.lock' : 'doors.unlock'],
+  member: 'door',
+  scope: { name: 'door', description: 'Lock and unlock the doors.' },
+  capability: { actions: ['doors.lock', 'doors.unlock'] },
+  example: { summary: 'Lock the doors', body: { state: 'Locked' } },
+  words: {
+    verb: 'doors',
+    usage: 'doors lock|unlock',
+    bodies: { lock: { state: 'Locked' }, unlock: { state: 'Unlocked' } },
+  },
+});

@@ -1,0 +1,26 @@
+import { flag, record, required } from '../schema/fields.ts';
+import { ignitionOn, STANDING, speedAtMost } from './conditions.ts';
+import { remoteKind } from './kind.ts';
+
+/** Flashing lights, by which the car is found. */
+export const lights = remoteKind({
+  type: 'Lights',
+  wire: 4,
+  body: record(
+    'RemoteLights',
+    { on: required(1, flag({ description: 'Whether they shall flash. Interface 3.19.2 RemoteLights.on.' })) },
+    { description: 'Flashes the lights, or stops it. Interface 3.19.2 RemoteLights.' },
+  ),
+  actions: { 'lights.on': { interlocks: [speedAtMost(STANDING)], ends: ignitionOn }, 'lights.off': {} },
+  asks: ({ on }) => [on ? 'lights.on' : 'lights.off'],
+  member: 'lights',
+  scope: { name: 'lights', description: 'Flash the lights.' },
+  capability: { actions: ['lights.on'] },
+  example: { summary: 'Flash the lights', body: { on: true } },
+  words: {
+    verb: 'lights',
+    usage: 'lights [on|off]',
+    bodies: { on: { on: true }, off: { on: false } },
+    alone: { on: true },
+  },
+});

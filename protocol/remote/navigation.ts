@@ -1,0 +1,81 @@
+import { extended, type JsonSchema } from '../interface/schemas/json.ts';
+import { constant, flag, list, optional, record, required, tuple } from '../schema/fields.ts';
+import { flat, item } from '../schema/mapping.ts';
+import { altitude, latitude, longitude } from '../schema/status/position.ts';
+import { remoteKind } from './kind.ts';
+
+/** The same record as in a position. */
+const point = record(
+  'Point',
+  {
+    type: required(2, constant('Point', { description: 'RFC 7946 §3.1.2.' })),
+    coordinates: required(
+      1,
+      flat(
+        tuple<readonly [number, number] | readonly [number, number, number]>(
+          [item('longitude', longitude), item('latitude', latitude), item('altitude', altitude)],
+          { required: 2, description: 'Longitude, latitude, altitude. RFC 7946 §3.1.1.' },
+        ),
+      ),
+    ),
+  },
+  { description: 'A place. RFC 7946 §3.1.2.' },
+);
+
+/** Hands the way to the navigation of a car whose profile has one. */
+export const navigation = remoteKind({
+  type: 'Navigation',
+  wire: 8,
+  body: record(
+    'RemoteNavigation',
+    {
+      positions: required(
+        1,
+        list(point, {
+          minItems: 1,
+          maxItems: 10,
+          description:
+            'Up to nine places on the way, at last the destination. Interface 3.19.2 RemoteNavigation.positions.',
+        }),
+      ),
+      driverApproval: optional(
+        2,
+        flag({
+          description: 'Deprecated, accepted and without effect. Interface 3.19.2 RemoteNavigation.driverApproval.',
+        }),
+      ),
+    },
+    { description: 'Where to go. Interface 3.19.2 RemoteNavigation.' },
+  ),
+  deprecated: 'driverApproval',
+  actions: {
+    'navigation.send': {
+      framesOnly: 'a destination comes with its command, and what is asked by diagnostics is always the same',
+    },
+  },
+  asks: () => ['navigation.send'],
+  parameters: ({ positions }) => ({ positions: positions.map(({ coordinates }) => [...coordinates]) }),
+  quiet: true,
+  member: 'navigation',
+  http: withoutPointType,
+  scope: { name: 'navigation', description: 'Send places to the navigation.' },
+  capability: { actions: ['navigation.send'] },
+  example: {
+    summary: 'Send a place to the navigation (longitude, latitude)',
+    body: { positions: [{ type: 'Point', coordinates: [2.2945, 48.8584] }] },
+  },
+  words: { verb: 'navigate', usage: 'navigate LON,LAT…', bodies: {} },
+});
+
+/** `type` of a point is Point when absent. */
+function withoutPointType(schema: JsonSchema): JsonSchema {
+  const { positions = {} } = schema.properties ?? {};
+  const { type = {}, ...members } = positions.items?.properties ?? {};
+  const items: JsonSchema = {
+    ...positions.items,
+    title: 'RemotePoint',
+    properties: { type: { ...type, default: 'Point' }, ...members },
+    required: ['coordinates'],
+  };
+  return extended(schema, schema.title ?? '', { positions: { ...positions, items } });
+}

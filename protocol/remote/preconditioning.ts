@@ -1,0 +1,146 @@
+import type { ErrorCode } from '../errors.ts';
+import { boolean, integer, object } from '../interface/schemas/json.ts';
+import { flag, optional, record, required } from '../schema/fields.ts';
+import { engineStarted, openings, pluggedIn } from './conditions.ts';
+import { remoteKind } from './kind.ts';
+import {
+  daysFault,
+  eachProgram,
+  PROGRAMS,
+  preconditioningPrograms,
+  type RemotePreconditioningProgram,
+  slotTwice,
+  timeOfDayFault,
+} from './programs.ts';
+
+/** Charge of the traction battery, or of the tank, below which the cabin is not conditioned off the cable, %. */
+const RESERVE = 20;
+
+/** By the car's own word for why preconditioning failed. */
+const failures: Readonly<Record<string, ErrorCode>> = {
+  DoorOpened: 'command.doorsOpen',
+  WindowsRoofOpened: 'command.doorsOpen',
+  HoodOpened: 'command.doorsOpen',
+  LowBattery: 'command.batteryLow',
+  LowFuelLevel: 'command.batteryLow',
+  NotParked: 'command.vehicleInUse',
+  TooManyUnusedProg: 'command.unconfirmed',
+  Defect: 'command.unconfirmed',
+  OtherFailures: 'command.unconfirmed',
+};
+
+const capabilityParameters = object(
+  'PreconditioningParameters',
+  {
+    programs: object(
+      'PreconditioningPrograms',
+      { size: integer('Programs that the car keeps.', { minimum: 0 }) },
+      { required: ['size'], description: 'Programs.' },
+    ),
+    immediate: boolean('It can be started at once.'),
+  },
+  { description: 'How it can be asked for.' },
+);
+
+/** Preconditioning of the cabin: now, or by programs that the agent keeps and carries out. */
+export const preconditioning = remoteKind({
+  type: 'ThermalPreconditioning',
+  wire: 0,
+  body: record(
+    'RemotePreconditioning',
+    {
+      airConditioning: required(
+        1,
+        record(
+          'RemoteAirConditioning',
+          {
+            immediate: optional(
+              1,
+              flag({
+                description:
+                  'Start now; false without programs: stop. Interface 3.19.2 RemotePreconditioning.airConditioning.immediate.',
+              }),
+            ),
+            programs: optional(2, preconditioningPrograms),
+          },
+          { description: 'The cabin. Interface 3.19.2 RemotePreconditioning.airConditioning.' },
+        ),
+      ),
+    },
+    { description: 'Heats or cools the cabin before a drive. Interface 3.19.2 RemotePreconditioning.' },
+  ),
+  fault: ({ airConditioning: { immediate, programs } }) =>
+    immediate === undefined && (programs === undefined || programs.length === 0)
+      ? 'airConditioning must have immediate or programs'
+      : (eachProgram(programs, programFault) ?? slotTwice(programs)),
+  actions: {
+    'preconditioning.start': {
+      interlocks: [
+        {
+          any: [{ path: 'doorsState.opening.Driver.state', equals: 'Closed' }],
+          refusal: 'command.doorsOpen',
+          demand: 'the driver’s door must be closed',
+        },
+        ...openings.map((path) => ({
+          any: [{ path, equals: 'Closed' }],
+          refusal: 'command.doorsOpen' as const,
+          demand: 'doors and windows must be closed',
+          onlyIfFed: true as const,
+        })),
+        {
+          any: [
+            pluggedIn,
+            { path: 'energies.Electric.level', atLeast: RESERVE },
+            { path: 'energies.Fuel.level', atLeast: RESERVE },
+          ],
+          refusal: 'command.batteryLow',
+          demand: `the energy must be at least ${RESERVE} %, or a cable plugged in`,
+        },
+      ],
+      ends: [
+        engineStarted,
+        ...Object.entries(failures).map(([value, code]) => ({
+          path: 'preconditioning.airConditioning.failureCause',
+          value,
+          code,
+          detail: `the car reports ${value}`,
+        })),
+      ],
+    },
+    'preconditioning.stop': {},
+  },
+  asks: ({ airConditioning: { immediate, programs = [] } }) => {
+    if (immediate === true) return ['preconditioning.start'];
+    // Absent is false by the interface: with programs it says nothing about now.
+    return immediate === false && programs.length === 0 ? ['preconditioning.stop'] : [];
+  },
+  member: 'preconditioning',
+  scope: { name: 'preconditioning', description: 'Heat and cool the cabin before a drive.' },
+  capability: {
+    actions: ['preconditioning.start'],
+    parameters: {
+      schema: capabilityParameters,
+      of: (can) => {
+        const climate = can('preconditioning.start');
+        return { programs: { size: climate ? PROGRAMS : 0 }, immediate: climate };
+      },
+    },
+  },
+  example: { summary: 'Start air conditioning now', body: { airConditioning: { immediate: true } } },
+  words: {
+    verb: 'precondition',
+    usage: 'precondition [on|off] | delete --slot 1-4 | --slot 1-4 --at TIME [--days DAYS] [--once]',
+    bodies: { on: { airConditioning: { immediate: true } }, off: { airConditioning: { immediate: false } } },
+    alone: { airConditioning: { immediate: true } },
+  },
+});
+
+function programFault(program: RemotePreconditioningProgram): string | undefined {
+  const { slot, start, actionsType = 'Set' } = program;
+  if (slot === undefined) return 'slot is missing';
+  if (actionsType === 'Delete') return undefined;
+  for (const member of ['enabled', 'start', 'occurence'] as const) {
+    if (program[member] === undefined) return `${member} is missing: a program that is set has it`;
+  }
+  return timeOfDayFault('start', start as string) ?? daysFault(program.occurence);
+}

@@ -1,0 +1,63 @@
+import { flag, optional, quantity, record } from '../schema/fields.ts';
+import { immobilizationAction, immobilizationSchema } from './immobilization.ts';
+import { remoteKind } from './kind.ts';
+import { anyMember, oneMember } from './members.ts';
+
+const trackingPeriod = record(
+  'RemoteTrackingPeriod',
+  {
+    running: optional(
+      1,
+      quantity({
+        unit: 's',
+        resolution: 1,
+        minimum: 5,
+        description: 'Time between positions while it is driven. Interface 3.19.2 RemoteStolen.trackingPeriod.running.',
+      }),
+    ),
+    shutdown: optional(
+      2,
+      quantity({
+        unit: 's',
+        resolution: 1,
+        minimum: 60,
+        description: 'Time between positions while it stands. Interface 3.19.2 RemoteStolen.trackingPeriod.shutdown.',
+      }),
+    ),
+  },
+  { description: 'How often a stolen car tells where it is. Interface 3.19.2 RemoteStolen.trackingPeriod.' },
+);
+
+/** A theft: declared, followed, or the car kept from being started again. */
+export const stolen = remoteKind({
+  type: 'Stolen',
+  wire: 6,
+  body: record(
+    'RemoteStolen',
+    {
+      stolen: optional(
+        1,
+        flag({ description: 'The car is stolen, or is found again. Interface 3.19.2 RemoteStolen.stolen.' }),
+      ),
+      trackingPeriod: optional(2, trackingPeriod),
+      immobilization: optional(3, immobilizationSchema),
+    },
+    { description: 'Declares a theft or follows the car during one. Interface 3.19.2 RemoteStolen.' },
+  ),
+  fault: (body) =>
+    oneMember(body, ['stolen', 'trackingPeriod', 'immobilization']) ??
+    (body.trackingPeriod === undefined ? undefined : anyMember(body.trackingPeriod, ['running', 'shutdown'])),
+  actions: {},
+  asks: ({ immobilization }) => (immobilization === undefined ? [] : [immobilizationAction(immobilization.activate)]),
+  whileStolen: true,
+  whilePrivate: true,
+  withLowBattery: true,
+  member: 'stolen',
+  capability: { actions: [] },
+  example: { summary: 'Declare the vehicle stolen', body: { stolen: true } },
+  words: {
+    verb: 'stolen',
+    usage: 'stolen on|off|track [--running SECONDS] [--shutdown SECONDS]',
+    bodies: { on: { stolen: true }, off: { stolen: false } },
+  },
+});

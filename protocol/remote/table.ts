@@ -1,0 +1,56 @@
+import type { Static } from '../schema/fields.ts';
+import { charging } from './charging.ts';
+import { doors } from './doors.ts';
+import { horn } from './horn.ts';
+import { immobilization } from './immobilization.ts';
+import type { RemoteActionRules, RemoteKind } from './kind.ts';
+import { lights } from './lights.ts';
+import { navigation } from './navigation.ts';
+import { preconditioning } from './preconditioning.ts';
+import { stolen } from './stolen.ts';
+import { wakeUp } from './wake-up.ts';
+
+/** Every kind of remote command; all else that says something of kinds reads it here. */
+const rows = [preconditioning, charging, horn, doors, lights, immobilization, stolen, wakeUp, navigation] as const;
+
+type Row = (typeof rows)[number];
+export type RemoteType = Row['type'];
+/** Body of a command. */
+export type RemoteBody<T extends RemoteType> = Static<Extract<Row, { readonly type: T }>['body']>;
+
+export const remoteKinds: readonly RemoteKind<RemoteType>[] = rows;
+
+/** Interface 3.19.2 RemoteType. */
+export const remoteTypes: readonly RemoteType[] = rows.map(({ type }) => type);
+
+/** Schemas of the bodies, by type. */
+export const remoteBodies = Object.fromEntries(rows.map(({ type, body }) => [type, body])) as {
+  readonly [T in RemoteType]: Extract<Row, { readonly type: T }>['body'];
+};
+
+const byType: ReadonlyMap<string, RemoteKind<RemoteType>> = new Map(remoteKinds.map((kind) => [kind.type, kind]));
+
+/** The kind of that name, if it is one of the table. */
+export function findRemoteKind(type: string): RemoteKind<RemoteType> | undefined {
+  return byType.get(type);
+}
+
+export function remoteKindOf(type: RemoteType): RemoteKind<RemoteType> {
+  return byType.get(type) as RemoteKind<RemoteType>;
+}
+
+/** Actions of the profile that kinds ask for, such as `doors.lock`. */
+export const remoteActions: ReadonlyMap<string, RemoteActionRules> = new Map(
+  remoteKinds.flatMap(({ actions }) => Object.entries(actions)),
+);
+
+/** Why a body that follows its schema still asks for nothing that can be done; undefined when it is sound. */
+export function bodyFault(type: string, body: object): string | undefined {
+  return byType.get(type)?.fault?.(body);
+}
+
+/** The deprecated member of a body that is there; it has no effect. */
+export function deprecatedMember(type: string, body: object): string | undefined {
+  const member = byType.get(type)?.deprecated;
+  return member !== undefined && Object.hasOwn(body, member) ? member : undefined;
+}

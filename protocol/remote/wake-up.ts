@@ -1,0 +1,36 @@
+import { extended, string } from '../interface/schemas/json.ts';
+import { optional, record, text } from '../schema/fields.ts';
+import { remoteKind } from './kind.ts';
+
+/** Nothing but being awake, which every command brings about before it is sent. */
+export const wakeUp = remoteKind({
+  type: 'WakeUp',
+  wire: 7,
+  body: record(
+    'RemoteWakeUp',
+    {
+      action: optional(
+        1,
+        text({ maxLength: 32, description: 'Always WakeUp, also when absent. Interface 3.19.2 RemoteWakeUp.action.' }),
+      ),
+    },
+    { description: 'Wakes the car, so that it tells its present state. Interface 3.19.2 RemoteWakeUp.' },
+  ),
+  fault: ({ action }) =>
+    action === undefined || action === 'WakeUp' ? undefined : `action must be WakeUp, is ${action}`,
+  // The frames that wake a bus; they are sent before any command, and by none.
+  actions: { 'wakeUp.wake': { framesOnly: 'control units that sleep answer no diagnostics' } },
+  asks: () => [],
+  whileStolen: true,
+  whilePrivate: true,
+  member: 'wakeUp',
+  // A signed command is a wake-up by its kind; an empty object over HTTP is more likely a mistake.
+  http: (schema) => {
+    const action = string('What is asked for. Interface 3.19.2 RemoteWakeUp.action.', { enum: ['WakeUp'] });
+    return extended(schema, schema.title ?? '', { action }, ['action']);
+  },
+  scope: { name: 'wakeup', description: 'Wake the vehicles.' },
+  capability: { actions: [] },
+  example: { summary: 'Wake the vehicle', body: { action: 'WakeUp' } },
+  words: { verb: 'wakeup', usage: 'wakeup', bodies: {}, alone: {} },
+});
