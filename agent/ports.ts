@@ -1,6 +1,6 @@
 /**
  * What the core needs of the world. Each port is named by what it can do and has one or two methods; adapters
- * implement them and the roof passes them in, so that two agents fit in one process and tests bring their own.
+ * implement them and `assembly/` passes them in, so that two agents fit in one process and tests bring their own.
  */
 import type { Body, BodyKind } from '../protocol/schema/message.ts';
 

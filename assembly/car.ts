@@ -3,9 +3,9 @@ import type { CallbackChannels } from '../adapters/callbacks/index.ts';
 import { notifierOf } from '../adapters/callbacks/request-batch.ts';
 import type { SystemClock } from '../adapters/clock/system.ts';
 import type { RunningServer } from '../adapters/http/server.ts';
-import { ownKey, TrustStore } from '../adapters/keys/index.ts';
+import { ownKey } from '../adapters/keys/index.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
-import { type FileSystem, openDocument, openStore } from '../adapters/store/index.ts';
+import type { FileSystem } from '../adapters/store/index.ts';
 import { Agent } from '../agent/agent.ts';
 import { Backoff, type BackoffOptions } from '../agent/backoff.ts';
 import { BusActivity } from '../agent/bus-activity.ts';
@@ -14,21 +14,16 @@ import type { GivenMonitor } from '../agent/monitors/desk.ts';
 import type { Clock, FrameBatch, FrameSource, Log, ReadingSource } from '../agent/ports.ts';
 import { type PowerRules, powerDefaults } from '../agent/power.ts';
 import { UnitRest } from '../agent/rest.ts';
+import { VigieError } from '../protocol/errors.ts';
 import { remoteTypes } from '../protocol/remote/table.ts';
 import { actuationOf, type Ways } from './actuation.ts';
 import { setAlarm } from './alarm.ts';
+import { type CloudLink, noLink } from './cloud-link.ts';
 import { deflate } from './deflate.ts';
-import {
-  type Boots,
-  beginRecords,
-  countBoot,
-  makeDirectory,
-  openChanges,
-  openLedger,
-  takeDirectory,
-} from './directory.ts';
+import { beginRecords, makeDirectory, takeDirectory } from './directory.ts';
 import type { InterfaceOptions } from './interface.ts';
-import { keepChannels, keepTrust } from './retry.ts';
+import { openKeys, openRecords } from './records.ts';
+import { keepChannels } from './retry.ts';
 import type { CarService } from './service.ts';
 import { quietly, type Teardown, withTeardown } from './teardown.ts';
 import { decoderFor, type Vehicle } from './vehicle.ts';
@@ -39,17 +34,23 @@ import { namesOf, viewOf } from './view.ts';
 export interface CarOptions extends Ways {
   readonly vin: string;
   readonly vehicle: Vehicle;
-  /** Directory of records and state. */
-  readonly data: string;
+  /**
+   * Directory of records and state, used by one agent at a time; absent: they are in memory, and end with the agent. The
+   * interface needs one.
+   */
+  readonly data?: string;
   /** No agent ever ran in `data`; default: as it says itself. */
   readonly first?: boolean;
   /** Where messages, state and records are kept; the file system of the machine unless given. */
   readonly files?: FileSystem;
   /** Sources of frames; each knows what its buses are called in the profile. */
-  readonly sources: readonly FrameSource[];
+  readonly sources?: readonly FrameSource[];
   /** Sources of readings that are no frames. */
   readonly readings?: readonly ReadingSource[];
-  readonly mqtt: MqttAddress;
+  /** The broker. */
+  readonly mqtt?: MqttAddress;
+  /** Another way to the cloud, instead of `mqtt`. With neither nothing is published, and what would be waits. */
+  readonly link?: CloudLink;
   /** Waits between attempts to reach the broker, ms; default 1 s to 2 min, for fleets and mobile networks. */
   readonly backoff?: BackoffOptions;
   /** File of the keys that may sign commands. */
@@ -65,7 +66,7 @@ export interface CarOptions extends Ways {
   readonly log: Log;
   readonly clock: SystemClock;
   readonly power?: Partial<PowerRules>;
-  /** Told whether the unit sleeps; the link and whatever else the roof gave it heed that. */
+  /** Told whether the unit sleeps; the link and the sources heed that. */
   readonly rest?: UnitRest;
   /** How far notifications may go; default: no channel at all. */
   readonly notificationChannels?: CallbackChannels;
@@ -98,44 +99,29 @@ export async function startCar(options: CarOptions): Promise<Car> {
 
 /** Registers at the front of `teardowns` how to end each thing that it begins. */
 async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<Car, 'stop'>> {
-  const { vin, vehicle, data, log, clock, sources, notificationChannels, rest = new UnitRest() } = options;
-  makeDirectory(data);
-  const unlock = takeDirectory(data, log);
-  teardowns.unshift(async () => unlock());
+  const { vin, vehicle, data, log, clock, http, service, trust } = options;
+  const { sources = [], notificationChannels, rest = new UnitRest() } = options;
+  if (http !== undefined && data === undefined) {
+    throw new VigieError('usage.wrong', 'the interface keeps its keys on disk: give a directory of records (data)');
+  }
+  if (data !== undefined) {
+    makeDirectory(data);
+    const unlock = takeDirectory(data, log);
+    teardowns.unshift(async () => unlock());
+  }
   if (notificationChannels !== undefined) {
     teardowns.unshift(async () => notificationChannels.close());
-    teardowns.unshift(await keepChannels(notificationChannels, { service: options.service, clock, log }));
+    teardowns.unshift(await keepChannels(notificationChannels, { service, clock, log }));
   }
-  const first = (await beginRecords(data, log)) || options.first === true;
-  const boots = await openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log });
-  const boot = await countBoot(boots, vin, data, log);
-  const store = await openStore(join(data, 'outbox'), {
-    log,
-    ...(options.files === undefined ? {} : { files: options.files }),
-    now: () => (clock.quality() === 'none' ? undefined : clock.now()),
-    agreed: () => clock.agreed(),
-  });
-  teardowns.unshift(() => store.close());
-  const ledger = await openLedger(data, first, log);
-  const { trust } = options;
+  const first = (data !== undefined && (await beginRecords(data, log))) || options.first === true;
+  const records = await openRecords({ vin, data, first, files: options.files, clock, log }, teardowns);
+  const { boot, store, ledger } = records;
   const own =
-    options.http === undefined ? undefined : await ownKey(join(data, 'interface-key'), 'interface', remoteTypes, log);
-  const keys = TrustStore.without(clock, {
-    ...(trust === undefined
-      ? {}
-      : { changes: await openChanges({ data, memory: store.memory, file: trust, first, ledger, log }), log }),
-    ...(own === undefined ? {} : { own: [own.key] }),
-  });
-  store.memory.keep(() => keys.states());
-  if (trust !== undefined) teardowns.unshift(await keepTrust(keys, trust, { service: options.service, clock, log }));
-
-  const link = new MqttLink({
-    ...options.mqtt,
-    ...(options.backoff === undefined ? {} : { backoff: options.backoff }),
-    vin,
-    rest,
-    log,
-  });
+    http === undefined || data === undefined
+      ? undefined
+      : await ownKey(join(data, 'interface-key'), 'interface', remoteTypes, log);
+  const keys = await openKeys({ data, first, clock, log, trust, own, service }, records, teardowns);
+  const link = linkOf(options, rest);
   teardowns.unshift(() => link.close());
   const buses = new BusActivity(clock, options.power?.busSilentAfter ?? powerDefaults.busSilentAfter);
   // A bus that nothing listens to takes no frames either: whoever sends there is told that.
@@ -146,14 +132,14 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
     {
       clock,
       log,
-      store: options.service?.store(store) ?? store.outbox,
+      store: service?.store(store) ?? store.outbox,
       memory: store.memory,
       records: store.records,
       ledger,
       deflate,
       waker: setAlarm,
       rest: rest.set,
-      traffic: () => link.bytes,
+      traffic: () => link.bytes ?? 0,
       link: {
         get connected() {
           return link.connected;
@@ -172,9 +158,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
       ...(notificationChannels === undefined
         ? {}
         : { notifier: notifierOf(notificationChannels, namesOf({ vin, vehicle, http: options.http })) }),
-      ...(options.service === undefined
-        ? {}
-        : { agentCommands: options.service.agentCommands, overseer: options.service.overseer }),
+      ...(service === undefined ? {} : { agentCommands: service.agentCommands, overseer: service.overseer }),
     },
     {
       vin,
@@ -189,9 +173,9 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
         ...(options.power?.battery === undefined ? {} : { battery: options.power.battery }),
         ...(options.maxValidity === undefined ? {} : { validity: options.maxValidity }),
       },
-      ...(options.service === undefined ? {} : { helloEvery: options.service.helloEvery }),
+      ...(service === undefined ? {} : { helloEvery: service.helloEvery }),
       quality: () => clock.quality(),
-      window: () => link.window,
+      window: () => link.window ?? 1,
     },
   );
   const inputs: Teardown[] = [];
@@ -203,10 +187,9 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   teardowns.unshift(() => Promise.all([agent.stop(), actuation.stop()]));
   agent.start();
   if (options.monitors !== undefined) await agent.monitors.take(options.monitors);
-  const { http } = options;
   const commands = trust !== undefined && (options.sender !== undefined || (options.requesters?.size ?? 0) > 0);
   const served =
-    http === undefined
+    http === undefined || data === undefined
       ? undefined
       : // Only a car that serves it has its libraries in memory.
         await (await import('./interface.ts')).keepInterface(
@@ -219,11 +202,13 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
             clock,
             log,
           },
-          (what) => options.service?.lacks('interface', what),
+          (what) => service?.lacks('interface', what),
         );
   if (served !== undefined) teardowns.unshift(() => served.stop());
   if (notificationChannels !== undefined) rest.heed((asleep) => asleep && notificationChannels.rest());
-  link.open(options.service?.events(agent, link) ?? agent);
+  const { health } = link;
+  const reports = health !== undefined && service !== undefined;
+  link.open(reports ? service.events(agent, { health: health.bind(link) }) : agent);
   for (const source of sources) {
     // A source knows its buses once it is open.
     let intake: ((batch: FrameBatch) => void) | undefined;
@@ -237,6 +222,13 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
     inputs.push(supervise(source, () => source.start(agent.wanted, agent.sink(source.apart)), clock, log));
   }
   return { agent, ...(served?.server === undefined ? {} : { interface: served.server }) };
+}
+
+/** The way to the cloud. @throws VigieError `usage.wrong` or `configuration.wrong` for an address that is none */
+function linkOf({ vin, link, mqtt, backoff, log }: CarOptions, rest: UnitRest): CloudLink {
+  if (link !== undefined) return link;
+  if (mqtt === undefined) return noLink;
+  return new MqttLink({ ...mqtt, ...(backoff === undefined ? {} : { backoff }), vin, rest, log });
 }
 
 /** Waits between attempts to start a source, ms. */

@@ -22,10 +22,11 @@ import { type Configuration, type IdentifiedConfiguration, loadConfiguration } f
 import type { Environment } from '../config/environment.ts';
 import { checkInputs } from '../config/inputs.ts';
 import { decodeBody } from '../protocol/command.ts';
-import { type Diagnostic, formatDiagnostic } from '../protocol/diagnostic.ts';
+import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { HelloConfiguration } from '../protocol/schema/hello.ts';
 import { checkKeys } from './checked-keys.ts';
+import { FilesRefused } from './refused.ts';
 import { inspectVehicle, type Vehicle } from './vehicle.ts';
 
 /** After the answer to the command is on its way, ms. */
@@ -254,8 +255,7 @@ export class Configurations {
   }
 
   #refuse(diagnostics: readonly Diagnostic[]): never {
-    for (const diagnostic of diagnostics) process.stderr.write(`${formatDiagnostic(diagnostic)}\n`);
-    throw new VigieError('configuration.wrong', 'the configuration has errors', { where: this.#parts.file });
+    throw new FilesRefused('the configuration has errors', diagnostics, this.#parts.file);
   }
 
   /** What tells a sound file on the unit from the one before: one with errors takes nothing's place. */

@@ -3,14 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { Command } from 'commander';
 import type { JWTVerifyGetKey } from 'jose';
 import type { Gate } from '../adapters/http/access/credentials.ts';
 import { FleetGate } from '../adapters/http/access/fleet.ts';
 import { LocalGate } from '../adapters/http/access/local.ts';
-import { hashPassword, readPasswordHash } from '../adapters/http/access/password.ts';
+import { readPasswordHash } from '../adapters/http/access/password.ts';
 import { keysByAddress, keysOfFiles, keysOfPem, keysOfSet } from '../adapters/http/access/token-keys.ts';
 import { UserGate } from '../adapters/http/access/user.ts';
 import type { Documents } from '../adapters/http/documents.ts';
@@ -184,16 +182,4 @@ function installed(address: string | undefined): string | undefined {
   if (address === undefined) return undefined;
   const packages = createRequire(address).resolve.paths('swagger-ui-dist') ?? [];
   return packages.map((folder) => join(folder, 'swagger-ui-dist')).find(existsSync);
-}
-
-/** `vigie keys password`: the hash that a fleet user's `passwordFile` holds. */
-export function passwordCommand(): Command {
-  return new Command('password')
-    .description('reads a password from standard input and prints its hash, for passwordFile under http.fleet')
-    .action(async () => {
-      const password = (await text(process.stdin)).replace(/\r?\n$/, '');
-      if (password === '')
-        throw new VigieError('usage.wrong', 'no password came: echo -n secret | vigie keys password');
-      process.stdout.write(`${await hashPassword(password)}\n`);
-    });
 }

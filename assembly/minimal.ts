@@ -1,14 +1,10 @@
 /** The agent that is left after repeated crashes: connected, and nothing else. */
-import { join } from 'node:path';
 import type { SystemClock } from '../adapters/clock/system.ts';
-import { TrustStore } from '../adapters/keys/index.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
-import { openDocument, openStore } from '../adapters/store/index.ts';
 import { MinimalAgent } from '../agent/minimal.ts';
 import type { Log } from '../agent/ports.ts';
 import type { IdentifiedConfiguration } from '../config/configuration.ts';
-import { type Boots, countBoot, openChanges, openLedger } from './directory.ts';
-import { keepTrust } from './retry.ts';
+import { openKeys, openRecords } from './records.ts';
 import type { Service } from './service.ts';
 import { type Teardown, withTeardown } from './teardown.ts';
 import { version } from './version.ts';
@@ -37,26 +33,10 @@ export async function startMinimal(parts: MinimalParts): Promise<() => Promise<v
 async function begin(parts: MinimalParts, teardowns: Teardown[]): Promise<void> {
   const { configuration, data, service, clock, log, reason } = parts;
   const { vin, commands, outbox, profile } = configuration;
-  const boots = await openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log });
-  const boot = await countBoot(boots, vin, data, log);
-  const store = await openStore(join(data, 'outbox'), {
-    log,
-    now: () => (clock.quality() === 'none' ? undefined : clock.now()),
-    agreed: () => clock.agreed(),
-  });
-  teardowns.unshift(() => store.close());
-  const ledger = await openLedger(data, false, log);
-  const verifier = TrustStore.without(
-    clock,
-    commands === undefined
-      ? {}
-      : {
-          changes: await openChanges({ data, memory: store.memory, file: commands.trust, first: false, ledger, log }),
-          log,
-        },
-  );
-  store.memory.keep(() => verifier.states());
-  if (commands !== undefined) teardowns.unshift(await keepTrust(verifier, commands.trust, { service, clock, log }));
+  const records = await openRecords({ vin, data, first: false, clock, log }, teardowns);
+  const { boot, store, ledger } = records;
+  const { trust } = commands ?? {};
+  const verifier = await openKeys({ data, first: false, clock, log, trust, service }, records, teardowns);
   const link = new MqttLink({ ...parts.mqtt, vin, log });
   teardowns.unshift(() => link.close());
   const agent = new MinimalAgent(

@@ -1,6 +1,5 @@
 import type { Log } from '../agent/ports.ts';
-import { complain } from '../commands/output.ts';
-import { type MonitorsConfiguration, readMonitorsFile, type WrittenMonitor } from '../config/monitors.ts';
+import { type MonitorsConfiguration, type MonitorsReading, readMonitorsFile } from '../config/monitors.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 
 /** What is wrong with the file that the section names. */
@@ -9,17 +8,13 @@ export function checkMonitors(section: MonitorsConfiguration | undefined): reado
 }
 
 /**
- * The monitors that are written for this unit. Undefined when their file has faults, which are said: a slip of the pen
- * in it must neither keep the car dark nor take away what it watches.
+ * The monitors that are written for a unit. That their file has faults is logged, and gives none: a slip of the pen in it
+ * must neither keep the car dark nor take away what it watches.
  */
-export function writtenMonitors(
-  section: MonitorsConfiguration | undefined,
-  log: Log,
-): readonly WrittenMonitor[] | undefined {
-  if (section === undefined) return [];
-  if ('list' in section) return section.list;
-  const { monitors, diagnostics } = readMonitorsFile(section.file);
-  complain(diagnostics);
-  if (monitors === undefined) log.error('the file of monitors has faults: those of before go on', section);
-  return monitors;
+export function writtenMonitors(section: MonitorsConfiguration | undefined, log: Log): MonitorsReading {
+  if (section === undefined) return { monitors: [], diagnostics: [] };
+  if ('list' in section) return { monitors: section.list, diagnostics: [] };
+  const reading = readMonitorsFile(section.file);
+  if (reading.monitors === undefined) log.error('the file of monitors has faults: those of before go on', section);
+  return reading;
 }

@@ -52,14 +52,14 @@ export interface StatusReport extends HealthSnapshot {
   readonly carVin?: string;
 }
 
-/** What the roof needs of the service to build an agent around it. */
+/** What is needed of the service to build an agent around it. */
 export interface CarService {
   readonly agentCommands: ReadonlyMap<CommandKind, AgentCommand>;
   readonly overseer: Overseer;
   /** The cloud is told so often how the agent fares, ms. */
   readonly helloEvery: number;
   /** Stands in for the store of the outbox. */
-  store(store: { readonly outbox: OutboxStore; readonly metrics: JournalVitals }): OutboxStore;
+  store(store: { readonly outbox: OutboxStore; readonly metrics?: JournalVitals }): OutboxStore;
   /** Told why a part waits for its files, or that it does not any more. */
   lacks(part: keyof Lacking, why: string | undefined): void;
   /** Stands between the link and the agent. */
@@ -246,8 +246,8 @@ export class Service implements CarService {
     },
   };
 
-  store({ outbox, metrics }: { readonly outbox: OutboxStore; readonly metrics: JournalVitals }): OutboxStore {
-    return this.health.store(outbox, metrics);
+  store({ outbox, metrics }: { readonly outbox: OutboxStore; readonly metrics?: JournalVitals }): OutboxStore {
+    return metrics === undefined ? outbox : this.health.store(outbox, metrics);
   }
 
   lacks(part: keyof Lacking, why: string | undefined): void {

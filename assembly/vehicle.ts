@@ -6,14 +6,13 @@ import { parseSignalSet, type SignalSet } from '../adapters/obd/index.ts';
 import { defaultPollSettings, type PollSettings, planPolls } from '../adapters/obd/poll/index.ts';
 import { prepareUdsCommands } from '../adapters/obd/uds/index.ts';
 import type { FrameDecoder, WantedSignal } from '../agent/ports.ts';
-import { complain } from '../commands/output.ts';
 import type { ObdBus } from '../config/buses.ts';
 import { loadProfile, type Profile as WrittenProfile } from '../config/profile.ts';
 import { shippedProfiles } from '../config/shipped.ts';
 import { counted } from '../protocol/counted.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
-import { VigieError } from '../protocol/errors.ts';
 import type { SourceMapping, VehicleProfile } from '../protocol/profile.ts';
+import { FilesRefused } from './refused.ts';
 import { seedKeys } from './seed-keys.ts';
 
 /** A vehicle profile with its network descriptions read. */
@@ -74,16 +73,12 @@ export function inspectVehicle(
   return { vehicle: { profile: { ...profile, sources }, databases, signalSets }, diagnostics: found };
 }
 
-/** @throws VigieError `configuration.wrong` when the profile has errors; the findings go to standard error first */
+/** @throws FilesRefused with all errors of the profile */
 export function loadVehicle(nameOrPath: string, extraDbc: readonly string[] = []): Vehicle {
   const { vehicle, diagnostics } = inspectVehicle(nameOrPath, extraDbc);
   const errors = diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
-  complain(errors);
   if (vehicle === undefined || errors.length > 0) {
-    throw new VigieError(
-      'configuration.wrong',
-      `profile ${nameOrPath} cannot be used (${counted(errors.length, 'error')})`,
-    );
+    throw new FilesRefused(`profile ${nameOrPath} cannot be used (${counted(errors.length, 'error')})`, errors);
   }
   return vehicle;
 }

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { generateKey, listKeys } from '../adapters/keys/index.ts';
 import { makeDirectory } from '../assembly/directory.ts';
-import { passwordCommand } from '../assembly/interface.ts';
 import { remoteTypes } from '../protocol/remote/table.ts';
 import { confirmCommand } from './confirm.ts';
 import { formatOf, Lines } from './output.ts';
+import { passwordCommand } from './password.ts';
 import { benchDirectory } from './rig.ts';
 
 export function keysCommand(): Command {

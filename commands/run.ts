@@ -1,32 +1,23 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { closeStandardInput } from '../adapters/can/log/standard-input.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { openServiceLog } from '../adapters/logging/index.ts';
-import type { MqttAddress, TlsFiles } from '../adapters/mqtt/index.ts';
 import { claimFormat } from '../adapters/service/record-format.ts';
 import { openDocument } from '../adapters/store/index.ts';
 import { STAY } from '../agent/health/starts.ts';
 import type { Log } from '../agent/ports.ts';
-import { UnitRest } from '../agent/rest.ts';
-import { channelsOf } from '../assembly/callback-channels.ts';
-import { startCar } from '../assembly/car.ts';
+import { brokerOf, startConfigured } from '../assembly/configured.ts';
 import { type Boots, beginRecords, makeDirectory, takeDirectory } from '../assembly/directory.ts';
 import { Configurations, type Unwritten } from '../assembly/generation.ts';
 import { startMinimal } from '../assembly/minimal.ts';
 import { writtenMonitors } from '../assembly/monitors.ts';
+import { FilesRefused } from '../assembly/refused.ts';
 import { Service, Starts } from '../assembly/service.ts';
-import { sourcesOf } from '../assembly/sources.ts';
 import type { Vehicle } from '../assembly/vehicle.ts';
-import {
-  type Configuration,
-  type IdentifiedConfiguration,
-  loadConfiguration,
-  readSecret,
-} from '../config/configuration.ts';
+import { type Configuration, type IdentifiedConfiguration, loadConfiguration } from '../config/configuration.ts';
 import { configurationDefaults } from '../config/defaults.ts';
-import { VigieError } from '../protocol/errors.ts';
 import { complain } from './output.ts';
 import { untilSignal } from './signals.ts';
 
@@ -142,13 +133,16 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
   let forget: () => void = () => undefined;
   let ends = true;
   try {
-    const mqtt = addressOf(configuration);
     let said = `minimal: ${vin}, ${minimal}`;
-    if (minimal !== undefined)
+    if (minimal !== undefined) {
+      const mqtt = brokerOf(configuration);
       stop = await startMinimal({ configuration, mqtt, data, service, clock, log, reason: minimal });
-    else {
+    } else {
       said = `ready: ${vin} (${run.vehicle.profile.name})`;
-      stop = await drive(run, mqtt, service);
+      const { monitors, diagnostics } = writtenMonitors(configuration.monitors, log);
+      complain(diagnostics);
+      const car = await startConfigured(configuration, { ...run, service, monitors });
+      stop = car.stop;
     }
     process.stdout.write(`${said}, records in ${data}\n`);
     service.ready(said);
@@ -172,56 +166,6 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
     await service.close(ends);
   }
   return !ends;
-}
-
-/** The whole agent; the result ends it. */
-async function drive(run: Run, mqtt: MqttAddress, service: Service): Promise<() => Promise<void>> {
-  const { configuration, vehicle, data, first, log, clock, record } = run;
-  const recording = record === undefined ? {} : { record: { ...configurationDefaults.record, folder: record } };
-  const rest = new UnitRest();
-  const { sources, readings, sender, requesters, close } = sourcesOf(
-    { ...configuration, ...recording },
-    vehicle,
-    clock,
-    log,
-    rest,
-    service.vinRead,
-  );
-  const { http } = configuration;
-  const monitors = writtenMonitors(configuration.monitors, log);
-  const options = {
-    vin: configuration.vin,
-    vehicle,
-    data,
-    first,
-    sources: service.frames(sources),
-    readings: service.readings(readings),
-    ...(sender === undefined ? {} : { sender }),
-    requesters,
-    mqtt,
-    ...configuration.commands,
-    ...(configuration.timeZone === undefined ? {} : { zone: configuration.timeZone }),
-    limit: configuration.outbox.limit,
-    batch: configuration.outbox.batch,
-    notificationChannels: channelsOf(configuration.callbacks, () => clock.now()),
-    callbacks: { waiting: configuration.callbacks.queueLimit },
-    ...(http === undefined ? {} : { http }),
-    ...(monitors === undefined ? {} : { monitors }),
-    log,
-    clock,
-    power: configuration.power,
-    rest,
-    published: service.published,
-    service,
-  };
-  const car = await startCar(options).catch((error: unknown) => {
-    close?.();
-    throw error;
-  });
-  return async () => {
-    await car.stop();
-    close?.();
-  };
 }
 
 /**
@@ -248,8 +192,8 @@ function checkFormat(data: string, log: Log): void {
 
 /** A configuration that cannot be read, and no record of another one. */
 function refuse(file: string): never {
-  complain(loadConfiguration(file, process.env).diagnostics);
-  throw new VigieError('configuration.wrong', 'the configuration has errors', { where: file });
+  const { diagnostics } = loadConfiguration(file, process.env);
+  throw new FilesRefused('the configuration has errors', diagnostics, file);
 }
 
 /** Resolves with a reason after so long. */
@@ -262,34 +206,4 @@ function after(clock: SystemClock, ms: number): Promise<string> {
 /** Whether the first of two came before the second. */
 function first(one: Promise<void>, other: Promise<string>): Promise<boolean> {
   return Promise.race([one.then(() => true), other.then(() => false)]);
-}
-
-function readCertificate(name: string, path: string): Uint8Array {
-  try {
-    return readFileSync(path);
-  } catch (cause) {
-    throw new VigieError('input.unreadable', `${name} cannot be read: ${(cause as Error).message}`, {
-      where: path,
-      cause,
-    });
-  }
-}
-
-function addressOf({ mqtt: configured, power }: Configuration): MqttAddress {
-  const { protocol, keepalive, passwordFile, username, ...mqtt } = configured;
-  const files = (['ca', 'cert', 'key', 'crl'] as const).filter((name) => mqtt[name] !== undefined);
-  // Read again at each connection: a certificate is renewed without a restart.
-  const tls = (): TlsFiles => ({
-    ...Object.fromEntries(files.map((name) => [name, readCertificate(name, mqtt[name] as string)])),
-    paths: mqtt,
-  });
-  return {
-    url: [mqtt.url, ...(mqtt.fallbacks ?? [])],
-    protocol: protocol === 'auto' ? 'auto' : protocol === '5' ? 5 : 4,
-    keepalive: keepalive / 1000,
-    asleepKeepalive: power.keepalive / 1000,
-    ...(files.length === 0 ? {} : { tls }),
-    ...(username === undefined ? {} : { username }),
-    ...(passwordFile === undefined ? {} : { password: () => readSecret(passwordFile) }),
-  };
 }

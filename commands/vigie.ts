@@ -1,7 +1,8 @@
 import { Command, CommanderError } from 'commander';
+import { FilesRefused } from '../assembly/refused.ts';
 import { version } from '../assembly/version.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { guardOutput } from './output.ts';
+import { complain, guardOutput } from './output.ts';
 
 /** Exit status for input that cannot be worked with, as `check` uses it too. */
 const WRONG_INPUT = 2;
@@ -74,6 +75,7 @@ function complaint(text: string): string {
 
 function explain(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_INPUT;
+  if (error instanceof FilesRefused) complain(error.diagnostics);
   if (error instanceof VigieError) {
     process.stderr.write(`vigie: ${error.message}\n`);
     return WRONG_INPUT;

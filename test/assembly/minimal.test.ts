@@ -1,8 +1,8 @@
 /** A minimal mode that cannot begin leaves nothing behind, and one without the keys it is to trust waits for them. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { generateKey } from '../../adapters/keys/index.ts';
 import { beginRecords } from '../../assembly/directory.ts';
@@ -19,21 +19,18 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The real store, and how many of it are open. */
-const stores = vi.hoisted(() => ({ open: 0 }));
-vi.mock('../../adapters/store/index.ts', async (load) => {
-  const real = await load<typeof import('../../adapters/store/index.ts')>();
-  const openStore: typeof real.openStore = async (...given) => {
-    const store = await real.openStore(...given);
-    stores.open++;
-    const close = async (): Promise<void> => {
-      await store.close();
-      stores.open--;
-    };
-    return { ...store, close };
-  };
-  return { ...real, openStore };
-});
+/** Files of the journal that this process has open (proc(5)). */
+function openFiles(): number {
+  const targets = readdirSync('/proc/self/fd').map((name) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${name}`);
+    } catch {
+      // The one that lists them is closed again.
+      return '';
+    }
+  });
+  return targets.filter((path) => path.startsWith(join(folder, 'records', 'outbox'))).length;
+}
 
 test('what it needs not yet keeps it from nothing; what it cannot do without, and it closes its records again', async () => {
   const [data, file] = [join(folder, 'records'), join(folder, 'vigie.yaml')];
@@ -61,15 +58,15 @@ commands: { trust: keys/trust.json }
   try {
     const parts = { configuration, mqtt: { url: 'mqtt://127.0.0.1:1' }, data, service, clock, log, reason: 'a test' };
     await expect(startMinimal({ ...parts, mqtt: { url: 'no address' } })).rejects.toBeInstanceOf(Error);
-    expect(stores.open).toBe(0);
+    expect(openFiles()).toBe(0);
     const stop = await startMinimal(parts);
-    expect(stores.open).toBe(1);
+    expect(openFiles()).toBeGreaterThan(0);
     expect(service.report().lacking?.trust).toContain('trust.json');
     expect(log.lines.some(({ level, event }) => level === 'error' && event.includes('trusted are not known'))).toBe(
       true,
     );
     await stop();
-    expect(stores.open).toBe(0);
+    expect(openFiles()).toBe(0);
     await generateKey(join(folder, 'keys'), 'owner', { algorithm: 'ES256', kinds: ['Doors'] });
     await (await startMinimal(parts))();
     expect(service.report().lacking).toBeUndefined();

@@ -28,6 +28,8 @@ const forbidden: [string, string][] = [
       (to): [string, string] => [`adapters/${from}`, to],
     ),
   ),
+  ['assembly', 'commands'],
+  ['assembly', 'scripts'],
   ['commands', 'scripts'],
 ];
 const allowed: [string, string][] = [
@@ -65,6 +67,16 @@ const calendars = [
   ['calendar-day', 'new Date(0).getUTCDay()'],
   ['calendar-moment', 'Date.UTC(2026, 0, 31, 8)'],
   ['calendar-parse', "Date.parse('2026-01-31T08:00:00Z')"],
+] as const;
+
+/** What only a program with a command line of its own may do. */
+const commandLine = [
+  ['argv', 'process.argv'],
+  ['exit', 'process.exit(1)'],
+  ['signals', "process.on('SIGTERM', () => undefined)"],
+  ['output', "process.stdout.write('')"],
+  ['diagnostics', "process.stderr.write('')"],
+  ['console', "console.log('')"],
 ] as const;
 
 /** What writes the JSON of the interface a second time. */
@@ -119,6 +131,8 @@ beforeAll(() => {
     ['hub/clock.ts', 'export const used = Date.now();\n'],
     ['agent/node.ts', "import { readFileSync } from 'node:fs';\n\nexport const used = readFileSync;\n"],
     ...[...clocks, ...calendars].map(([name, use]) => [`agent/${name}.ts`, `export const used = ${use};\n`] as const),
+    ...commandLine.map(([name, use]) => [`assembly/cli-${name}.ts`, `export const used = ${use};\n`] as const),
+    ['assembly/process.ts', 'export const used = [process.env, process.pid, process.execPath];\n'],
     ['protocol/timer.ts', 'export const used = setTimeout;\n'],
     ['protocol/cycle-a.ts', "import type { B } from './cycle-b.ts';\n\nexport type A = B | 1;\n"],
     ['protocol/cycle-b.ts', "import type { A } from './cycle-a.ts';\n\nexport type B = A | 2;\n"],
@@ -166,6 +180,14 @@ describe('imports go one way', () => {
 
   test.each(clocks)('the core does not read the clock of the machine (%s: %s)', (name) => {
     expect(faults.get(`agent/${name}.ts`)).toContain('plugin');
+  });
+
+  test.each(commandLine)('what builds an agent leaves the process to the program around it (%s: %s)', (name) => {
+    expect(faults.get(`assembly/cli-${name}.ts`)).toContain('plugin');
+  });
+
+  test('what builds an agent may read variables of the process', () => {
+    expect(faults.get('assembly/process.ts') ?? []).toEqual([]);
   });
 
   test.each(secondSerialisers)('%s does not write the JSON of the interface a second time (%s)', (room, name) => {

@@ -1,4 +1,4 @@
-/** What the HTTP interface must know of the car it serves; the roof builds it. */
+/** What the HTTP interface must know of the car it serves; `assembly/` builds it. */
 
 import type { RecordStore } from '../../../agent/ports.ts';
 import type { RemoteAction, RemoteOrder } from '../../../agent/remotes/requests.ts';

@@ -1,0 +1,103 @@
+/** An agent as a configuration says: its sources, its broker and its bounds. */
+import { readFileSync } from 'node:fs';
+import type { MqttAddress, TlsFiles } from '../adapters/mqtt/index.ts';
+import { UnitRest } from '../agent/rest.ts';
+import { type Configuration, type IdentifiedConfiguration, readSecret } from '../config/configuration.ts';
+import { configurationDefaults } from '../config/defaults.ts';
+import { VigieError } from '../protocol/errors.ts';
+import { channelsOf } from './callback-channels.ts';
+import { type Car, type CarOptions, startCar } from './car.ts';
+import type { Service } from './service.ts';
+import { sourcesOf } from './sources.ts';
+
+export interface ConfiguredParts
+  extends Pick<CarOptions, 'vehicle' | 'first' | 'clock' | 'log'>,
+    Required<Pick<CarOptions, 'data'>> {
+  /** Absent: those that were before go on. */
+  readonly monitors: CarOptions['monitors'];
+  readonly service: Service;
+  /** Folder of recordings, instead of what is configured. */
+  readonly record?: string | undefined;
+}
+
+/** Starts it. Rejects as {@link startCar} does, and with `configuration.wrong` for an address that is none. */
+export async function startConfigured(
+  configuration: IdentifiedConfiguration,
+  { service, record, monitors, ...parts }: ConfiguredParts,
+): Promise<Car> {
+  const recording = record === undefined ? {} : { record: { ...configurationDefaults.record, folder: record } };
+  const rest = new UnitRest();
+  const { vehicle, clock, log } = parts;
+  const { sources, readings, sender, requesters, close } = sourcesOf(
+    { ...configuration, ...recording },
+    vehicle,
+    clock,
+    log,
+    rest,
+    service.vinRead,
+  );
+  const { vin, http, timeZone, outbox, power } = configuration;
+  try {
+    const car = await startCar({
+      ...parts,
+      vin,
+      sources: service.frames(sources),
+      readings: service.readings(readings),
+      ...(sender === undefined ? {} : { sender }),
+      requesters,
+      mqtt: brokerOf(configuration),
+      ...configuration.commands,
+      ...(timeZone === undefined ? {} : { zone: timeZone }),
+      ...outbox,
+      notificationChannels: channelsOf(configuration.callbacks, () => clock.now()),
+      callbacks: { waiting: configuration.callbacks.queueLimit },
+      ...(http === undefined ? {} : { http }),
+      ...(monitors === undefined ? {} : { monitors }),
+      power,
+      rest,
+      published: service.published,
+      service,
+    });
+    return {
+      ...car,
+      stop: async () => {
+        await car.stop();
+        close?.();
+      },
+    };
+  } catch (error) {
+    close?.();
+    throw error;
+  }
+}
+
+/** The broker that a configuration names; files of secrets and certificates are read again at each connection. */
+export function brokerOf({ mqtt: configured, power }: Configuration): MqttAddress {
+  const { protocol, keepalive, passwordFile, username, ...mqtt } = configured;
+  const files = (['ca', 'cert', 'key', 'crl'] as const).filter((name) => mqtt[name] !== undefined);
+  // A certificate is renewed without a restart.
+  const tls = (): TlsFiles => ({
+    ...Object.fromEntries(files.map((name) => [name, readCertificate(name, mqtt[name] as string)])),
+    paths: mqtt,
+  });
+  return {
+    url: [mqtt.url, ...(mqtt.fallbacks ?? [])],
+    protocol: protocol === 'auto' ? 'auto' : protocol === '5' ? 5 : 4,
+    keepalive: keepalive / 1000,
+    asleepKeepalive: power.keepalive / 1000,
+    ...(files.length === 0 ? {} : { tls }),
+    ...(username === undefined ? {} : { username }),
+    ...(passwordFile === undefined ? {} : { password: () => readSecret(passwordFile) }),
+  };
+}
+
+function readCertificate(name: string, path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw new VigieError('input.unreadable', `${name} cannot be read: ${(cause as Error).message}`, {
+      where: path,
+      cause,
+    });
+  }
+}

@@ -1,0 +1,85 @@
+/** What an agent keeps from run to run, and the keys that it obeys. */
+import { join } from 'node:path';
+import type { SystemClock } from '../adapters/clock/system.ts';
+import { type OwnKey, TrustStore } from '../adapters/keys/index.ts';
+import { type FileSystem, memoryStore, openDocument, openStore, type Store } from '../adapters/store/index.ts';
+import type { Log } from '../agent/ports.ts';
+import { emptyLedger, type LedgerDocument } from '../agent/remotes/ledger.ts';
+import { type Boots, countBoot, openChanges, openLedger } from './directory.ts';
+import { keepTrust } from './retry.ts';
+import type { CarService } from './service.ts';
+import type { Teardown } from './teardown.ts';
+
+export interface OpenRecordsOptions {
+  readonly vin: string;
+  /** Directory of records and state; absent: they are in memory, and end with the agent. */
+  readonly data?: string | undefined;
+  /** No agent ever ran in `data`. */
+  readonly first: boolean;
+  /** Default: the file system of the machine. */
+  readonly files?: FileSystem | undefined;
+  readonly clock: SystemClock;
+  readonly log: Log;
+}
+
+/** The records of one agent, open. */
+export interface OpenRecords {
+  /** Counts the starts. */
+  readonly boot: number;
+  /** `metrics`: of a store on disk. */
+  readonly store: Omit<Store, 'metrics'> & Partial<Pick<Store, 'metrics'>>;
+  /** What became of commands. */
+  readonly ledger: LedgerDocument;
+}
+
+/**
+ * Counts this start and opens the records; `teardowns` closes them.
+ * @throws VigieError `usage.wrong` when they are another car's, `store.failed` when they cannot be opened
+ */
+export async function openRecords(options: OpenRecordsOptions, teardowns: Teardown[]): Promise<OpenRecords> {
+  const { vin, data, first, files, clock, log } = options;
+  const now = () => (clock.quality() === 'none' ? undefined : clock.now());
+  if (data === undefined) {
+    const ledger: { data: LedgerDocument['data']; write: LedgerDocument['write'] } = {
+      data: emptyLedger,
+      write: async (next) => {
+        ledger.data = next;
+      },
+    };
+    return { boot: 1, store: memoryStore({ now }), ledger };
+  }
+  const boots = await openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log });
+  const boot = await countBoot(boots, vin, data, log);
+  const store = await openStore(join(data, 'outbox'), {
+    log,
+    now,
+    agreed: () => clock.agreed(),
+    ...(files === undefined ? {} : { files }),
+  });
+  teardowns.unshift(() => store.close());
+  return { boot, store, ledger: await openLedger(data, first, log) };
+}
+
+export interface KeysOptions extends Pick<OpenRecordsOptions, 'data' | 'first' | 'clock' | 'log'> {
+  /** File of the keys that may sign commands; absent: only `own` may. */
+  readonly trust?: string | undefined;
+  /** The unit's own key. */
+  readonly own?: OwnKey | undefined;
+  readonly service?: Pick<CarService, 'lacks'> | undefined;
+}
+
+/** The keys whose commands are obeyed: of the trust file as soon as it can be read, and as commands have changed them. */
+export async function openKeys(
+  { data, first, clock, log, trust, own, service }: KeysOptions,
+  { store, ledger }: OpenRecords,
+  teardowns: Teardown[],
+): Promise<TrustStore> {
+  const changes =
+    trust === undefined || data === undefined
+      ? {}
+      : { changes: await openChanges({ data, memory: store.memory, file: trust, first, ledger, log }), log };
+  const keys = TrustStore.without(clock, { ...changes, ...(own === undefined ? {} : { own: [own.key] }) });
+  store.memory.keep(() => keys.states());
+  if (trust !== undefined) teardowns.unshift(await keepTrust(keys, trust, { service, clock, log }));
+  return keys;
+}
