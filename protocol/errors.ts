@@ -235,3 +235,13 @@ export class VigieError extends Error {
     return factOf(this.code);
   }
 }
+
+/** What `run` gives, or the VigieError that it throws. */
+export function attempt<T>(run: () => T): T | VigieError {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof VigieError) return error;
+    throw error;
+  }
+}

@@ -12,6 +12,7 @@ import { openApi } from '../protocol/interface/openapi.ts';
 import { requestNames } from '../protocol/interface/operation.ts';
 import { checkedBody, checkedCommands } from '../protocol/interface/schemas/requests.ts';
 import { vigieCddl } from '../protocol/vigie-cddl.ts';
+import { commandsPage } from './command-checks.ts';
 import { inspectPage } from './inspect-lines.ts';
 import { readmeWithFormats } from './readme-formats.ts';
 
@@ -51,6 +52,7 @@ export const artefacts: readonly Artefact[] = [
   { file: 'config/generated/vigie.schema.json', make: configurationEditorSchema },
   { file: 'config/generated/status-paths.md', make: statusPaths },
   { file: 'README.md', make: readmeWithFormats },
+  { file: 'docs/commands.md', make: commandsPage },
   { file: 'docs/inspect.md', make: inspectPage },
 ];
 

@@ -1,10 +1,11 @@
-import type { OpenedCommand } from '../../protocol/command.ts';
+import { type OpenedCommand, openCommand } from '../../protocol/command.ts';
+import { attempt, VigieError } from '../../protocol/errors.ts';
+import { hex } from '../../protocol/hex.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts';
 import type { Clock, Log, Publisher, SignatureVerifier } from '../ports.ts';
-import { admit, logUnanswered, open } from './admission.ts';
 import { type AgentCommand, failureOf } from './agent-command.ts';
-import { late, SKEW } from './checks.ts';
+import { firstRefusal, type Order, SKEW } from './checks.ts';
 import { type ActionRecord, final, type Ledger } from './ledger.ts';
 import type { Refusal } from './plan.ts';
 import { type Progress, Reports } from './reports.ts';
@@ -12,19 +13,6 @@ import { VerificationQueue } from './verification-queue.ts';
 
 /** Commands that are verified in a second; more wait. */
 const RATE = 50;
-
-/** A command, from a sender or from the schedule. */
-export interface Order {
-  readonly id: string;
-  readonly type: CommandKind;
-  readonly body: Uint8Array;
-  /** UTC ms. */
-  readonly issued: number;
-  readonly expires: number;
-  readonly correlation: Uint8Array | undefined;
-  /** It comes from the car itself. */
-  readonly own: boolean;
-}
 
 /** What carries out commands that concern the car, and settles those that an earlier run left open. */
 export interface CarCommands {
@@ -60,7 +48,7 @@ export interface CommandIntakeParts {
 
 /**
  * Takes signed commands, each at most once: what all have in common before they are carried out, and the whole of those
- * that concern the agent itself. docs/commands.md has the order of the checks.
+ * that concern the agent itself. checks.ts has the order of the checks.
  */
 export class CommandIntake {
   /** Messages that were no command of a trusted key. They are never answered. */
@@ -109,13 +97,10 @@ export class CommandIntake {
     const { verifier, ledger, car } = this.#parts;
     if (this.reports.stopped) return;
     await this.guarded(async () => {
-      const admitted = admit(opened, verifier);
-      if ('code' in admitted) {
-        this.#leaveUnanswered(admitted);
-        return;
-      }
-      const { command, key, rights } = admitted;
-      const { id, kind: type, body, issued, expires } = command;
+      const forged = firstRefusal('signature', { opened, verifier });
+      if (forged !== undefined) return this.#leaveUnanswered(forged);
+      const { id, kind: type, body, issued, expires } = opened.command;
+      const rights = verifier.key(opened.keyId)?.kinds ?? [];
       // From here to the first state on record nothing else is let in: two may come at once under one id.
       if (ledger.find(id) === undefined) await this.makeUp();
       const known = ledger.find(id);
@@ -123,12 +108,8 @@ export class CommandIntake {
         if (!crowded) await this.#answerAgain(this.progress(known, correlation));
         return;
       }
-      if (ledger.forgot(issued) || !ledger.use(key, command.counter)) {
-        // The car does not answer: the ledger may have forgotten this id, and an old message, sent again, could make
-        // the car contradict its earlier report.
-        this.#leaveUnanswered({ code: 'command.replayed', detail: `${id}: its counter was used, or may have been` });
-        return;
-      }
+      const replayed = firstRefusal('replay', { opened, key: hex(opened.keyId), ledger });
+      if (replayed !== undefined) return this.#leaveUnanswered(replayed);
       if (typeof car !== 'string') car.spokenTo();
       await this.carryOut({ id, type, body, issued, expires, correlation, own: false }, rights, crowded);
     });
@@ -139,15 +120,11 @@ export class CommandIntake {
     const { id, type, body, correlation } = order;
     const { agentCommands, car, clock } = this.#parts;
     const progress = this.progress({ id, type, action: '', status: 'Accepted', at: clock.now() }, correlation);
-    const fail = (refusal: Refusal): Promise<void> => this.reports.fail(progress, refusal);
-    if (!rights.includes(type)) return fail({ code: 'command.forbidden', detail: `the key has no right to ${type}` });
-    if (crowded) return fail({ code: 'command.tooFast', detail: 'too many commands wait already' });
     const agentCommand = agentCommands?.get(type);
     const missing = typeof car === 'string' ? car : car.unsupported(type);
-    if (agentCommand === undefined && missing !== undefined)
-      return fail({ code: 'command.unsupported', detail: missing });
-    const tooLate = this.late(order);
-    if (tooLate !== undefined) return fail(tooLate);
+    const unsupported = agentCommand === undefined ? missing : undefined;
+    const refusal = firstRefusal('order', { ...this.timeliness(order), rights, crowded, unsupported });
+    if (refusal !== undefined) return this.reports.fail(progress, refusal);
     if (agentCommand !== undefined) await this.#attend(agentCommand, body, progress);
     else if (typeof car !== 'string') await car.carryOut(order, progress);
   }
@@ -157,9 +134,10 @@ export class CommandIntake {
     return { record, correlation, untold: typeof car === 'string' ? new Set() : car.untold(record.type) };
   }
 
-  late(order: Order): Refusal | undefined {
+  /** What expiry is judged by, at this moment. */
+  timeliness(order: Order) {
     const { validity, clock, quality } = this.#parts;
-    return late(order, validity, clock.now(), quality());
+    return { order, validity, now: clock.now(), quality: quality() };
   }
 
   /** A ledger that has lost something stays so on disk until it is known from when on nothing is lost. */
@@ -209,14 +187,20 @@ export class CommandIntake {
 
   /** A command that says it is signed for this car; undefined, and counted, for any other message. */
   #open(payload: Uint8Array): OpenedCommand | undefined {
-    const opened = open(payload, this.#parts);
-    if (!('code' in opened)) return opened;
-    this.#leaveUnanswered(opened);
+    const { vin, verifier } = this.#parts;
+    const opened = attempt(() => openCommand(payload));
+    const refusal =
+      opened instanceof VigieError
+        ? firstRefusal('message', { opened })
+        : firstRefusal('arrival', { opened, vin, verifier });
+    if (refusal === undefined) return opened as OpenedCommand;
+    this.#leaveUnanswered(refusal);
     return undefined;
   }
 
-  #leaveUnanswered(refusal: Refusal): void {
+  /** Says so in the log alone: an answer would let anybody speak about a command that was not theirs. */
+  #leaveUnanswered({ code, detail }: Refusal): void {
     this.unsigned++;
-    logUnanswered(this.#parts.log, refusal);
+    this.#parts.log.warn('a command was refused without an answer', { code, detail });
   }
 }

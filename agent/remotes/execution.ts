@@ -24,6 +24,9 @@ export interface ExecutionParts {
   readonly reports: Reports;
 }
 
+/** Why the next step must not be taken. */
+type StepCheck = (interlocks: Refusal | undefined) => Refusal | undefined;
+
 /** While the car wakes up its readings are looked at this often, ms. */
 const GLANCE = 100;
 
@@ -57,16 +60,11 @@ export class Execution {
 
   /**
    * From Accepted to the final state. Where nothing is done to the car between two states, one commit has both.
-   * @param allowed why the next step must not be taken, of what concerns the car as a whole
+   * @param allowed asked before each step, with the refusal of the step's own interlocks
    * @param woken told before the car is woken, UTC ms
    * @throws VigieError `store.failed` when a state is not on disk; nothing was done after the last that is
    */
-  async run(
-    begun: Progress,
-    plan: Plan,
-    allowed: () => Refusal | undefined,
-    woken: (at: number) => void,
-  ): Promise<Progress> {
+  async run(begun: Progress, plan: Plan, allowed: StepCheck, woken: (at: number) => void): Promise<Progress> {
     const { reports, power } = this.#parts;
     let progress = begun;
     let acted = false;
@@ -98,15 +96,15 @@ export class Execution {
     return reports.advance(progress, acted ? 'Success' : 'AlreadyDone');
   }
 
-  #actuations({ actions, parameters }: Plan, allowed: () => Refusal | undefined) {
+  #actuations({ actions, parameters }: Plan, allowed: StepCheck) {
     return actions.map(
       (action) => (): Promise<Refusal | 'done' | 'so already'> => this.#actuate(action, parameters, allowed),
     );
   }
 
-  #effects({ effects }: Plan, allowed: () => Refusal | undefined) {
+  #effects({ effects }: Plan, allowed: StepCheck) {
     return effects.map((effect) => async (): Promise<Refusal | 'done' | 'so already'> => {
-      const refusal = effect.refusal?.() ?? allowed();
+      const refusal = allowed(effect.refusal?.());
       if (refusal !== undefined) return refusal;
       if (effect.done()) return 'so already';
       effect.apply(this.#parts.clock.now());
@@ -117,14 +115,14 @@ export class Execution {
   async #actuate(
     action: string,
     parameters: ActionParameters | undefined,
-    allowed: () => Refusal | undefined,
+    allowed: StepCheck,
   ): Promise<Refusal | 'done' | 'so already'> {
     const { rules, confirmations, actuator, reports, status, clock, fed } = this.#parts;
     const rule = rules[action] as CommandRule;
     // A destination is handed over each time: that the last one arrived says nothing of this one.
     const anew = parameters !== undefined;
     if (!anew && confirmations.shown(rule.confirm)) return 'so already';
-    const forbids = (): Refusal | undefined => this.#refuses(action) ?? allowed();
+    const forbids = (): Refusal | undefined => allowed(this.#refuses(action));
     const refusal = forbids();
     if (refusal !== undefined) return refusal;
     const ending = confirmations.wait(rule.confirm, rule.within, { ends: endsOf(action), anew });

@@ -1,5 +1,4 @@
 import type { ErrorCode } from '../../protocol/errors.ts';
-import type { CommandKind } from '../../protocol/schema/remote.ts';
 import type { ActionParameters } from '../ports.ts';
 
 /** Why something is not done, or did not succeed. */
@@ -28,9 +27,4 @@ export interface Plan {
   readonly ignored?: string;
   /** Afterwards, in this order. */
   readonly effects: readonly Effect[];
-}
-
-/** What cannot go on at the same time: commands of one kind, and actions of one part of the car. */
-export function groupsOf(type: CommandKind, plan: Plan | undefined): string[] {
-  return [...new Set([type, ...(plan?.actions ?? []).map((action) => action.split('.')[0] as string)])];
 }

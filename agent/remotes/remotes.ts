@@ -1,6 +1,7 @@
 import { DAY } from '../../protocol/calendar.ts';
 import { type CommandBodyKind, encodeBody } from '../../protocol/command.ts';
-import { type ErrorCode, VigieError } from '../../protocol/errors.ts';
+import { attempt, type ErrorCode, VigieError } from '../../protocol/errors.ts';
+import { fromHex, hex } from '../../protocol/hex.ts';
 import type { CommandRule } from '../../protocol/profile.ts';
 import type { RemoteKind } from '../../protocol/remote/kind.ts';
 import { findRemoteKind, type RemoteType } from '../../protocol/remote/table.ts';
@@ -11,15 +12,13 @@ import type { StatusWriter } from '../mapping.ts';
 import type { Actuator, Clock, Memory } from '../ports.ts';
 import { Schedule } from '../schedule.ts';
 import type { Status, StatusReader } from '../status.ts';
-import { attempt, fromHex, hex } from './admission.ts';
-import { planOf } from './body.ts';
-import { carRefuses, hidden, powerRefuses, rateRefuses, SKEW } from './checks.ts';
-import { CommandIntake, type CommandIntakeParts, type Order } from './command-intake.ts';
+import { firstRefusal, hidden, type Order, SKEW } from './checks.ts';
+import { CommandIntake, type CommandIntakeParts } from './command-intake.ts';
 import type { Confirmations } from './confirmation.ts';
-import type { EffectParts } from './effects.ts';
 import { Execution } from './execution.ts';
 import type { ActionRecord } from './ledger.ts';
-import { groupsOf, type Plan, type Refusal } from './plan.ts';
+import type { Plan, Refusal } from './plan.ts';
+import { type EffectParts, groupsOf, planOf } from './planning.ts';
 import { alwaysAwake, defaultLimits, type Limits, MONTH, type Power } from './power.ts';
 import { Programs, type ScheduledCommand } from './programs.ts';
 import type { Progress } from './reports.ts';
@@ -55,7 +54,7 @@ const BEFORE_SENT: ReadonlySet<RemoteStatus> = new Set(['Accepted', 'WakingUpVeh
 
 /**
  * Carries out signed commands and what they have planned, each at most once. Every state is on disk before it is
- * published, and published before the next step is taken. docs/commands.md has the order of the checks.
+ * published, and published before the next step is taken. checks.ts has the order of the checks.
  */
 export class Remotes {
   readonly intake: CommandIntake;
@@ -197,27 +196,24 @@ export class Remotes {
     let progress = accepted;
     const fail = (refusal: Refusal): Promise<void> => this.intake.reports.fail(progress, refusal);
     const plan = attempt(() => planOf(kind, body, this.#parts));
-    if (plan instanceof VigieError) return fail({ code: plan.code, detail: plan.message });
-    const missing = this.#execution.missing(plan);
-    if (missing !== undefined)
-      return fail(unsupported(`the vehicle profile has no ${missing}, or no bus to send it on`));
+    const unsound = firstRefusal('body', { plan });
+    if (unsound !== undefined || plan instanceof VigieError) return fail(unsound as Refusal);
+    const missing = firstRefusal('profile', { missing: this.#execution.missing(plan) });
+    if (missing !== undefined) return fail(missing);
     const { ignored: member } = plan;
     if (member !== undefined) log.info('a deprecated member has no effect', { id, type, member });
     const blank = accepted.record;
     progress = { ...accepted, record: { ...blank, action: plan.actions.join(), body: hex(body) } };
-
-    const running = groupsOf(type, plan).map((group) => this.#running.get(group));
-    const other = running.find((command) => command !== undefined);
-    if (other !== undefined) return fail({ code: 'command.busy', detail: `command ${other} is in progress` });
     const refusal = this.#refusal(order, kind, plan);
     if (refusal !== undefined) return fail(refusal);
     this.#occupy(blank, plan);
     try {
       const now = this.#o.clock.now();
       if (!order.own) ledger.accept({ type, at: now }, now - DAY);
-      // What the car as a whole forbids may have changed on the way, a theft declared: it is asked again before each step.
-      const stillAllowed = (): Refusal | undefined => this.intake.late(order) ?? carRefuses(kind, this.#o);
-      progress = await this.#execution.run(progress, plan, stillAllowed, (at) => ledger.wake(at, at - MONTH));
+      const { status, thefts } = this.#o;
+      const allowed = (interlocks: Refusal | undefined): Refusal | undefined =>
+        firstRefusal('step', { ...this.intake.timeliness(order), interlocks, kind, status, thefts });
+      progress = await this.#execution.run(progress, plan, allowed, (at) => ledger.wake(at, at - MONTH));
     } catch (error) {
       const code: ErrorCode = error instanceof VigieError ? error.code : 'command.interrupted';
       await fail({ code, detail: (error as Error).message });
@@ -227,16 +223,21 @@ export class Remotes {
     }
   }
 
-  /** Checks of the car as a whole, in their order. */
-  #refusal(order: Order, kind: RemoteKind<RemoteType>, { actions }: Plan): Refusal | undefined {
-    const { ledger, clock } = this.#o;
-    const now = clock.now();
-    const awake = this.#power.awake(actions);
-    return (
-      (order.own ? undefined : rateRefuses(kind, ledger, this.#limits, now)) ??
-      carRefuses(kind, this.#o) ??
-      powerRefuses(kind, { ...this.#o, limits: this.#limits, awake, now })
-    );
+  /** Why the car as a whole forbids it. */
+  #refusal(order: Order, kind: RemoteKind<RemoteType>, plan: Plan): Refusal | undefined {
+    const { ledger, clock, status, thefts } = this.#o;
+    const running = groupsOf(order.type, plan).map((group) => this.#running.get(group));
+    return firstRefusal('car', {
+      kind,
+      order,
+      other: running.find((command) => command !== undefined),
+      ledger,
+      limits: this.#limits,
+      awake: this.#power.awake(plan.actions),
+      now: clock.now(),
+      status,
+      thefts,
+    });
   }
 
   /** Carries out what a program has come to, by an id of its own: at most once, as any command. */
@@ -284,5 +285,3 @@ export class Remotes {
     return this.#o.quality() !== 'none';
   }
 }
-
-const unsupported = (detail: string): Refusal => ({ code: 'command.unsupported', detail });

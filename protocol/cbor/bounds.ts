@@ -1,4 +1,5 @@
 import { VigieError } from '../errors.ts';
+import { hex } from '../hex.ts';
 import { head, MAJOR, malformed } from './head.ts';
 
 export interface Bounds {
@@ -81,12 +82,6 @@ function addKey(keys: Set<string>, bytes: Uint8Array, start: number): void {
   else throw malformed('has a map key that is neither an integer nor a string', start);
   if (keys.has(key)) throw malformed('has a map key twice', start);
   keys.add(key);
-}
-
-function hex(bytes: Uint8Array): string {
-  let text = '';
-  for (const byte of bytes) text += byte.toString(16).padStart(2, '0');
-  return text;
 }
 
 function checkText(bytes: Uint8Array, start: number): void {

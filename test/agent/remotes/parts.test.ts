@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { Channels } from '../../../agent/channels.ts';
 import type { StatusWriter } from '../../../agent/mapping.ts';
-import { planOf } from '../../../agent/remotes/body.ts';
 import { Confirmations } from '../../../agent/remotes/confirmation.ts';
 import type { CommandEnd } from '../../../agent/remotes/diagnosis.ts';
 import { type Circumstances, holds, refuses } from '../../../agent/remotes/interlocks.ts';
+import { planOf } from '../../../agent/remotes/planning.ts';
 import { Programs } from '../../../agent/remotes/programs.ts';
 import { ScheduledCommands, type ScheduledCommandsParts } from '../../../agent/remotes/scheduled-commands.ts';
 import { type Thefts, Tracking, type TrackingPeriod } from '../../../agent/remotes/tracking.ts';

@@ -1,7 +1,11 @@
-/** What commands change of what the agent itself keeps: programs, thefts and how a stolen car is followed. */
+/** What the body of a command comes to. */
 import { instantOf } from '../../protocol/calendar.ts';
+import { type CommandBodyKind, decodeBody } from '../../protocol/command.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { RemoteKind } from '../../protocol/remote/kind.ts';
 import type { RemoteBody, RemoteType } from '../../protocol/remote/table.ts';
-import type { Effect } from './plan.ts';
+import type { CommandKind } from '../../protocol/schema/remote.ts';
+import type { Effect, Plan } from './plan.ts';
 import type { Programs } from './programs.ts';
 import type { Thefts, Tracking } from './tracking.ts';
 
@@ -18,6 +22,7 @@ export interface EffectParts {
 
 type Effects = { readonly [T in RemoteType]?: (body: RemoteBody<T>, parts: EffectParts) => readonly Effect[] };
 
+/** What kinds change of what the agent itself keeps: programs, thefts and how a stolen car is followed. */
 const effects: Effects = {
   ThermalPreconditioning: ({ airConditioning: { programs = [] } }, { programs: kept }) =>
     programs.length === 0 ? [] : [kept.preconditioning(programs)],
@@ -32,10 +37,25 @@ const effects: Effects = {
   },
 };
 
-/** The effects of a sound body, in their order; most kinds have none. */
-export function effectsOf(type: string, body: object, parts: EffectParts): readonly Effect[] {
-  const of = (effects as Readonly<Record<string, (body: object, parts: EffectParts) => readonly Effect[]>>)[type];
-  return of?.(body, parts) ?? [];
+/** What a body asks for. @throws VigieError `command.malformed` naming the member and the rule */
+export function planOf(kind: RemoteKind, bytes: Uint8Array, parts: EffectParts): Plan {
+  const body = decodeBody(kind.type as CommandBodyKind, bytes);
+  const fault = kind.fault?.(body);
+  if (fault !== undefined) throw new VigieError('command.malformed', `${kind.type}: ${fault}`);
+  const effectsOf = effects as Readonly<Record<string, (body: object, parts: EffectParts) => readonly Effect[]>>;
+  const parameters = kind.parameters?.(body);
+  const ignored = kind.deprecated !== undefined && Object.hasOwn(body, kind.deprecated) ? kind.deprecated : undefined;
+  return {
+    actions: kind.asks(body),
+    effects: effectsOf[kind.type]?.(body, parts) ?? [],
+    ...(parameters === undefined ? {} : { parameters }),
+    ...(ignored === undefined ? {} : { ignored }),
+  };
+}
+
+/** What cannot go on at the same time: commands of one kind, and actions of one part of the car. */
+export function groupsOf(type: CommandKind, plan: Plan | undefined): string[] {
+  return [...new Set([type, ...(plan?.actions ?? []).map((action) => action.split('.')[0] as string)])];
 }
 
 function declaration(isStolen: boolean, { thefts }: EffectParts): Effect {

@@ -1,0 +1,15 @@
+/** The list of the checks of a command in docs/commands.md, from the list in the code. */
+import { checks } from '../agent/remotes/checks.ts';
+import { factOf } from '../protocol/errors.ts';
+import { withSection } from './generated-section.ts';
+
+const unanswered = new Set<string>(['message', 'arrival', 'signature', 'replay']);
+
+export function commandsPage(): string {
+  const rows = checks.map(({ stage, name, demand, codes }, index) => {
+    const causes = codes.map((code) => factOf(code).cause).join(', ') || 'as the interlock says';
+    return `| ${index + 1} | ${name} | ${demand} | ${unanswered.has(stage) ? 'no answer' : causes} |`;
+  });
+  const head = ['|   | check | what must be so | failure cause |', '| - | ----- | --------------- | ------------- |'];
+  return withSection('docs/commands.md', 'checks', [...head, ...rows].join('\n'));
+}

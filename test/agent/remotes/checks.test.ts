@@ -1,0 +1,120 @@
+/** The list of checks is the order in which a command is refused: one that fails all is mended check by check. */
+import { describe, expect, test } from 'vitest';
+import { type CommandCheck, checks, firstRefusal } from '../../../agent/remotes/checks.ts';
+import { emptyLedger, Ledger } from '../../../agent/remotes/ledger.ts';
+import { defaultLimits } from '../../../agent/remotes/power.ts';
+import { Status } from '../../../agent/status.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import { remoteKindOf } from '../../../protocol/remote/table.ts';
+import { slotByPath } from '../../../protocol/slots.ts';
+import { disk } from './rig.ts';
+
+const NOW = Date.UTC(2026, 5, 10, 9);
+const HOUR = 3_600_000;
+
+type Mendings = readonly (readonly [check: string, mended: object])[];
+
+/** Names of the checks that refuse, one after the other, as `asked` is mended. */
+function refusals(stage: CommandCheck['stage'], asked: object, mendings: Mendings): string[] {
+  const codes: string[] = [];
+  let now = asked;
+  for (const [, mended] of mendings) {
+    codes.push(firstRefusal(stage, now as never)?.code ?? 'none');
+    now = { ...now, ...mended };
+  }
+  expect(firstRefusal(stage, now as never)).toBeUndefined();
+  return codes;
+}
+
+/** The code of each check of a stage, in the order of the list. */
+const listed = (stage: CommandCheck['stage']): string[] =>
+  checks.filter((check) => check.stage === stage).flatMap(({ codes }) => codes);
+
+const order = { id: 'a', type: 'Horn', issued: NOW - 2 * HOUR, expires: NOW - HOUR, own: false };
+const late = { order, validity: HOUR / 2, now: NOW, quality: 'ntp' };
+
+function statusOf(values: Readonly<Record<string, string | number | boolean>>): Status {
+  const status = new Status();
+  for (const [path, value] of Object.entries(values)) status.write(slotByPath.get(path) as never, value, NOW);
+  return status;
+}
+
+describe('the first check of the list that fails decides', () => {
+  test('of a command that was never taken before', () => {
+    const asked = { ...late, rights: [], crowded: true, unsupported: 'minimal' };
+    const mendings: Mendings = [
+      ['rights', { rights: ['Horn'] }],
+      ['crowd', { crowded: false }],
+      ['kind', { unsupported: undefined }],
+      ['validity', { validity: HOUR }],
+      ['expiry', { now: NOW - HOUR }],
+    ];
+    expect(refusals('order', asked, mendings)).toEqual(listed('order'));
+    expect(mendings.map(([name]) => name)).toEqual(
+      checks.filter(({ stage }) => stage === 'order').map(({ name }) => name),
+    );
+  });
+
+  test('of a command to the car', () => {
+    const ledger = new Ledger(disk(emptyLedger));
+    for (let count = 0; count < 10; count++) ledger.accept({ type: 'Horn', at: NOW }, NOW - 24 * HOUR);
+    ledger.wake(NOW, NOW - HOUR);
+    const car = { 'stolen.state': true, 'privacy.state': 'Full', 'battery.voltage': 10 };
+    const { 'stolen.state': _found, ...hiding } = car;
+    const { 'privacy.state': _shown, ...weak } = hiding;
+    const limits = { ...defaultLimits, daily: 10, wakeUps: 1 };
+    const asked = {
+      kind: remoteKindOf('Horn'),
+      order,
+      other: 'b',
+      ledger,
+      limits,
+      awake: false,
+      now: NOW,
+      status: statusOf(car),
+      thefts: { current: undefined },
+    };
+    const mendings: Mendings = [
+      ['progress', { other: undefined }],
+      ['burst', { limits: { ...limits, burst: 11 } }],
+      ['daily limit', { limits: { ...limits, burst: 11, daily: 11 } }],
+      ['theft', { status: statusOf(hiding) }],
+      ['privacy', { status: statusOf(weak) }],
+      ['wake-ups', { awake: true }],
+      ['battery', { status: statusOf({}) }],
+    ];
+    expect(refusals('car', asked, mendings)).toEqual(listed('car'));
+    expect(mendings.map(([name]) => name)).toEqual(
+      checks.filter(({ stage }) => stage === 'car').map(({ name }) => name),
+    );
+  });
+
+  test('before each step: interlocks, then what the car as a whole forbids', () => {
+    const status = statusOf({ 'stolen.state': true, 'privacy.state': 'Full' });
+    const interlocks = { code: 'command.vehicleInUse', detail: 'it drives' };
+    const asked = { ...late, kind: remoteKindOf('Horn'), interlocks, status, thefts: { current: undefined } };
+    const mendings: Mendings = [
+      ['interlocks', { interlocks: undefined }],
+      ['validity', { validity: HOUR }],
+      ['expiry', { now: NOW - HOUR }],
+      ['theft', { status: statusOf({ 'privacy.state': 'Full' }) }],
+      ['privacy', { status: statusOf({}) }],
+    ];
+    expect(refusals('step', asked, mendings)).toEqual(['command.vehicleInUse', ...listed('step')]);
+  });
+
+  test('of a body that is unsound, or that asks for what the profile does not have', () => {
+    const plan = new VigieError('command.malformed', 'it has no state');
+    expect(firstRefusal('body', { plan })).toEqual({ code: 'command.malformed', detail: 'it has no state' });
+    expect(firstRefusal('profile', { missing: 'horn.on' })?.code).toBe('command.unsupported');
+    expect(firstRefusal('profile', { missing: undefined })).toBeUndefined();
+  });
+});
+
+test('a command of the car itself is never valid for too long', () => {
+  const asked = { ...late, now: NOW - HOUR, interlocks: undefined, kind: remoteKindOf('Horn'), status: statusOf({}) };
+  const thefts = { current: undefined };
+  const given = (own: boolean) => firstRefusal('step', { ...asked, thefts, order: { ...order, own } } as never);
+  expect(given(true)).toBeUndefined();
+  expect(given(false)?.code).toBe('command.longLived');
+});
