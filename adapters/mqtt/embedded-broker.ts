@@ -1,7 +1,7 @@
 /** A broker in this process, for the bench and for tests. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import type { Aedes } from 'aedes';
+import type { Aedes, AedesOptions } from 'aedes';
 import { VigieError } from '../../protocol/errors.ts';
 
 export interface EmbeddedBrokerOptions {
@@ -9,6 +9,13 @@ export interface EmbeddedBrokerOptions {
   readonly host?: string;
   /** Default 0: any free one. */
   readonly port?: number;
+  /**
+   * Called with each message of a client. It is acknowledged and passed on when this resolves; when it rejects, the
+   * connection ends without an acknowledgement, so that the client sends the message again.
+   */
+  readonly accept?: (topic: string, payload: Uint8Array) => Promise<void>;
+  /** Called when a client has subscribed to a filter, or taken up a session that has it. */
+  readonly subscribed?: (filter: string) => void;
 }
 
 /**
@@ -18,11 +25,13 @@ export interface EmbeddedBrokerOptions {
 export class EmbeddedBroker {
   readonly #host: string;
   readonly #sockets = new Set<Socket>();
+  readonly #options: EmbeddedBrokerOptions;
   #port: number;
   #running: { readonly server: Server; readonly aedes: Aedes } | undefined;
   #persistence: unknown;
 
   constructor(options: EmbeddedBrokerOptions = {}) {
+    this.#options = options;
     this.#host = options.host ?? '127.0.0.1';
     this.#port = options.port ?? 0;
   }
@@ -38,7 +47,17 @@ export class EmbeddedBroker {
     if (this.#running !== undefined) return { url: this.url };
     // Not in the memory of a car, which has no broker.
     const { Aedes } = await import('aedes');
-    const aedes = await Aedes.createBroker(this.#persistence === undefined ? {} : { persistence: this.#persistence });
+    const { accept, subscribed } = this.#options;
+    const aedes = await Aedes.createBroker({
+      ...(this.#persistence === undefined ? {} : { persistence: this.#persistence }),
+      // Aedes acknowledges when this has called back.
+      ...(accept === undefined ? {} : { authorizePublish: acceptFirst(accept) }),
+    });
+    if (subscribed !== undefined) {
+      aedes.on('subscribe', (subscriptions) => {
+        for (const { topic } of subscriptions) subscribed(topic);
+      });
+    }
     // The library's types leave it out; it is what became of the option `persistence`.
     this.#persistence = Reflect.get(aedes, 'persistence');
     const server = createServer({ noDelay: true }, (socket) => {
@@ -54,6 +73,26 @@ export class EmbeddedBroker {
     }
     this.#running = { server, aedes };
     return { url: this.url };
+  }
+
+  /**
+   * Sends a message to whoever subscribed, with QoS 1; sessions of clients that are away keep it in memory.
+   * Rejects with `link.lost` while the broker does not run.
+   */
+  async publish(topic: string, payload: Uint8Array): Promise<void> {
+    const aedes = this.#running?.aedes;
+    if (aedes === undefined) throw new VigieError('link.lost', 'the embedded broker does not run', { where: topic });
+    await new Promise<void>((resolve, reject) => {
+      const packet = {
+        cmd: 'publish',
+        qos: 1,
+        topic,
+        payload: Buffer.from(payload),
+        retain: false,
+        dup: false,
+      } as const;
+      aedes.publish(packet, (error) => (error === undefined || error === null ? resolve() : reject(error)));
+    });
   }
 
   /** Ends all connections, publishing their wills; resolves when the port is free. */
@@ -91,4 +130,17 @@ export class EmbeddedBroker {
             : `cannot listen: ${cause instanceof Error ? cause.message : String(cause)} (choose another address)`;
     return new VigieError('usage.wrong', text, { where, cause });
   }
+}
+
+/** A client must not speak for the broker itself, whose topics begin with `$SYS/`. */
+function acceptFirst(
+  accept: NonNullable<EmbeddedBrokerOptions['accept']>,
+): NonNullable<AedesOptions['authorizePublish']> {
+  return (_client, { topic, payload }, callback) => {
+    if (topic.startsWith('$SYS/')) return callback(new Error(`${topic} is reserved`));
+    accept(topic, typeof payload === 'string' ? Buffer.from(payload) : payload).then(
+      () => callback(null),
+      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error))),
+    );
+  };
 }

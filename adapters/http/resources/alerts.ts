@@ -3,7 +3,7 @@ import { alertJson } from '../../../protocol/interface/json/records.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Alert } from '../../../protocol/schema/alert.ts';
 import type { Answer } from '../call.ts';
-import { collection, recordOf, recordsAskedFor } from './collection.ts';
+import { collection, findRecord, recordsAskedFor } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { hasPosition } from './positions.ts';
@@ -16,8 +16,8 @@ export function alerts(one: string): (context: Context) => Answer {
     const asked = context.sees('data:alert')
       ? recordsAskedFor<Alert>(context, 'alert', ({ startedAt }) => startedAt).filter(({ record }) => isOf(record))
       : [];
-    return collection(context, 'alerts', asked, ({ record }) => {
-      return alertOf(context, record, linkTo(context, one, { aid: record.id }) as ResourceLink);
+    return collection(context, 'alerts', asked, ({ record, context: own }) => {
+      return alertOf(own, record, linkTo(own, one, { aid: record.id }) as ResourceLink);
     });
   };
 }
@@ -26,9 +26,9 @@ export function alerts(one: string): (context: Context) => Answer {
 export function alert(context: Context): Answer {
   const id = context.call.path['aid'] ?? '';
   const isOf = tripFilter(context);
-  const record = context.sees('data:alert') ? recordOf<Alert>(context, 'alert', id) : undefined;
-  if (record === undefined || !isOf(record)) throw unknown('alert', id);
-  return found(alertOf(context, record, selfOf(context)));
+  const kept = context.sees('data:alert') ? findRecord<Alert>(context, 'alert', id) : undefined;
+  if (kept === undefined || !isOf(kept.record)) throw unknown('alert', id);
+  return found(alertOf(kept.context, kept.record, selfOf(context)));
 }
 
 /** Whether a record is of the trip in the path, if there is one there. */

@@ -1,4 +1,4 @@
-/** What the HTTP interface must know of the car it serves; `assembly/` builds it. */
+/** What the HTTP interface must know of the vehicles it serves; `assembly/` builds it. */
 
 import type { RecordStore } from '../../../agent/ports.ts';
 import type { RemoteAction, RemoteOrder } from '../../../agent/remotes/requests.ts';
@@ -9,7 +9,8 @@ import type { Monitor, MonitorStatus } from '../../../protocol/schema/monitor.ts
 import type { Trip } from '../../../protocol/schema/trip.ts';
 import type { Caller } from '../call.ts';
 
-export interface CarView {
+/** One vehicle, in the car or at a hub. */
+export interface VehicleView {
   readonly vehicle: VehicleDescription;
   readonly capabilities: Capabilities;
   readonly status: StatusReader;
@@ -19,14 +20,45 @@ export interface CarView {
   readonly monitors: MonitorBook;
   readonly callbacks: CallbackBook;
   readonly remotes: RemoteBook;
-  /** Fleets that the car is in; for a caller only those exist that it works with. */
+}
+
+/** Whom an interface serves, beside the vehicles. */
+export interface InterfaceOwners {
+  /** Fleets that the vehicles are in; for a caller only those exist that it works with. */
   readonly fleets: readonly FleetDescription[];
   user(caller: Caller): UserDescription;
   /** A random UUID, lower case. */
   newId(): string;
 }
 
-/** The car, from the configuration. */
+/** The interface of a car: it serves that car alone. */
+export interface CarView extends VehicleView, InterfaceOwners {}
+
+/** The vehicles that an interface serves: in a car that car, at a hub those that it hears. */
+export interface ServedVehicles extends InterfaceOwners {
+  all(): readonly VehicleView[];
+  byId(id: string): VehicleView | undefined;
+  byVin(vin: string): VehicleView | undefined;
+  /** What a request is about that names no vehicle: in a car that car. */
+  readonly unnamed: VehicleView;
+}
+
+/** The interface of a car as one of any number of vehicles; nothing is read before it is asked for. */
+export function onlyVehicle(car: CarView): ServedVehicles {
+  return {
+    get fleets() {
+      return car.fleets;
+    },
+    user: (caller) => car.user(caller),
+    newId: () => car.newId(),
+    all: () => [car],
+    byId: (id) => (car.vehicle.id === id ? car : undefined),
+    byVin: (vin) => (car.vehicle.vin === vin ? car : undefined),
+    unnamed: car,
+  };
+}
+
+/** The vehicle, from the configuration of the car. */
 export interface VehicleDescription {
   readonly vin: string;
   /** `vid` of the fleet line, `id` of the user line. */

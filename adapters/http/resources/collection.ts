@@ -2,7 +2,7 @@
 import type { StoredRecord } from '../../../agent/ports.ts';
 import type { Answer } from '../call.ts';
 import { type Page, page, type RecordPosition } from '../paging.ts';
-import { type Context, found, isAskedFor, periodsOf } from './context.ts';
+import { type Context, contextsOf, found, isAskedFor, periodsOf } from './context.ts';
 import { Yielder } from './yield.ts';
 
 /**
@@ -49,6 +49,8 @@ function pageOf({ links, total, totalPage, currentPage }: Page<unknown>, name: s
 /** A record with its place in its collection. */
 interface Kept<T> extends RecordPosition {
   readonly record: T;
+  /** The request, about the vehicle that has the record. */
+  readonly context: Context;
 }
 
 /**
@@ -61,12 +63,20 @@ export function recordsAskedFor<T extends { readonly createdAt: number }>(
   begin: (record: T) => number = ({ createdAt }) => createdAt,
 ): Kept<T>[] {
   const from = periodsOf(context.call)?.[0]?.from;
+  const contexts = contextsOf(context);
   const result: Kept<T>[] = [];
-  for (const stored of context.car.records.list(name, from)) {
-    const kept = keptOf<T>(stored);
-    if (isAskedFor(context, begin(kept.record))) result.push(kept);
+  for (const one of contexts) {
+    for (const stored of one.car.records.list(name, from)) {
+      const kept = keptOf<T>(stored, one, contexts.length > 1);
+      if (isAskedFor(context, begin(kept.record))) result.push(kept);
+    }
   }
-  return result;
+  return contexts.length > 1 ? result.sort(byTimeAndId) : result;
+}
+
+/** For collections of several vehicles: {@link collection} wants its items so. */
+export function byTimeAndId(a: RecordPosition, b: RecordPosition): number {
+  return a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
 /** A record by its id; undefined: there is none. */
@@ -74,6 +84,20 @@ export function recordOf<T>({ car }: Context, name: string, id: string): T | und
   return car.records.get(name, id)?.record as T | undefined;
 }
 
-function keptOf<T>({ at, id, record }: StoredRecord): Kept<T> {
-  return { at, id, record: record as T };
+/** The same of whatever vehicle has it, with the request about that vehicle. */
+export function findRecord<T>(
+  context: Context,
+  name: string,
+  id: string,
+): Pick<Kept<T>, 'record' | 'context'> | undefined {
+  for (const one of contextsOf(context)) {
+    const record = recordOf<T>(one, name, id);
+    if (record !== undefined) return { record, context: one };
+  }
+  return undefined;
+}
+
+/** Ids are those of one vehicle: where several are listed, its own id makes them distinct. */
+function keptOf<T>({ at, id, record }: StoredRecord, context: Context, several: boolean): Kept<T> {
+  return { at, id: several ? `${id} ${context.car.vehicle.id}` : id, record: record as T, context };
 }

@@ -4,7 +4,7 @@ import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Collision } from '../../../protocol/schema/collision.ts';
 import type { Answer } from '../call.ts';
 import { tripFilter } from './alerts.ts';
-import { collection, recordOf, recordsAskedFor } from './collection.ts';
+import { collection, findRecord, recordsAskedFor } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { linkToTrip } from './trips.ts';
@@ -20,8 +20,8 @@ export function collisions(one: string): (context: Context) => Answer {
       ? recordsAskedFor<Collision>(context, 'collision').filter(({ record }) => isOf(record))
       : [];
     // The capital is published.
-    return collection(context, 'Collisions', asked, ({ record }) => {
-      return collisionOf(context, record, linkTo(context, one, { cid: record.id }) as ResourceLink);
+    return collection(context, 'Collisions', asked, ({ record, context: own }) => {
+      return collisionOf(own, record, linkTo(own, one, { cid: record.id }) as ResourceLink);
     });
   };
 }
@@ -30,9 +30,9 @@ export function collisions(one: string): (context: Context) => Answer {
 export function collision(context: Context): Answer {
   const id = context.call.path['cid'] ?? '';
   const isOf = tripFilter(context);
-  const record = context.sees('data:collision') ? recordOf<Collision>(context, 'collision', id) : undefined;
-  if (record === undefined || !isOf(record)) throw unknown('collision', id);
-  return found(collisionOf(context, record, selfOf(context)));
+  const kept = context.sees('data:collision') ? findRecord<Collision>(context, 'collision', id) : undefined;
+  if (kept === undefined || !isOf(kept.record)) throw unknown('collision', id);
+  return found(collisionOf(kept.context, kept.record, selfOf(context)));
 }
 
 function collisionOf(context: Context, record: Collision, self: ResourceLink): Members {

@@ -6,11 +6,14 @@ import type { Scope } from '../../../protocol/interface/operations/scopes.ts';
 import { covers, type Period } from '../../../protocol/interface/parameters.ts';
 import type { Answer, Call } from '../call.ts';
 import type { PageTokens } from '../paging.ts';
-import type { CarView, FleetDescription } from './car.ts';
+import type { FleetDescription, ServedVehicles, VehicleView } from './car.ts';
 import { ownerOfFleet } from './owners.ts';
 
 export interface Context {
-  readonly car: CarView;
+  /** The vehicle that is asked for. */
+  readonly car: VehicleView;
+  /** All that the interface serves. */
+  readonly served: ServedVehicles;
   readonly call: Call;
   readonly tokens: PageTokens;
   readonly side: Side;
@@ -27,21 +30,20 @@ export interface Context {
 /** Answers requests of one operation. */
 export type Resource = (context: Context) => Answer | Promise<Answer>;
 
-/** @throws VigieError `request.unknown` when the car is not in the fleet that is asked for, or is another one */
-export function contextOf(car: CarView, call: Call, tokens: PageTokens): Context {
+/** @throws VigieError `request.unknown` for a fleet that the caller does not work with, and for another vehicle */
+export function contextOf(served: ServedVehicles, call: Call, tokens: PageTokens): Context {
   const { operation, path, caller, query } = call;
   const { side } = operation;
-  const { fid, vid, id, vin } = path;
-  const fleets = fleetsOf(car, call);
+  const { fid } = path;
+  const fleets = fleetsOf(served, call);
   const fleet = fid === undefined ? undefined : fleets.find((one) => one.id === fid);
   if (fid !== undefined && fleet === undefined) throw unknown('fleet', fid);
-  const vehicle = vid ?? id;
-  if (vehicle !== undefined && vehicle !== car.vehicle.id) throw unknown('vehicle', vehicle);
-  if (vin !== undefined && (vin !== car.vehicle.vin || fleets.length === 0)) throw unknown('vehicle', vin);
+  const car = vehicleIn(served, call, fleets);
   const { scopes } = caller;
   const sees = (scope: Scope): boolean => side === 'fleet' || scopes === undefined || scopes.has(scope);
   return {
     car,
+    served,
     call,
     tokens,
     side,
@@ -58,8 +60,29 @@ export function contextOf(car: CarView, call: Call, tokens: PageTokens): Context
   };
 }
 
+function vehicleIn(served: ServedVehicles, { path }: Call, fleets: readonly FleetDescription[]): VehicleView {
+  const { vid, id, vin } = path;
+  const vehicle = vid ?? id;
+  if (vehicle === undefined && vin === undefined) return served.unnamed;
+  const found = vehicle === undefined ? undefined : served.byId(vehicle);
+  if (vehicle !== undefined && found === undefined) throw unknown('vehicle', vehicle);
+  if (vin === undefined) return found as VehicleView;
+  const named = fleets.length === 0 ? undefined : served.byVin(vin);
+  if (named === undefined) throw unknown('vehicle', vin);
+  return named;
+}
+
+/** A context for each vehicle that a request is about: the one that its path names, else all. */
+export function contextsOf(context: Context): readonly Context[] {
+  const { path } = context.call;
+  if ((path['vid'] ?? path['id'] ?? path['vin']) !== undefined) return [context];
+  return context.served.all().map((car) => {
+    return car === context.car ? context : { ...context, car, viewer: { ...context.viewer, vehicle: car.vehicle } };
+  });
+}
+
 /** The fleets that the caller works with. */
-export function fleetsOf({ fleets }: CarView, { caller }: Call): readonly FleetDescription[] {
+export function fleetsOf({ fleets }: ServedVehicles, { caller }: Call): readonly FleetDescription[] {
   return fleets.filter(({ id }) => caller.fleets === undefined || caller.fleets.has(id));
 }
 

@@ -9,7 +9,7 @@ import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
 /** `GET /fleets`: those that the caller works with. */
 export function fleets(context: Context): Answer {
-  const items = fleetsOf(context.car, context.call)
+  const items = fleetsOf(context.served, context.call)
     .map((fleet) => ({ at: fleet.createdAt ?? 0, id: fleet.id, fleet }))
     .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
   return collection(context, 'fleets', items, ({ fleet }) => {

@@ -1,4 +1,4 @@
-/** Every operation of the interface, answered from the car. */
+/** Every operation of the interface, answered from the car, or at a hub from what cars have sent. */
 import type { Handler, Handlers } from '../call.ts';
 import type { PageTokens } from '../paging.ts';
 import { alarm, alarms } from './alarms.ts';
@@ -11,7 +11,7 @@ import {
   replaceCallback,
   setCallbackStatus,
 } from './callbacks.ts';
-import type { CarView } from './car.ts';
+import { type CarView, onlyVehicle, type ServedVehicles } from './car.ts';
 import { collision, collisions } from './collisions.ts';
 import { contextOf, type Resource } from './context.ts';
 import { fleet, fleets } from './fleets.ts';
@@ -19,7 +19,6 @@ import { fleetMaintenances, maintenance } from './maintenance.ts';
 import { createMonitor, monitor, monitors, removeMonitor, replaceMonitor, setMonitorStatus } from './monitors.ts';
 import { lastPosition } from './positions.ts';
 import { remote, remotes, sendRemote } from './remotes.ts';
-import { TelemetrySeries } from './series.ts';
 import { fleetStatus, status } from './status.ts';
 import { theft, thefts, theftWaypoints } from './stolen.ts';
 import { telemetry, tripTelemetry } from './telemetry.ts';
@@ -34,13 +33,19 @@ import { tripWaypoints } from './waypoints.ts';
  * without its scope, `store.failed` when the disk does not take a write.
  */
 export function handlers(car: CarView, tokens: PageTokens): Handlers {
-  const answered = Object.entries(resources(new TelemetrySeries(car.records))).map(
-    ([id, resource]): [string, Handler] => [id, (call) => resource(contextOf(car, call, tokens))],
-  );
+  return handlersOf(onlyVehicle(car), tokens);
+}
+
+/** As {@link handlers}, of any number of vehicles. */
+export function handlersOf(served: ServedVehicles, tokens: PageTokens): Handlers {
+  const answered = Object.entries(resources()).map(([id, resource]): [string, Handler] => [
+    id,
+    (call) => resource(contextOf(served, call, tokens)),
+  ]);
   return Object.fromEntries(answered);
 }
 
-function resources(series: TelemetrySeries): Readonly<Record<string, Resource>> {
+function resources(): Readonly<Record<string, Resource>> {
   return {
     ...both({
       'vehicles.list': vehicles,
@@ -48,8 +53,8 @@ function resources(series: TelemetrySeries): Readonly<Record<string, Resource>> 
       'status.get': status,
       'lastPosition.get': lastPosition,
       'maintenance.get': maintenance,
-      'telemetry.list': telemetry(series),
-      'tripTelemetry.list': tripTelemetry(series),
+      'telemetry.list': telemetry,
+      'tripTelemetry.list': tripTelemetry,
       'trips.list': trips,
       'trips.get': trip,
       'tripWaypoints.list': tripWaypoints,

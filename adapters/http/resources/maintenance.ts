@@ -3,8 +3,8 @@ import { maintenanceJson } from '../../../protocol/interface/json/records.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Maintenance } from '../../../protocol/schema/maintenance.ts';
 import type { Answer } from '../call.ts';
-import { collection } from './collection.ts';
-import { type Context, found, unknown } from './context.ts';
+import { byTimeAndId, collection } from './collection.ts';
+import { type Context, contextsOf, found, unknown } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
 /** `GET …/maintenance` */
@@ -16,10 +16,14 @@ export function maintenance(context: Context): Answer {
 
 /** `GET /fleets/{fid}/maintenances` (deprecated) */
 export function fleetMaintenances(context: Context): Answer {
-  const record = nextService(context);
-  const items = record === undefined ? [] : [{ at: record.createdAt, id: record.id, record }];
-  return collection(context, 'maintenances', items, (item) => {
-    return maintenanceOf(context, item.record, linkTo(context, 'maintenance.get') as ResourceLink);
+  const items = contextsOf(context).flatMap((one) => {
+    const record = nextService(one);
+    return record === undefined
+      ? []
+      : [{ at: record.createdAt, id: `${record.id} ${one.car.vehicle.id}`, record, one }];
+  });
+  return collection(context, 'maintenances', items.sort(byTimeAndId), ({ record, one }) => {
+    return maintenanceOf(one, record, linkTo(one, 'maintenance.get') as ResourceLink);
   });
 }
 

@@ -15,6 +15,15 @@ const PIECE = 120_000;
 const REMEMBERED = 500_000;
 const OVERHEAD = 64;
 
+/** What is remembered of a vehicle lasts as long as its records. */
+const known = new WeakMap<RecordStore, TelemetrySeries>();
+
+export function seriesOf(records: RecordStore): TelemetrySeries {
+  const series = known.get(records) ?? new TelemetrySeries(records);
+  known.set(records, series);
+  return series;
+}
+
 export class TelemetrySeries {
   readonly #records: RecordStore;
   /** Times of the samples of a piece that have any of some slots, by piece and slots. Those used last come last. */

@@ -3,8 +3,8 @@ import { statusJson } from '../../../protocol/interface/json/status.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { StatusContents } from '../../../protocol/schema/status.ts';
 import type { Answer } from '../call.ts';
-import { collection } from './collection.ts';
-import { type Context, found } from './context.ts';
+import { byTimeAndId, collection } from './collection.ts';
+import { type Context, contextsOf, found } from './context.ts';
 import { energyList, type WrittenEnergy } from './energy-list.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
@@ -13,11 +13,13 @@ export function status(context: Context): Answer {
   return found(statusOf(context, selfOf(context)));
 }
 
-/** `GET /fleets/{fid}/status` (deprecated): the car's, under its own address. */
+/** `GET /fleets/{fid}/status` (deprecated): that of each vehicle, under its own address. */
 export function fleetStatus(context: Context): Answer {
-  const self = linkTo(context, 'status.get') as ResourceLink;
   // Where it stands stays the same from request to request, or its pages would not be found again.
-  return collection(context, 'status', [{ at: 0, id: context.car.vehicle.id }], () => statusOf(context, self));
+  const items = contextsOf(context).map((one) => ({ at: 0, id: one.car.vehicle.id, context: one }));
+  return collection(context, 'status', items.sort(byTimeAndId), ({ context: own }) => {
+    return statusOf(own, linkTo(own, 'status.get') as ResourceLink);
+  });
 }
 
 export function statusOf(context: Context, self: ResourceLink): Members {

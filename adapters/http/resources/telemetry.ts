@@ -15,30 +15,25 @@ import { addressOf, linksOf, linkTo, type ResourceLink } from './links.ts';
 import { isPlace, locationOf, placeSlots } from './location.ts';
 import { nextService } from './maintenance.ts';
 import type { Sample } from './samples.ts';
-import type { TelemetrySeries } from './series.ts';
+import { seriesOf } from './series.ts';
 import { beginOf, tripAskedFor } from './trips.ts';
 
 const all: readonly string[] = [...rootMembers, ...vehicleMembers];
 
 /** `GET …/vehicles/{vid}/telemetry` */
-export function telemetry(series: TelemetrySeries): (context: Context) => Promise<Answer> {
-  return (context) => listed(context, series, periodsOf(context.call));
+export function telemetry(context: Context): Promise<Answer> {
+  return listed(context, periodsOf(context.call));
 }
 
 /** `GET …/trips/{tid}/telemetry` */
-export function tripTelemetry(series: TelemetrySeries): (context: Context) => Promise<Answer> {
-  return (context) => {
-    const trip = tripAskedFor(context);
-    const to = trip.stoppedAt === undefined ? Number.POSITIVE_INFINITY : trip.stoppedAt + 1;
-    return listed(context, series, common(periodsOf(context.call) ?? [{}], beginOf(trip), to));
-  };
+export async function tripTelemetry(context: Context): Promise<Answer> {
+  const trip = tripAskedFor(context);
+  const to = trip.stoppedAt === undefined ? Number.POSITIVE_INFINITY : trip.stoppedAt + 1;
+  return listed(context, common(periodsOf(context.call) ?? [{}], beginOf(trip), to));
 }
 
-async function listed(
-  context: Context,
-  series: TelemetrySeries,
-  periods: readonly Period[] | undefined,
-): Promise<Answer> {
+async function listed(context: Context, periods: readonly Period[] | undefined): Promise<Answer> {
+  const series = seriesOf(context.car.records);
   const extensions = new Set(context.call.query['extension'] as readonly string[] | undefined);
   const types = context.call.query['type'] as readonly string[] | undefined;
   const shown = shownOf(context, types);

@@ -14,10 +14,9 @@ export function trips(context: Context): Answer {
   const distance = query['distance'] as Range | undefined;
   const duration = query['duration'] as Range | undefined;
   const states = query['states'] as readonly string[] | undefined;
-  const open = context.car.openTrip();
   const asked = context.sees('data:trip')
     ? recordsAskedFor<Trip>(context, 'trip', beginOf)
-        .map((kept) => ({ ...kept, record: asItStands(kept.record, open) }))
+        .map((kept) => ({ ...kept, record: asItStands(kept.record, kept.context.car.openTrip()) }))
         .filter(
           ({ record }) =>
             within(record.distance, distance) &&
@@ -25,8 +24,8 @@ export function trips(context: Context): Answer {
             (states === undefined || (hasState(record) && states.includes(tripState(record)))),
         )
     : [];
-  return collection(context, 'trips', asked, ({ record }) => {
-    return tripOf(context, record, linkTo(context, 'trips.get', { tid: record.id }) as ResourceLink);
+  return collection(context, 'trips', asked, ({ record, context: own }) => {
+    return tripOf(own, record, linkTo(own, 'trips.get', { tid: record.id }) as ResourceLink);
   });
 }
 

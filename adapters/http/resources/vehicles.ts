@@ -6,8 +6,8 @@ import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Answer } from '../call.ts';
 import { onboardCapabilities } from './capabilities.ts';
 import type { VehicleDescription } from './car.ts';
-import { collection } from './collection.ts';
-import { type Context, found } from './context.ts';
+import { byTimeAndId, collection } from './collection.ts';
+import { type Context, contextsOf, found } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { nextService } from './maintenance.ts';
 import { hasPosition } from './positions.ts';
@@ -15,14 +15,14 @@ import { hasPosition } from './positions.ts';
 /** Pictures that are told at most: interface 3.19.2 VehiclePictures. */
 const PICTURES = 12;
 
-/** `GET …/vehicles`: none when the VIN does not begin with `vinPrefix`. */
+/** `GET …/vehicles`: those whose VIN begins with `vinPrefix`. */
 export function vehicles(context: Context): Answer {
-  const { vehicle } = context.car;
-  const prefix = context.call.query['vinPrefix'] as string | undefined;
-  const asked = prefix === undefined || vehicle.vin.startsWith(prefix.toUpperCase());
-  const items = asked ? [{ at: vehicle.createdAt ?? 0, id: vehicle.id }] : [];
-  return collection(context, 'vehicles', items, () =>
-    vehicleOf(context, linkTo(context, 'vehicles.get') as ResourceLink),
+  const prefix = (context.call.query['vinPrefix'] as string | undefined) ?? '';
+  const items = contextsOf(context)
+    .filter(({ car }) => car.vehicle.vin.startsWith(prefix.toUpperCase()))
+    .map((one) => ({ at: one.car.vehicle.createdAt ?? 0, id: one.car.vehicle.id, context: one }));
+  return collection(context, 'vehicles', items.sort(byTimeAndId), ({ context: own }) =>
+    vehicleOf(own, linkTo(own, 'vehicles.get') as ResourceLink),
   );
 }
 
