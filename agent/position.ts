@@ -132,7 +132,7 @@ function bitOf(slot: Slot): number {
 }
 
 /** The present position as the interface has it; undefined while there is none. */
-export function presentPosition(status: StatusReader): Position | undefined {
+export function presentPosition(status: Pick<StatusReader, 'contents'>): Position | undefined {
   return status.contents(lastPosition).lastPosition;
 }
 

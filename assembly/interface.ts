@@ -42,7 +42,7 @@ export interface InterfaceOptions {
 }
 
 /** On the bench nobody has to be held back; what the limits do can be seen in the answers all the same. */
-const BENCH_RATES = { day: 1_000_000_000, second: 1_000_000 };
+export const BENCH_RATES = { day: 1_000_000_000, second: 1_000_000 };
 
 /**
  * Starts the interface; `stop` it before the agent. Rejects with `configuration.wrong` or `input.unreadable` for
@@ -145,7 +145,7 @@ function readText(file: string): string {
 const KEY_LENGTH = 32;
 
 /** The key of page tokens: kept, so that walks through collections outlive a restart. */
-function pageKey(file: string, log: Log): Uint8Array {
+export function pageKey(file: string, log: Log): Uint8Array {
   const known = existsSync(file) ? readFileSync(file) : undefined;
   if (known?.byteLength === KEY_LENGTH) return known;
   const key = randomBytes(KEY_LENGTH);
@@ -162,7 +162,7 @@ function pageKey(file: string, log: Log): Uint8Array {
  * The OpenAPI document and Swagger UI: in `documents/` beside the bundled program, else where the project has them. A
  * car may do without.
  */
-function findDocuments(log: Log): Documents | undefined {
+export function findDocuments(log: Log): Documents | undefined {
   const address: string | undefined = import.meta.url;
   const here = address === undefined ? dirname(process.execPath) : dirname(fileURLToPath(address));
   const bundled = join(here, 'documents');

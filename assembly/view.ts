@@ -10,7 +10,7 @@ import type { InterfaceOptions } from './interface.ts';
 import type { Vehicle } from './vehicle.ts';
 
 /** Fleet of a car on a bench, and of a car that has no fleet configured. */
-const LOCAL_FLEET = 'local';
+export const LOCAL_FLEET = 'local';
 
 export interface NameOptions {
   readonly vin: string;
@@ -73,7 +73,7 @@ function fleetsOf(http: ViewOptions['http']): readonly string[] {
   return [...new Set((http.fleet ?? []).flatMap(({ fleets }) => fleets))];
 }
 
-function idOf(vin: string): string {
+export function idOf(vin: string): string {
   return createHash('sha256').update(vin).digest('hex').slice(0, 16);
 }
 

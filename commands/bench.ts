@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { callbackChannels } from '../adapters/callbacks/index.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { generateKey, listKeys } from '../adapters/keys/index.ts';
@@ -16,14 +15,13 @@ import { configurationDefaults } from '../config/defaults.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { commandKinds } from '../protocol/schema/remote.ts';
 import { BenchReport } from './bench-report.ts';
+import { isFree, portOf, STANDARD_BROKER, STANDARD_HTTP, sayElsewhere } from './ports.ts';
 import { programName } from './program-name.ts';
 import { benchDirectory, type Rig, rigFile, vinOf } from './rig.ts';
 import { untilSignal } from './signals.ts';
 
 /** The bench car's own number: V-F for the maker's country, no check digit outside North America (ISO 3779). */
 const BENCH_VIN = 'VF3VGEBENCH000001';
-const STANDARD_PORT = 1883;
-const STANDARD_HTTP = 8080;
 /** When the bench first tells how the car is, and how often, ms. */
 const FIRST_REPORT = 10_000;
 const REPORT_EVERY = 30_000;
@@ -49,8 +47,12 @@ for the next start.`,
     .option('--data <dir>', 'directory of records and keys', benchDirectory)
     .option('--vin <vin>', 'the car’s identification number', vinOf, BENCH_VIN)
     .option('--broker <url>', 'use this broker instead of the embedded one')
-    .option('--port <port>', `port of the embedded broker; 0: any free (default: ${STANDARD_PORT}, or any free)`, port)
-    .option('--http <port>', `port of the HTTP interface; 0: any free (default: ${STANDARD_HTTP}, or any free)`, port)
+    .option(
+      '--port <port>',
+      `port of the embedded broker; 0: any free (default: ${STANDARD_BROKER}, or any free)`,
+      portOf,
+    )
+    .option('--http <port>', `port of the HTTP interface; 0: any free (default: ${STANDARD_HTTP}, or any free)`, portOf)
     .addOption(
       new Option('--scenario <name>', 'loop drives, parked stays, day is a whole day of everything')
         .choices(['loop', 'parked', 'day'])
@@ -148,18 +150,9 @@ Ctrl-C ends the bench.
 `);
 }
 
-/** Whether no other program listens on this port. */
-function isFree(port: number): Promise<boolean> {
-  const probe = createServer();
-  return new Promise((resolve) => {
-    probe.once('error', () => resolve(false));
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
-  });
-}
-
 /** On the standard port, unless another one is asked for; on any free one where another program has the standard port. */
 async function startBroker(asked: number | undefined): Promise<EmbeddedBroker> {
-  const broker = new EmbeddedBroker({ port: asked ?? STANDARD_PORT });
+  const broker = new EmbeddedBroker({ port: asked ?? STANDARD_BROKER });
   try {
     await broker.start();
     return broker;
@@ -168,18 +161,6 @@ async function startBroker(asked: number | undefined): Promise<EmbeddedBroker> {
   }
   const elsewhere = new EmbeddedBroker({ port: 0 });
   await elsewhere.start();
-  sayElsewhere(STANDARD_PORT, 'broker', elsewhere.url, '--port');
+  sayElsewhere(STANDARD_BROKER, 'broker', elsewhere.url, '--port');
   return elsewhere;
-}
-
-function sayElsewhere(standard: number, what: string, url: string, option: string): void {
-  process.stderr.write(
-    `vigie: another program uses port ${standard}: the ${what} is at ${url} (${option} chooses a port)\n`,
-  );
-}
-
-function port(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new InvalidArgumentError('a port is 0 to 65535.');
-  return value;
 }

@@ -26,6 +26,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   check: async () => (await import('./check.ts')).checkCommand(),
   send: async () => (await import('./send.ts')).sendCommand(),
   watch: async () => (await import('./watch.ts')).watchCommand(),
+  hub: async () => (await import('./hub.ts')).hubCommand(),
   keys: async () => (await import('./keys.ts')).keysCommand(),
 };
 

@@ -53,6 +53,11 @@ export class SqliteMessageStore implements MessageStore, NumbersStore {
   }
 
   async vehicles(): Promise<readonly KnownVehicle[]> {
+    return this.known();
+  }
+
+  /** As {@link vehicles}, at once. */
+  known(): readonly KnownVehicle[] {
     return this.#database.all('SELECT vin, first_seen, last_seen FROM vehicles ORDER BY vin').map((row) => ({
       vin: row['vin'] as string,
       firstSeen: row['first_seen'] as number,

@@ -25,7 +25,7 @@ import { VirtualClock } from '../rig/clock.ts';
 import { MemoryLog } from '../rig/log.ts';
 
 /** Time that passes when the test lets it; a car may be started with it as with the machine's own. */
-class TestClock extends SystemClock {
+export class TestClock extends SystemClock {
   readonly virtual = new VirtualClock();
 
   override now(): number {

@@ -23,9 +23,13 @@ export class Relay {
   /** Connections that were forgotten. */
   forgotten = 0;
 
+  /** Where connections lead that are made from now on. */
+  brokerPort: number;
+
   private constructor(brokerPort: number) {
+    this.brokerPort = brokerPort;
     this.#server = createServer({ noDelay: true }, (client) => {
-      const broker = connect({ port: brokerPort, host: '127.0.0.1', noDelay: true });
+      const broker = connect({ port: this.brokerPort, host: '127.0.0.1', noDelay: true });
       const pair = { client, broker };
       const bytes: Buffer[] = [];
       this.received.push(bytes);

@@ -9,12 +9,15 @@ import type { Monitor, MonitorStatus } from '../../../protocol/schema/monitor.ts
 import type { Trip } from '../../../protocol/schema/trip.ts';
 import type { Caller } from '../call.ts';
 
+/** Reads records: of the car's own store, or at a hub of what the car has sent. */
+export type RecordSource = Pick<RecordStore, 'get' | 'list'>;
+
 /** One vehicle, in the car or at a hub. */
 export interface VehicleView {
   readonly vehicle: VehicleDescription;
   readonly capabilities: Capabilities;
-  readonly status: StatusReader;
-  readonly records: RecordStore;
+  readonly status: Pick<StatusReader, 'contents'>;
+  readonly records: RecordSource;
   /** The trip that is going on, as it stands now; its record is how it began. */
   openTrip(): Trip | undefined;
   readonly monitors: MonitorBook;

@@ -15,7 +15,8 @@ export type Links = Readonly<Record<string, ResourceLink | readonly ResourceLink
 
 /**
  * The link to an operation named without its side, e.g. `trips.get`. Parameters of its path are those of `more`, else
- * those of the request and of the car; of `open` a template is made. Undefined when the caller lacks its scopes.
+ * those of the request and of the car; of `open` a template is made. Undefined when the caller lacks its scopes, and
+ * when it is about a vehicle and the request is not.
  */
 export function linkTo(
   context: Context,
@@ -24,7 +25,7 @@ export function linkTo(
   open: readonly string[] = [],
 ): ResourceLink | undefined {
   const operation = operationOf(context, name);
-  if (!allowed(context, operation)) return undefined;
+  if (!allowed(context, operation) || lacksVehicle(context, operation, more)) return undefined;
   const href = hrefOf(context, operation, more, open);
   return open.length === 0 ? { href } : { href, templated: true };
 }
@@ -56,6 +57,12 @@ function operationOf({ side }: Context, name: string): Operation {
 function allowed({ call, side }: Context, { scopes }: Operation): boolean {
   const granted = call.caller.scopes;
   return side === 'fleet' || granted === undefined || lackOf(scopes, granted) === undefined;
+}
+
+/** At a hub a request that names no vehicle is about none; in a car it is about that car. */
+function lacksVehicle({ car }: Context, { path }: Operation, more: Readonly<Record<string, string>>): boolean {
+  if (car.vehicle.id !== '') return false;
+  return ['vid', 'id', 'vin'].some((name) => path.includes(`{${name}}`) && more[name] === undefined);
 }
 
 function hrefOf(

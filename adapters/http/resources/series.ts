@@ -1,10 +1,11 @@
 /** The telemetry that is kept, as samples: found by time, read piece by piece. */
-import type { RecordStore, StoredRecord } from '../../../agent/ports.ts';
+import type { StoredRecord } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { Period } from '../../../protocol/interface/parameters.ts';
 import type { Telemetry } from '../../../protocol/schema/telemetry.ts';
 import type { Slot } from '../../../protocol/slots.ts';
 import type { RecordPosition } from '../paging.ts';
+import type { RecordSource } from './car.ts';
 import { type Sample, samplesOf } from './samples.ts';
 import { Yielder } from './yield.ts';
 
@@ -16,21 +17,21 @@ const REMEMBERED = 500_000;
 const OVERHEAD = 64;
 
 /** What is remembered of a vehicle lasts as long as its records. */
-const known = new WeakMap<RecordStore, TelemetrySeries>();
+const known = new WeakMap<RecordSource, TelemetrySeries>();
 
-export function seriesOf(records: RecordStore): TelemetrySeries {
+export function seriesOf(records: RecordSource): TelemetrySeries {
   const series = known.get(records) ?? new TelemetrySeries(records);
   known.set(records, series);
   return series;
 }
 
 export class TelemetrySeries {
-  readonly #records: RecordStore;
+  readonly #records: RecordSource;
   /** Times of the samples of a piece that have any of some slots, by piece and slots. Those used last come last. */
   readonly #times = new Map<string, Float64Array>();
   #remembered = 0;
 
-  constructor(records: RecordStore) {
+  constructor(records: RecordSource) {
     this.#records = records;
   }
 
@@ -90,11 +91,11 @@ export class TelemetrySeries {
 
 /** Reads the samples of a page: keeps the pieces that it has read. */
 export class SampleReader {
-  readonly #records: RecordStore;
+  readonly #records: RecordSource;
   readonly #pieces = new Map<string, readonly Sample[]>();
   readonly #surroundings = new Map<string, readonly Sample[]>();
 
-  constructor(records: RecordStore) {
+  constructor(records: RecordSource) {
     this.#records = records;
   }
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { EmbeddedBroker } from '../../../adapters/mqtt/index.ts';
-import { Car, Observer } from '../../rig/car.ts';
+import { Arrivals } from '../../rig/arrivals.ts';
+import { Car, message, Observer } from '../../rig/car.ts';
 
 describe('the embedded broker', () => {
   const brokers: EmbeddedBroker[] = [];
@@ -44,6 +45,75 @@ describe('the embedded broker', () => {
     );
     expect(told.map(({ fields }) => fields)).toMatchObject([{ protocol: '3.1.1' }, { protocol: '3.1.1' }]);
     await car.link.close();
+  });
+
+  it('acknowledges a message when it was accepted, not before, and then passes it on', async () => {
+    const taken = new Arrivals<{ readonly topic: string; readonly payload: string; readonly done: () => void }>();
+    const broker = make({
+      accept: (topic, payload) =>
+        new Promise((done) => taken.push({ topic, payload: new TextDecoder().decode(payload), done })),
+    });
+    const { url } = await broker.start();
+    const [client, observer] = [await Observer.connect(url, 4), await Observer.connect(url, 4, ['a/#'])];
+    let acknowledged = 0;
+    const sent = ['one', 'two'].map((text) => client.send('a/b', text).then(() => ++acknowledged));
+    const [one, two] = [await taken.take(), await taken.take()];
+    expect([one, two]).toMatchObject([
+      { topic: 'a/b', payload: 'one' },
+      { topic: 'a/b', payload: 'two' },
+    ]);
+    // A message that needs no acknowledgement comes back by the same way: what was sent before would have come by now.
+    await client.client.subscribeAsync('c', { qos: 0 });
+    await broker.publish('c', new Uint8Array());
+    expect([acknowledged, observer.seen.all.length]).toEqual([0, 0]);
+    for (const { done } of [one, two]) done();
+    await Promise.all(sent);
+    expect([await observer.seen.take(), await observer.seen.take()].map(({ payload }) => payload)).toEqual([
+      'one',
+      'two',
+    ]);
+    for (const one of [client, observer]) await one.close();
+  });
+
+  it('ends the connection without an acknowledgement when a message cannot be accepted', async () => {
+    let disk: 'full' | 'free' = 'full';
+    const kept: string[] = [];
+    const broker = make({
+      accept: async (_topic, payload) => {
+        if (disk === 'full') throw new Error('disk full');
+        kept.push(new TextDecoder().decode(payload));
+      },
+    });
+    const car = await new Car((await broker.start()).url).start();
+    await expect(car.link.publish(message('one'))).rejects.toMatchObject({ code: 'link.lost' });
+    disk = 'free';
+    await car.up();
+    await car.link.publish(message('one'));
+    expect(kept.filter((one) => one === 'one')).toEqual(['one']);
+    await car.link.close();
+  });
+
+  it('does not let a client speak for the broker itself', async () => {
+    const accepted: string[] = [];
+    const broker = make({ accept: async (topic) => void accepted.push(topic) });
+    const client = await Observer.connect((await broker.start()).url, 4);
+    const closed = new Promise<void>((resolve) => client.client.once('close', () => resolve()));
+    client.client.publish('$SYS/own', 'x', { qos: 1 });
+    await closed;
+    expect(accepted).toEqual([]);
+    await client.close();
+  });
+
+  it('tells which filters clients subscribe to, and reaches them with messages of its own', async () => {
+    const filters = new Arrivals<string>();
+    const broker = make({ subscribed: (filter) => filters.push(filter) });
+    await expect(broker.publish('a/b', new Uint8Array())).rejects.toMatchObject({ code: 'link.lost' });
+    const { url } = await broker.start();
+    const observer = await Observer.connect(url, 4, ['a/#']);
+    await filters.take((filter) => filter === 'a/#');
+    await broker.publish('a/b', new TextEncoder().encode('hello'));
+    expect(await observer.seen.take()).toMatchObject({ topic: 'a/b', payload: 'hello', packet: { qos: 1 } });
+    await observer.close();
   });
 
   it('says so when the address is not of this machine', async () => {

@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { Command, Option } from 'commander';
+import { SystemClock } from '../adapters/clock/system.ts';
+import { type Level, StreamLog } from '../adapters/logging/stream.ts';
+import { startHub } from '../assembly/hub.ts';
+import { isFree, portOf, STANDARD_BROKER, STANDARD_HTTP, sayElsewhere } from './ports.ts';
+import { untilSignal } from './signals.ts';
+
+interface Options {
+  readonly data: string;
+  readonly port?: number;
+  readonly http?: number;
+  readonly log: Level;
+}
+
+export function hubCommand(): Command {
+  return new Command('hub')
+    .summary('receives what cars publish, stores it, and serves it')
+    .description(
+      `Runs an MQTT broker for cars, keeps what they publish in an SQLite file, and serves the connected-vehicle interface \
+for all of them, on this machine (127.0.0.1) only. A message is acknowledged to its car when it is on disk. Ctrl-C ends it; \
+a second start goes on with the same data.`,
+    )
+    .option('--data <dir>', 'directory of the database and keys', join('.vigie', 'hub'))
+    .option('--port <port>', `port of the broker; 0: any free (default: ${STANDARD_BROKER}, or any free)`, portOf)
+    .option('--http <port>', `port of the HTTP interface; 0: any free (default: ${STANDARD_HTTP}, or any free)`, portOf)
+    .addOption(
+      new Option('--log <level>', 'what is told on standard error')
+        .choices(['info', 'warn', 'error', 'silent'])
+        .default('warn'),
+    )
+    .action(runHub);
+}
+
+async function runHub({ data, port, http, log }: Options): Promise<void> {
+  const signalled = untilSignal();
+  const freeBroker = port !== undefined || (await isFree(STANDARD_BROKER));
+  const freeHttp = http !== undefined || (await isFree(STANDARD_HTTP));
+  const hub = await startHub({
+    data,
+    port: port ?? (freeBroker ? STANDARD_BROKER : 0),
+    http: http ?? (freeHttp ? STANDARD_HTTP : 0),
+    clock: new SystemClock(),
+    log: new StreamLog(process.stderr, log),
+  });
+  const { url } = hub.interface;
+  if (!freeBroker) sayElsewhere(STANDARD_BROKER, 'broker', hub.broker, '--port');
+  if (!freeHttp) sayElsewhere(STANDARD_HTTP, 'HTTP interface', url, '--http');
+  process.stdout.write(`ready: hub on ${hub.broker}
+Cars publish to ${hub.broker}; each car is known from its first message on.
+The HTTP interface: ${url}/docs for people, ${url}/fleets/local/vehicles and ${url}/user/vehicles for programs,
+${url}/vigie/v1/vehicles/{VIN}/numbers for what of a car arrived and what is missing.
+Everything is in ${data}; a second start goes on with it.
+Ctrl-C ends the hub.
+`);
+  await signalled;
+  process.stdout.write('stopping\n');
+  await hub.stop();
+}

@@ -1,0 +1,167 @@
+/** A hub in this process, with real cars on its broker and people at its interface. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SystemClock } from '../../adapters/clock/system.ts';
+import { type Hub, startHub } from '../../assembly/hub.ts';
+import { upTopic } from '../../protocol/topics.ts';
+import { DrivingCar } from '../hub/driving-car.ts';
+import { payloadOf, trip } from '../hub/messages.ts';
+import { Observer } from '../rig/car.ts';
+import { rightBodies } from '../rig/interface-bodies.ts';
+import { MemoryLog } from '../rig/log.ts';
+
+const [FIRST, SECOND, SILENT] = ['VF3VGEHVBC0000001', 'VF3VGEHVBC0000002', 'VF3VGEHVBC0000009'] as const;
+const data = mkdtempSync(join(tmpdir(), 'vigie-hub-'));
+const log = new MemoryLog();
+let hub: Hub;
+let cars: readonly DrivingCar[];
+
+// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+type Json = any;
+
+async function get(path: string): Promise<{ readonly status: number; readonly body: Json }> {
+  const url = path.startsWith('http') ? path : `${hub.interface.url}${path}`;
+  const response = await fetch(url);
+  return { status: response.status, body: await response.json() };
+}
+
+const start = (): Promise<Hub> => startHub({ data, port: 0, http: 0, clock: new SystemClock(), log });
+
+beforeAll(async () => {
+  hub = await start();
+  cars = await Promise.all(
+    [FIRST, SECOND].map((vin, index) =>
+      new DrivingCar({ vin, url: hub.broker, scenario: index === 0 ? 'loop' : 'parked' }).start(),
+    ),
+  );
+  const [driving, parked] = cars as readonly [DrivingCar, DrivingCar];
+  await Promise.all([
+    driving.untilTrip(),
+    parked.until(() => parked.acknowledged.some(({ message }) => message.kind === 'status')),
+  ]);
+  await Promise.all(cars.map((car) => car.stop()));
+});
+
+afterAll(async () => {
+  for (const car of cars) await car.remove();
+  await hub.stop();
+  rmSync(data, { recursive: true, force: true });
+});
+
+test('lists every car that has sent a message, on both lines of the interface', async () => {
+  for (const path of ['/fleets/local/vehicles', '/user/vehicles']) {
+    const { status, body } = await get(path);
+    expect(status).toBe(200);
+    expect(body.total).toBe(2);
+    expect(body._embedded.vehicles.map(({ vin }: Json) => vin).sort()).toEqual([FIRST, SECOND]);
+    for (const vehicle of body._embedded.vehicles) expect((await get(vehicle._links.status.href)).status).toBe(200);
+  }
+});
+
+test('shows the Status that each car had when it was last heard', async () => {
+  for (const car of cars) {
+    const { body } = await get(`/fleets/local/vehicles?vinPrefix=${car.vin}`);
+    const [vehicle] = body._embedded.vehicles;
+    const shown = await get(vehicle._links.status.href);
+    const newest = car.acknowledged.filter(({ message }) => message.kind === 'status').at(-1)?.message;
+    const whole = car.acknowledged.flatMap(({ message }) =>
+      message.kind === 'status' && message.body.full ? [message.body.status] : [],
+    );
+    expect(newest).toBeDefined();
+    // A change tells all objects since the last whole Status.
+    const last = newest?.kind === 'status' ? { ...whole.at(-1), ...newest.body.status } : {};
+    expect(shown.body.odometer.mileage).toBe(last.odometer?.mileage);
+    expect(Date.parse(shown.body.odometer.createdAt)).toBe(last.odometer?.createdAt);
+    expect(shown.body.lastPosition?.geometry).toEqual(last.lastPosition?.geometry);
+  }
+});
+
+test('lists trips of a car with their way and telemetry, and those of a fleet', async () => {
+  const { body } = await get(`/fleets/local/vehicles?vinPrefix=${FIRST}`);
+  const [vehicle] = body._embedded.vehicles;
+  const trips = (await get(vehicle._links.trips.href)).body._embedded.trips;
+  const sent = new Map(
+    (cars[0] as DrivingCar).acknowledged.flatMap(({ message }) =>
+      message.kind === 'trip' ? [[message.body.id, message.body] as const] : [],
+    ),
+  );
+  expect(trips.map(({ id }: Json) => id).sort()).toEqual([...sent.keys()].sort());
+  const [ended] = trips.filter(({ done }: Json) => done === true);
+  expect(ended.distance).toBeCloseTo(sent.get(ended.id)?.distance ?? Number.NaN, 6);
+  expect((await get(ended._links.self.href)).body.id).toBe(ended.id);
+  const way = await get(ended._links.waypoints.href);
+  const { startedAt = 0, stoppedAt = 0 } = sent.get(ended.id) ?? {};
+  const points = (cars[0] as DrivingCar).acknowledged
+    .flatMap(({ message }) => (message.kind === 'waypoint' ? message.body.points : []))
+    .filter(({ at }) => at >= startedAt && at <= stoppedAt);
+  expect(points.length).toBeGreaterThan(2);
+  expect(way.body.total).toBe(points.length);
+  const telemetry = await get(ended._links.telemetry.href);
+  expect(telemetry.body.total).toBeGreaterThan(10);
+  const ofFleet = (await get('/fleets/local/trips')).body._embedded.trips;
+  expect(ofFleet.map(({ id }: Json) => id)).toEqual(trips.map(({ id }: Json) => id));
+  expect(ofFleet[0]._links.vehicle.href).toContain(vehicle.id);
+});
+
+test('lists the Status of all cars of a fleet, each with the links of its own car', async () => {
+  const { body } = await get('/fleets/local/status');
+  const listed = (await get('/fleets/local/vehicles')).body._embedded.vehicles;
+  expect(body._embedded.status.map(({ _links }: Json) => _links.vehicle.href).sort()).toEqual(
+    listed.map(({ _links }: Json) => _links.self.href).sort(),
+  );
+});
+
+test('reports the numbers of a car: all that it was acknowledged for arrived, none is missing', async () => {
+  for (const car of cars) {
+    const { body } = await get(`/vigie/v1/vehicles/${car.vin}/numbers`);
+    expect(body.vin).toBe(car.vin);
+    for (const { class: number, arrived, givenUp, missing, kinds } of body.classes) {
+      const seqs = car.acknowledged.filter(({ message }) => kinds.includes(message.kind)).map((one) => one.message.seq);
+      expect({ number, arrived, givenUp, missing }).toEqual({
+        number,
+        arrived: [[0, Math.max(...seqs)]],
+        givenUp: [],
+        missing: [],
+      });
+    }
+    expect(body.classes.length).toBeGreaterThanOrEqual(2);
+  }
+});
+
+test('answers 404 for a car that it never heard', async () => {
+  expect((await get(`/vigie/v1/vehicles/${SILENT}/numbers`)).status).toBe(404);
+  expect((await get('/fleets/local/vehicles/0000')).status).toBe(404);
+  expect((await get('/fleets/other/vehicles')).status).toBe(404);
+});
+
+test('says of monitors and callbacks that it does not take them, has none, and links to none', async () => {
+  const [vehicle] = (await get('/fleets/local/vehicles')).body._embedded.vehicles;
+  const { href } = vehicle._links.callbacks;
+  expect((await get(href)).body.total).toBe(0);
+  const body = JSON.stringify(rightBodies.fleetCallback);
+  const response = await fetch(href, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  expect([response.status, ((await response.json()) as Json).message]).toEqual([
+    400,
+    expect.stringContaining('does not take monitors, callbacks'),
+  ]);
+  const { _links } = (await get('/fleets/local')).body;
+  for (const link of Object.values<Json>(_links)) expect((await get(link.href)).status).toBe(200);
+});
+
+test('garbage of one client disturbs nobody, and is kept aside', async () => {
+  const client = await Observer.connect(hub.broker, 4);
+  await client.send(upTopic(SILENT, 'trip'), Buffer.from('no message'));
+  await client.send('elsewhere/entirely', 'not of a car');
+  await client.send(upTopic(FIRST, 'trip'), Buffer.from(payloadOf('trip', trip('abc'), { seq: 100_000 })));
+  await client.close();
+  expect(log.lines.filter(({ event }) => event === 'hub.message.refused')).toMatchObject([
+    { fields: { topic: upTopic(SILENT, 'trip') } },
+  ]);
+  expect((await get(`/vigie/v1/vehicles/${SILENT}/numbers`)).status).toBe(404);
+  const { body } = await get(`/vigie/v1/vehicles/${FIRST}/numbers`);
+  const trips = body.classes.find(({ class: number }: Json) => number === 2);
+  expect(trips.missing).toHaveLength(1);
+  expect(trips.missing[0][1]).toBe(99_999);
+});

@@ -1,0 +1,108 @@
+/** The simulated car with the real agent, driving its loop on time of our own, on the broker of a hub. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type { SimulatedCar } from '../../adapters/simulated/index.ts';
+import { type Car, type CarOptions, startCar } from '../../assembly/car.ts';
+import { benchCar, benchVehicle } from '../../assembly/simulation.ts';
+import { decodeMessage } from '../../protocol/cbor/message.ts';
+import type { Message } from '../../protocol/schema/message.ts';
+import type { StatusContents } from '../../protocol/schema/status.ts';
+import { TestClock } from '../commands/remote-car.ts';
+import { MemoryLog } from '../rig/log.ts';
+
+/** A step of the car's time between looks at what came, ms. */
+const STEP = 50;
+
+export interface DrivingCarOptions {
+  readonly vin: string;
+  readonly url: string;
+  readonly scenario?: 'loop' | 'parked';
+  /** File of the keys that may command it. */
+  readonly trust?: string;
+}
+
+export class DrivingCar {
+  readonly vin: string;
+  readonly clock = new TestClock();
+  readonly log = new MemoryLog();
+  /** What the hub has acknowledged, in that order. */
+  readonly acknowledged: { readonly payload: Uint8Array; readonly message: Message }[] = [];
+  readonly #data = mkdtempSync(join(tmpdir(), 'vigie-driving-'));
+  readonly #options: DrivingCarOptions;
+  readonly #simulation: SimulatedCar;
+  #car: Car | undefined;
+
+  constructor(options: DrivingCarOptions) {
+    this.vin = options.vin;
+    this.#options = options;
+    const { scenario = 'loop' } = options;
+    this.#simulation = benchCar(benchVehicle(scenario), this.clock, { scenario });
+  }
+
+  async start(): Promise<this> {
+    const { vin, url, scenario = 'loop', trust } = this.#options;
+    const options: CarOptions = {
+      vin,
+      vehicle: benchVehicle(scenario),
+      data: this.#data,
+      sources: [this.#simulation],
+      sender: this.#simulation,
+      mqtt: { url, protocol: 4 },
+      backoff: { first: 20, longest: 100 },
+      limit: 10_000_000,
+      ...(trust === undefined ? {} : { trust }),
+      log: this.log,
+      clock: this.clock,
+      published: (_topic, payload) =>
+        this.acknowledged.push({ payload: payload.slice(), message: decodeMessage(payload) }),
+    };
+    this.#car = await startCar(options);
+    return this;
+  }
+
+  /** What the agent shows of the car now. */
+  get status(): StatusContents {
+    return this.#car?.agent.status.contents() ?? {};
+  }
+
+  /** Lets the car's time pass until something holds; a step a millisecond at most, so that disk and network keep up. */
+  async until(holds: () => boolean): Promise<void> {
+    while (!holds()) {
+      this.clock.virtual.advance(STEP);
+      await setTimeout(1);
+    }
+  }
+
+  /** Resolves with what `work` resolves with; the car's time passes meanwhile. */
+  async during<T>(work: Promise<T>): Promise<T> {
+    let settled = false;
+    const done = work.finally(() => {
+      settled = true;
+    });
+    done.catch(() => undefined);
+    await this.until(() => settled);
+    return done;
+  }
+
+  /** A trip that has ended is acknowledged, after `already` others. */
+  async untilTrip(already = 0): Promise<void> {
+    await this.until(() => {
+      const done = this.acknowledged.filter(({ message }) => message.kind === 'trip' && message.body.done === true);
+      return done.length > already;
+    });
+  }
+
+  /** Stops the agent in order. */
+  async stop(): Promise<void> {
+    const car = this.#car;
+    this.#car = undefined;
+    if (car !== undefined) await this.during(car.stop());
+  }
+
+  async remove(): Promise<void> {
+    await this.stop();
+    rmSync(this.#data, { recursive: true, force: true });
+  }
+}
