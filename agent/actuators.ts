@@ -21,9 +21,17 @@ export class Actuators implements Actuator {
 
   /** @throws VigieError `command.unsupported` when none offers it, or what the one that does rejects with */
   async actuate(action: string, parameters?: ActionParameters, allowed?: () => void): Promise<void> {
-    const actuator = this.#actuators.find(({ actions }) => actions.has(action));
+    const actuator = this.#of(action);
     if (actuator === undefined)
       throw new VigieError('command.unsupported', `the vehicle profile has no ${action}, or no bus to send it on`);
     await actuator.actuate(action, parameters, allowed);
+  }
+
+  asleep(action: string): boolean {
+    return this.#of(action)?.asleep?.(action) === true;
+  }
+
+  #of(action: string): Actuator | undefined {
+    return this.#actuators.find(({ actions }) => actions.has(action));
   }
 }

@@ -132,7 +132,6 @@ export class Agent implements LinkEvents {
       clock,
       status,
       actuator: ports.actuator,
-      asleep: ports.asleep,
       log,
       busy: () => this.#pipeline.trips.current !== undefined || this.#pipeline.thefts.current !== undefined,
       ...(ports.traffic === undefined ? {} : { traffic: ports.traffic }),
@@ -212,15 +211,19 @@ export class Agent implements LinkEvents {
     this.#downlink.resume();
   }
 
-  /** Where `source` puts its frames; `decoder` was built for {@link wanted} and the buses of the source. */
-  intake(decoder: FrameDecoder, source?: Pick<FrameSource, 'buses'>): (batch: FrameBatch) => void {
-    const take = intakeOf(decoder, this.#mapping);
+  /**
+   * Where `source` puts its frames. The decoder is asked for at the first batch, for {@link wanted} and the buses of the
+   * source: a source knows its buses once it is open.
+   */
+  intake(decoder: () => FrameDecoder, source?: Pick<FrameSource, 'buses'>): (batch: FrameBatch) => void {
+    let take: ((batch: FrameBatch) => void) | undefined;
     return (batch) => {
       const isHeard = this.#activity.received(batch, source?.buses ?? []);
       if (this.#stopping) return;
       this.#guard(() => {
         if (isHeard) this.#power.heard();
         this.#clockWatch.look();
+        take ??= intakeOf(decoder(), this.#mapping);
         take(batch);
       });
     };

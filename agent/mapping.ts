@@ -3,7 +3,7 @@ import type { VehicleProfile } from '../protocol/profile.ts';
 import { type Slot, type SlotValue, slotByPath, slots } from '../protocol/slots.ts';
 import type { Channels } from './channels.ts';
 import type { ReadingSink, WantedSignal } from './ports.ts';
-import { PositionGate } from './position.ts';
+import { PositionGate, WHOLE } from './position.ts';
 import { hiddenFrom, Privacy } from './privacy.ts';
 import type { Status } from './status.ts';
 import {
@@ -190,7 +190,7 @@ export class Mapping implements ReadingSink, StatusWriter {
       // What an earlier run left is not read again by being the same.
       for (const [slot, value] of this.#constants) if (this.#status.value(slot) !== value) this.set(slot, value, at);
     }
-    this.#position.settle(at);
+    if (this.#position.heard === WHOLE) this.#position.settle(at);
     this.#status.settle(at);
   }
 

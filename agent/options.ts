@@ -33,8 +33,6 @@ export interface AgentPorts {
   readonly actuator: Actuator;
   /** Heeds what comes from the buses; default: one for which no frame was sent by this unit, as in a log. */
   readonly activity?: BusActivity;
-  /** The bus that an action needs sleeps, though others may talk; default: the car is one bus. */
-  readonly asleep?: (action: string) => boolean;
   readonly verifier: SignatureVerifier;
   /** The unit's own key, for commands that are asked for at its interface. */
   readonly signer?: Signer;

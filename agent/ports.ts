@@ -343,6 +343,8 @@ export interface Actuator {
    * begun by then rejects with a `BrokenOff` (actuators.ts).
    */
   actuate(action: string, parameters?: ActionParameters, allowed?: () => void): Promise<void>;
+  /** The bus that the action needs sleeps, though others may talk; absent: the car is one bus. */
+  asleep?(action: string): boolean;
 }
 
 /** Checks a signature; the key is one the car trusts. */

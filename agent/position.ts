@@ -14,6 +14,8 @@ const lastPosition: ReadonlySet<number> = new Set([latitude.object]);
 
 /** No road vehicle is faster; a larger jump between two fixes is an error of the receiver. m/s */
 const FASTEST = 70;
+/** Latitude and longitude were heard. */
+export const WHOLE = 3;
 /** Refused jumps after which the earlier position is taken to be the wrong one. */
 const JUMPS_BELIEVED = 5;
 
@@ -26,7 +28,7 @@ export class PositionGate {
   /** The latest value of each component. */
   readonly #latest = new Map<Slot, SlotValue>();
   /** Which of latitude (1) and longitude (2) were heard since the last position. */
-  #heard = 0;
+  heard = 0;
   #changed = false;
   #hidden = false;
   #needsFix = false;
@@ -50,17 +52,17 @@ export class PositionGate {
     if (slot === fixStatus) this.#hasFix = value !== undefined;
     if (value === undefined) {
       this.#latest.delete(slot);
-      this.#heard &= ~bitOf(slot);
+      this.heard &= ~bitOf(slot);
       return;
     }
     this.#latest.set(slot, value);
-    this.#heard |= bitOf(slot);
+    this.heard |= bitOf(slot);
     this.#changed = true;
   }
 
   /** A component came again unchanged: a car that drives due east repeats its latitude. */
   repeat(slot: Slot, at: number): void {
-    if (this.#latest.has(slot)) this.#heard |= bitOf(slot);
+    if (this.#latest.has(slot)) this.heard |= bitOf(slot);
     this.#status.seen(slot, at);
   }
 
@@ -69,21 +71,21 @@ export class PositionGate {
     this.#hidden = hidden;
     // The next position must be heard whole after the change, is shown also when it is the last one still, and is not
     // measured against a hidden way.
-    this.#heard = 0;
+    this.heard = 0;
     this.#changed = true;
     this.#last = undefined;
   }
 
   /** A frame or fix is complete: a whole position goes into Status. */
   settle(at: number): void {
-    if (this.#heard !== 3) return;
+    if (this.heard !== WHOLE) return;
     if (this.#hidden) {
-      this.#heard = 0;
+      this.heard = 0;
       this.#refuse('hidden');
       return;
     }
     // Also a position that is the same again is done with: what comes next belongs to the next one.
-    this.#heard = 0;
+    this.heard = 0;
     if (!this.#changed) return;
     this.#changed = false;
     const position = {

@@ -49,8 +49,6 @@ export interface PowerParts {
   readonly clock: Clock;
   readonly status: StatusReader;
   readonly actuator: Actuator;
-  /** The bus that an action needs sleeps, though others may talk; default: the car is one bus. */
-  readonly asleep?: ((action: string) => boolean) | undefined;
   readonly log: Log;
   /** Something is open that ends by itself and would not be ended in a unit that sleeps. */
   readonly busy: () => boolean;
@@ -179,7 +177,7 @@ export class PowerStates implements Power {
   /** The car's buses talk, and each that one of `actions` needs, so that a frame wakes nobody. */
   awake(actions: readonly string[] = []): boolean {
     const talks = this.#parts.clock.monotonic() - this.#heard <= this.#rules.busSilentAfter;
-    return talks && !actions.some((action) => this.#parts.asleep?.(action) === true);
+    return talks && !actions.some((action) => this.#parts.actuator.asleep?.(action) === true);
   }
 
   /**

@@ -24,21 +24,24 @@ export function hiddenFrom(path: string): number {
 }
 
 export class Privacy {
+  /** 0 nothing is hidden, 1 positions, 2 all but safety. Every reading is compared with it. */
+  level = 0;
   #chosen = 0;
   #exposed = false;
-
-  /** 0 nothing is hidden, 1 positions, 2 all but safety. */
-  get level(): number {
-    return this.#exposed ? 0 : this.#chosen;
-  }
 
   /** Takes the value of privacy.state. A state that is not known hides as much as the last one did. */
   choose(state: SlotValue): void {
     this.#chosen = levels[String(state)] ?? this.#chosen;
+    this.#apply();
   }
 
   /** The car was declared stolen, or is no longer. */
   expose(exposed: boolean): void {
     this.#exposed = exposed;
+    this.#apply();
+  }
+
+  #apply(): void {
+    this.level = this.#exposed ? 0 : this.#chosen;
   }
 }

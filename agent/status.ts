@@ -1,10 +1,12 @@
 import type { StatusContents } from '../protocol/schema/status.ts';
 import { assemble, disassemble, type Slot, type SlotValue, slots, statusObjects } from '../protocol/slots.ts';
 
-/** Sees every change of Status, in the order they happened. */
+/** Sees the changes of Status, in the order they happened. */
 export interface StatusObserver {
+  /** The slots whose changes it is told; absent: all. */
+  readonly watches?: Iterable<Slot>;
   /** `at` is UTC milliseconds of the reading; `previous` is undefined the first time. */
-  changed(slot: Slot, value: SlotValue, previous: SlotValue | undefined, at: number): void;
+  changed?(slot: Slot, value: SlotValue, previous: SlotValue | undefined, at: number): void;
   /** The value is no longer known: privacy took it away, or what it was about has ended. */
   removed?(slot: Slot, previous: SlotValue, at: number): void;
   /** The value has not been read within its time-out (true), or is read again (false). */
@@ -52,12 +54,23 @@ export class Status implements StatusListener {
   readonly #expiring: Slot[] = [];
   readonly #stale = new Set<Slot>();
   readonly #observers: StatusObserver[] = [];
+  /** By index of the slot: those that are told of its changes. Most changes concern few. */
+  readonly #watchers: Watcher[][] = slots.map(() => []);
   /** Of them, those that are told of each frame. */
   readonly #settlers: Required<Pick<StatusObserver, 'settled'>>[] = [];
 
   observe(observer: StatusObserver): void {
     this.#observers.push(observer);
+    if (watches(observer)) for (const { index } of observer.watches ?? slots) this.#watchers[index]?.push(observer);
     if (observer.settled !== undefined) this.#settlers.push(observer as Required<Pick<StatusObserver, 'settled'>>);
+  }
+
+  /** Tells the observer nothing more. Not to be called while it is told. */
+  unobserve(observer: StatusObserver): void {
+    for (const list of [this.#observers, this.#settlers, ...this.#watchers] as StatusObserver[][]) {
+      const place = list.indexOf(observer);
+      if (place >= 0) list.splice(place, 1);
+    }
   }
 
   /** All readings of one frame have been written. */
@@ -129,7 +142,8 @@ export class Status implements StatusListener {
     this.#values[index] = value;
     this.#changedAt[index] = at;
     this.#createdAt[slot.object] = at;
-    for (const observer of this.#observers) observer.changed(slot, value, previous, at);
+    const watchers = this.#watchers[index] as Watcher[];
+    for (let i = 0; i < watchers.length; i++) (watchers[i] as Watcher).changed(slot, value, previous, at);
   }
 
   /** The slot with this index has this value already, which is noted as {@link seen}; false when it has another. */
@@ -182,6 +196,12 @@ export class Status implements StatusListener {
       this.#createdAt[slot.object] = at;
     }
   }
+}
+
+type Watcher = StatusObserver & Required<Pick<StatusObserver, 'changed'>>;
+
+function watches(observer: StatusObserver): observer is Watcher {
+  return observer.changed !== undefined;
 }
 
 /** Sets of names and structured values are equal when their contents are. */

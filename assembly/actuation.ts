@@ -17,8 +17,6 @@ export interface Ways {
 
 export interface Actuation {
   readonly actuator: Actuator;
-  /** The bus that an action needs sleeps. */
-  asleep(action: string): boolean;
   /** Gives back what is held; resolves when it is, or cannot be in time. */
   stop(): Promise<void>;
 }
@@ -33,7 +31,6 @@ export function actuationOf(vehicle: Vehicle, ways: Ways, clock: Clock, log: Log
   const uds = new UdsActuator({ commands, requesters, clock, log, hooks });
   return {
     actuator: new Actuators([frames, uds]),
-    asleep: (action) => frames.asleep(action) || uds.asleep(action),
     stop: () => uds.stop(),
   };
 }

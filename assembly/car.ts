@@ -11,7 +11,7 @@ import { Backoff, type BackoffOptions } from '../agent/backoff.ts';
 import { BusActivity } from '../agent/bus-activity.ts';
 import type { DeliveryBounds } from '../agent/callbacks/distribution.ts';
 import type { GivenMonitor } from '../agent/monitors/desk.ts';
-import type { Clock, FrameBatch, FrameSource, Log, ReadingSource } from '../agent/ports.ts';
+import type { Clock, FrameSource, Log, ReadingSource } from '../agent/ports.ts';
 import { type PowerRules, powerDefaults } from '../agent/power.ts';
 import { UnitRest } from '../agent/rest.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -151,7 +151,6 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
       },
       actuator: actuation.actuator,
       activity: buses,
-      asleep: actuation.asleep,
       verifier: keys,
       keys,
       ...(own === undefined ? {} : { signer: own.signer }),
@@ -210,12 +209,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   const reports = health !== undefined && service !== undefined;
   link.open(reports ? service.events(agent, { health: health.bind(link) }) : agent);
   for (const source of sources) {
-    // A source knows its buses once it is open.
-    let intake: ((batch: FrameBatch) => void) | undefined;
-    const receive = (batch: FrameBatch): void => {
-      intake ??= agent.intake(decoderFor(vehicle, agent.wanted, source.buses), source);
-      intake(batch);
-    };
+    const receive = agent.intake(() => decoderFor(vehicle, agent.wanted, source.buses), source);
     inputs.push(supervise(source, () => source.start(receive), clock, log));
   }
   for (const source of options.readings ?? []) {

@@ -174,7 +174,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
       });
       const bar = await progressBar(log.size, options.cbor === undefined);
       heard.push(log.buses);
-      const intake = agent.intake(decoderFor(vehicle, agent.wanted, log.buses));
+      const intake = agent.intake(() => decoderFor(vehicle, agent.wanted, log.buses));
       let backwards = 0;
       const pace = pauses(options.speed, started);
       try {

@@ -1,7 +1,6 @@
 import { VigieError } from '../../protocol/errors.ts';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import { type Reading, type Telemetry, telemetryFromReadings } from '../../protocol/schema/telemetry.ts';
-import type { Slot, SlotValue } from '../../protocol/slots.ts';
 import { RecentReadings } from '../recorders/collision/recent.ts';
 
 /** The longest context before and after an event, and a tick, ms. */
@@ -18,28 +17,21 @@ interface Complement {
 
 /** The changes of Status around events. */
 export class MonitorContext {
-  #ring: RecentReadings | undefined;
+  /** The changes of the last moments; only while a monitor asks for them. */
+  ring: RecentReadings | undefined;
   #complements: Complement[] = [];
   /** Something changed since {@link state} was asked. */
   altered = false;
 
-  /** The ring exists only while a monitor asks for it. */
+  /** Whether a monitor asks for it. */
   keep(asked: boolean): void {
-    if (asked) this.#ring ??= new RecentReadings(SPAN);
-    else if (this.#complements.length === 0) this.#ring = undefined;
-  }
-
-  take(slot: Slot, value: SlotValue, at: number): void {
-    this.#ring?.take(slot, value, at);
-  }
-
-  forget(slot: Slot): void {
-    this.#ring?.forget(slot);
+    if (asked) this.ring ??= new RecentReadings(SPAN);
+    else if (this.#complements.length === 0) this.ring = undefined;
   }
 
   /** What changed in the time before an event at `at`. */
   before(at: number, span: number): Telemetry | undefined {
-    return telemetryOf(span > 0 ? this.#ring?.between(at - span, at) : undefined);
+    return telemetryOf(span > 0 ? this.ring?.between(at - span, at) : undefined);
   }
 
   /** What changes in the time after the event is to follow it. */
@@ -51,7 +43,7 @@ export class MonitorContext {
 
   /** Takes what is complete at `now`. */
   tick(now: number): MonitorEvent[] {
-    this.#ring?.prune(now);
+    this.ring?.prune(now);
     if (this.#complements.length === 0) return [];
     const ready: MonitorEvent[] = [];
     const left: Complement[] = [];
@@ -62,7 +54,7 @@ export class MonitorContext {
         left.push(complement);
         continue;
       }
-      const telemetry = telemetryOf(this.#ring?.between(from + 1, until));
+      const telemetry = telemetryOf(this.ring?.between(from + 1, until));
       if (telemetry !== undefined) ready.push({ id, monitorId, at: from, refresh: false, telemetry, complement: true });
     }
     this.altered ||= left.length !== this.#complements.length;

@@ -175,12 +175,12 @@ export class Monitors implements Recorder, RecordObserver {
   }
 
   changed(slot: Slot, value: SlotValue, previous: SlotValue | undefined, at: number): void {
-    this.#context.take(slot, value, at);
+    this.#context.ring?.take(slot, value, at);
     this.#evaluator.changed(slot, previous, at);
   }
 
   removed(slot: Slot, previous: SlotValue, at: number): void {
-    this.#context.forget(slot);
+    this.#context.ring?.forget(slot);
     this.#evaluator.removed(slot, previous, at);
   }
 

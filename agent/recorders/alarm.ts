@@ -21,6 +21,7 @@ type Trigger = NonNullable<AlarmRecord['trigger']>;
  */
 export class AlarmRecorder implements Recorder {
   readonly name = 'alarm';
+  readonly watches = [activation, type];
   readonly #status: StatusReader;
   readonly #writer: StatusWriter;
   readonly #records: Records;

@@ -48,8 +48,6 @@ export class AlertRecorder implements Recorder {
     this.#parts = parts;
   }
 
-  changed(): void {}
-
   channel(channel: Channel, value: SlotValue, at: number): void {
     if (!channel.path.startsWith(SECTION)) return;
     const track = this.#track(channel);

@@ -34,8 +34,6 @@ export class MaintenanceRecorder implements Recorder {
     this.#records = records;
   }
 
-  changed(): void {}
-
   channel(channel: Channel, value: SlotValue): void {
     if (typeof value !== 'number') return;
     if (channel === days) this.#days = value;

@@ -3,11 +3,11 @@ import { VigieError } from '../../protocol/errors.ts';
 import type { VehicleProfile } from '../../protocol/profile.ts';
 import type { TelemetryRule } from '../../protocol/recording.ts';
 import {
-  isTelemetry,
   type Reading,
   type TimeResolution,
   telemetryBounds,
   telemetryFromReadings,
+  telemetrySlots,
 } from '../../protocol/schema/telemetry.ts';
 import { type Slot, type SlotValue, slotById } from '../../protocol/slots.ts';
 import type { Records } from '../records.ts';
@@ -61,6 +61,7 @@ type Draft = readonly [slot: number, at: number, value: SlotValue];
  */
 export class TelemetryRecorder implements Recorder {
   readonly name = 'telemetry';
+  readonly watches = telemetrySlots;
   readonly #status: StatusListener;
   readonly #records: Records;
   readonly #rules: VehicleProfile['telemetry'];
@@ -93,7 +94,6 @@ export class TelemetryRecorder implements Recorder {
   }
 
   changed(slot: Slot, value: SlotValue, _previous: SlotValue | undefined, at: number): void {
-    if (!isTelemetry(slot)) return;
     let track = this.#tracks.get(slot);
     track ??= this.#track(slot, Number.NEGATIVE_INFINITY, undefined);
     const { rule } = track;

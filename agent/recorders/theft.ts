@@ -56,6 +56,7 @@ export interface TheftParts {
  */
 export class TheftRecorder implements Recorder {
   readonly name = 'stolen';
+  readonly watches = [trigger, latitude, longitude, mileage];
   readonly #parts: TheftParts;
   readonly #rule: TheftRule;
   #theft: Theft | undefined;

@@ -1,6 +1,6 @@
 import { recordingDefaults, type TripRule } from '../../protocol/recording.ts';
 import type { Trip, TripFaultCause } from '../../protocol/schema/trip.ts';
-import { slots as allSlots, type Slot, type SlotValue } from '../../protocol/slots.ts';
+import type { Slot, SlotValue } from '../../protocol/slots.ts';
 import type { Records } from '../records.ts';
 import type { StatusReader } from '../status.ts';
 import type { OpenTripReader, Recorder, TripReader } from './recorder.ts';
@@ -25,10 +25,8 @@ export interface TripParts {
 const signs: ReadonlySet<Slot> = new Set([...slots.powerSlots, slots.speed, slots.moving, slots.mileage]);
 const places: ReadonlySet<Slot> = new Set([slots.latitude, slots.longitude]);
 const ways: ReadonlySet<Slot> = new Set(slots.waySlots);
-/** By index of the slot: 1 when its changes concern a trip, as most do not. */
-const concerning = Uint8Array.from(allSlots, (slot) =>
-  signs.has(slot) || places.has(slot) || gaugeSlots.has(slot) || slot === slots.privacy ? 1 : 0,
-);
+/** The slots whose changes concern a trip, as most do not. */
+const concerning: ReadonlySet<Slot> = new Set([...signs, ...places, ...gaugeSlots.keys(), slots.privacy]);
 
 /**
  * Makes trips of what the car says of its switch, its speed, its odometer and its place; docs/trips.md says how. A power
@@ -36,6 +34,7 @@ const concerning = Uint8Array.from(allSlots, (slot) =>
  */
 export class TripRecorder implements Recorder, TripReader, OpenTripReader {
   readonly name = 'trip';
+  readonly watches = concerning;
   readonly #status: StatusReader;
   readonly #records: Records;
   readonly #rule: TripRule;
@@ -68,7 +67,6 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
   }
 
   changed(slot: Slot, value: SlotValue, _previous: SlotValue | undefined, at: number): void {
-    if (concerning[slot.index] === 0) return;
     const gauge = gaugeSlots.get(slot);
     if (slot === slots.privacy) {
       const now = this.#arrive(at);

@@ -57,6 +57,7 @@ interface Tracking {
  */
 export class WaypointRecorder implements Recorder {
   readonly name = 'waypoint';
+  readonly watches = [latitude, longitude];
   readonly #status: StatusReader;
   readonly #records: Records;
   readonly #rule: WaypointRule;
@@ -93,8 +94,8 @@ export class WaypointRecorder implements Recorder {
     this.#tracking = tracking;
   }
 
-  changed(changed: Slot, _value: SlotValue, _previous: SlotValue | undefined, at: number): void {
-    if (changed === latitude || changed === longitude) this.#movedAt = at;
+  changed(_slot: Slot, _value: SlotValue, _previous: SlotValue | undefined, at: number): void {
+    this.#movedAt = at;
   }
 
   /** Privacy took the position away: the way is not continued across it. */

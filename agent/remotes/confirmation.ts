@@ -29,7 +29,7 @@ interface Waiting {
   readonly settle: (ending: Ending) => void;
 }
 
-/** Watches Status and channels for what the car must show before a command counts as done. */
+/** Watches Status, while somebody waits, and channels for what the car must show before a command counts as done. */
 export class Confirmations implements StatusObserver, ChannelObserver {
   readonly #status: Status;
   readonly #clock: Clock;
@@ -40,7 +40,6 @@ export class Confirmations implements StatusObserver, ChannelObserver {
   constructor(status: Status, clock: Clock) {
     this.#status = status;
     this.#clock = clock;
-    status.observe(this);
   }
 
   /** Watches these too. */
@@ -71,10 +70,12 @@ export class Confirmations implements StatusObserver, ChannelObserver {
     const waiting: Waiting = { leaf, rule, ends, armed, opposed: undefined, settle };
     // A value that did not change but became fresh again is shown too.
     const cancel = this.#clock.after(within, () => settle(!anew && this.shown(rule) ? 'shown' : 'late'));
+    if (this.#waiting.size === 0) this.#status.observe(this);
     this.#waiting.add(waiting);
     const ending = await settled;
     // What the same frame says besides has been seen by now: a cable that is pulled out gives no power either.
     this.#waiting.delete(waiting);
+    if (this.#waiting.size === 0) this.#status.unobserve(this);
     cancel();
     return ending === 'shown' ? ending : (waiting.opposed ?? ending);
   }

@@ -14,6 +14,7 @@ const failureCause = slot('failureCause');
  * agent knows that the run was scheduled. A car may go on saying why an earlier run failed: a run that works clears it.
  */
 export class PreconditioningRuns implements StatusObserver {
+  readonly watches = [state];
   readonly #writer: StatusWriter;
   /** A program starts the preconditioning now. */
   #starting = false;
@@ -34,8 +35,7 @@ export class PreconditioningRuns implements StatusObserver {
     }
   }
 
-  changed(changed: Slot, value: SlotValue, _previous: SlotValue | undefined, at: number): void {
-    if (changed !== state) return;
+  changed(_slot: Slot, value: SlotValue, _previous: SlotValue | undefined, at: number): void {
     if (value === 'Failure') this.#writer.release(failureCause, at);
     if (value === 'Enabled') {
       this.#scheduled = this.#starting;

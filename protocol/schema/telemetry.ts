@@ -5,7 +5,7 @@ import { inflate } from '../columns/inflate.ts';
 import { type Coding, integersOf } from '../columns/integers.ts';
 import { NumberReader, NumberWriter, REACH } from '../columns/numbers.ts';
 import { VigieError } from '../errors.ts';
-import { type Slot, type SlotValue, slotById } from '../slots.ts';
+import { type Slot, type SlotValue, slotById, slots } from '../slots.ts';
 import { count } from './count.ts';
 import { bytes, instant, record, required, type Static } from './fields.ts';
 
@@ -58,10 +58,8 @@ interface Track {
   readonly series: Gathering;
 }
 
-/** Whether readings of the slot can travel as telemetry. */
-export function isTelemetry(slot: Slot): boolean {
-  return integersOf(slot) !== undefined;
-}
+/** The slots whose readings can travel as telemetry. */
+export const telemetrySlots: ReadonlySet<Slot> = new Set(slots.filter((slot) => integersOf(slot) !== undefined));
 
 /**
  * The columns of readings given in any order of slots; the order within a slot is kept, as are equal times.

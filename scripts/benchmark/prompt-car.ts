@@ -69,7 +69,7 @@ export async function startPromptCar({ vin, url, profile, keys, directory }: Pro
     },
   );
   agent.start();
-  const intake = agent.intake(decoderFor(vehicle, agent.wanted, simulation.buses));
+  const intake = agent.intake(() => decoderFor(vehicle, agent.wanted, simulation.buses));
   lamps.receive = intake;
   await simulation.start(intake);
   lamps.tell(0);

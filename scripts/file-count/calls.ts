@@ -19,12 +19,12 @@ export class CallCount {
     return count;
   }
 
-  /** Files of the agent in which a function was called since the last time, in order of their names. */
-  async take(): Promise<readonly string[]> {
+  /** Files of the agent in which a function was called at least so often since the last time, in order of their names. */
+  async take(least = 1): Promise<readonly string[]> {
     const { result } = await this.#session.post('Profiler.takePreciseCoverage');
     return result
       .filter(({ url }) => url.startsWith('file:'))
-      .filter(({ functions }) => functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0))
+      .filter(({ functions }) => functions.some(({ ranges }) => (ranges[0]?.count ?? 0) >= least))
       .map(({ url }) => relative(root, fileURLToPath(url)).split(sep).join('/'))
       .filter((file) => !/^(\.\.|node_modules|scripts)\//.test(file) && !standIns.test(file))
       .sort();

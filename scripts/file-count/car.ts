@@ -116,7 +116,7 @@ export class CountedCar {
     };
     const sender: FrameSender = {
       send: async () => {
-        if (this.#answer !== undefined) setImmediate(this.#receive, this.#frame(this.#answer));
+        if (this.#answer !== undefined) setImmediate(this.#receive, this.#batch([this.#answer]));
       },
     };
     const { profile } = this.#vehicle;
@@ -160,9 +160,9 @@ export class CountedCar {
     await simulation.stop();
   }
 
-  /** A batch of one frame with these signals, others 0, as of now. */
-  frame(message: string, signals: Readonly<Record<string, number>>): FrameBatch {
-    return this.#frame(this.#codec.encode(message, signals));
+  /** A batch of so many frames, the n-th with these signals, others 0, as of now. */
+  frames(message: string, count: number, signals: (n: number) => Readonly<Record<string, number>>): FrameBatch {
+    return this.#batch(Array.from({ length: count }, (_, n) => this.#codec.encode(message, signals(n))));
   }
 
   receive(batch: FrameBatch): void {
@@ -178,18 +178,19 @@ export class CountedCar {
     return this.#stop();
   }
 
-  #frame({ id, data }: NamedFrame): FrameBatch {
-    const payload = new Uint8Array(8);
-    payload.set(data);
+  #batch(frames: readonly NamedFrame[]): FrameBatch {
+    const count = frames.length;
+    const data = new Uint8Array(count * 8);
+    for (const [n, frame] of frames.entries()) data.set(frame.data, n * 8);
     return {
-      count: 1,
-      at: Float64Array.of(this.clock.now()),
-      id: Uint32Array.of(id),
-      bus: new Uint8Array(1),
-      flags: new Uint8Array(1),
-      length: Uint8Array.of(data.length),
-      offset: new Uint32Array(1),
-      data: payload,
+      count,
+      at: new Float64Array(count).fill(this.clock.now()),
+      id: Uint32Array.from(frames, ({ id }) => id),
+      bus: new Uint8Array(count),
+      flags: new Uint8Array(count),
+      length: Uint8Array.from(frames, ({ data }) => data.length),
+      offset: Uint32Array.from(frames, (_, n) => n * 8),
+      data,
     };
   }
 }

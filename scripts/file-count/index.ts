@@ -17,12 +17,15 @@ import { CountedCar } from './car.ts';
 
 const VIN = 'VF3VGEBENCH000001';
 const SECOND = 1_000;
+/** In the batches that are counted. */
+const FRAMES = 50;
 const PAGE = 'docs/architecture.md';
 
 const titles = {
-  repeated: 'A frame that says what the last of its identifier said',
-  changed: 'A frame in which one value has changed',
-  faster: 'A frame in which the speed has changed, on which trips, crashes and alerts depend',
+  changed: 'For each frame in which a value has changed',
+  repeated: 'For each frame that says what the last of its identifier said',
+  faster: 'For each frame in which the speed has changed, by which trips are made',
+  batch: 'Once for a batch of frames, beside those',
   command: 'A command, from the link to `Success`, all that it uses of disk, broker and frames included',
   own: 'Of these, the files that 30 seconds of a drive do not call: the command’s own',
 } as const;
@@ -60,11 +63,12 @@ async function count(folder: string): Promise<Counted> {
     await clock.pass(SECOND / 4);
     if (outcome !== 'Success') throw new Error(`the command ended as ${outcome}`);
   };
-  const frame = async (batch: FrameBatch): Promise<readonly string[]> => {
+  /** Gives a batch of so many frames; the files in which a function is called for each of them. */
+  const frames = async (batch: FrameBatch): Promise<readonly string[]> => {
     await betweenTicks();
     await calls?.take();
     car.receive(batch);
-    return (await calls?.take()) ?? [];
+    return (await calls?.take(batch.count)) ?? [];
   };
   let calls: CallCount | undefined;
 
@@ -75,15 +79,19 @@ async function count(folder: string): Promise<Counted> {
   const ofCommand = await calls.take();
 
   await car.live('loop', 20 * SECOND, 30 * SECOND);
-  for (let n = 0; n < 50; n++) {
-    car.receive(car.frame('MOTION', { Speed: 30 + n / 10, Moving: 1 }));
-    car.receive(car.frame('ENGINE', { IntakeTemp: 10 + (n % 10) }));
+  const temperatures = (from: number): FrameBatch =>
+    car.frames('ENGINE', FRAMES, (n) => ({ IntakeTemp: from + (n % 2) }));
+  const speeds = (from: number): FrameBatch =>
+    car.frames('MOTION', FRAMES, (n) => ({ Speed: from + n / 10, Moving: 1 }));
+  const same = (): FrameBatch => car.frames('ENGINE', FRAMES, () => ({ IntakeTemp: 30 }));
+  for (const warm of [temperatures(10), speeds(30), same()]) {
+    car.receive(warm);
     await clock.pass(20);
   }
-  const warm = car.frame('ENGINE', { IntakeTemp: 30 });
-  const changed = await frame(warm);
-  const repeated = await frame(warm);
-  const faster = await frame(car.frame('MOTION', { Speed: 40, Moving: 1 }));
+  const repeated = await frames(same());
+  const changed = await frames(temperatures(20));
+  const faster = await frames(speeds(35));
+  const batch = await frames(car.frames('ENGINE', 1, () => ({ IntakeTemp: 40 })));
   await calls.take();
   await car.live('loop', 30 * SECOND, 60 * SECOND);
   const drive = await calls.take();
@@ -95,6 +103,7 @@ async function count(folder: string): Promise<Counted> {
     repeated,
     changed,
     faster,
+    batch: batch.filter((file) => !changed.includes(file)),
     command: ofCommand,
     own: ofCommand.filter((file) => !drive.includes(file)),
   };

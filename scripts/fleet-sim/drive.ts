@@ -56,7 +56,7 @@ export async function recordDrive(minutes: number): Promise<readonly Departure[]
   );
   agent.start();
   agent.up();
-  await car.start(agent.intake(decoderFor(vehicle, agent.wanted, car.buses)));
+  await car.start(agent.intake(() => decoderFor(vehicle, agent.wanted, car.buses)));
   await clock.settle(minutes * 60_000, 1000);
   await car.stop();
   const stopped = agent.stop();

@@ -117,7 +117,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   );
   agent.start();
   link.open(agent);
-  await car.start(agent.intake(decoderFor(vehicle, agent.wanted, car.buses)));
+  await car.start(agent.intake(() => decoderFor(vehicle, agent.wanted, car.buses)));
 
   const planned = troubles({ seed, length, every: options.every, outage: options.outage });
   const way = new Way(relay, broker);

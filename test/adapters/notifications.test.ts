@@ -8,7 +8,7 @@ import type { Side } from '../../protocol/interface/operation.ts';
 import type { Body } from '../../protocol/schema/message.ts';
 import { extensionTypes, telemetrySections } from '../../protocol/schema/monitor/extensions.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
-import { isTelemetry, telemetryFromReadings } from '../../protocol/schema/telemetry.ts';
+import { telemetryFromReadings, telemetrySlots } from '../../protocol/schema/telemetry.ts';
 import { assemble, type SlotValue, slots, statusObjects } from '../../protocol/slots.ts';
 import { CallbackRig, vehicle, webhook } from '../agent/callbacks/rig.ts';
 import { knowledge } from '../protocol/schema/arbitrary.ts';
@@ -105,7 +105,7 @@ const alarm: Body<'alarm'> = {
 function contentsOf(values: readonly (SlotValue | undefined)[], readings: boolean) {
   const all = slots.map((slot) => {
     if (slot.path === 'privacy.state') return 'None';
-    return readings && !isTelemetry(slot) ? undefined : values[slot.index];
+    return readings && !telemetrySlots.has(slot) ? undefined : values[slot.index];
   });
   return { all, contents: assemble(all, new Float64Array(statusObjects.length).fill(T)) };
 }
@@ -153,7 +153,7 @@ class World {
     const car = carOf({ status, records, monitors: noMonitors, callbacks, remotes, openTrip: () => this.openTrip });
     this.#asker = new Asker({ ...car, vehicle: { ...car.vehicle, ...vehicle, id: vehicle.vid } });
     const taken = slots
-      .filter((slot) => isTelemetry(slot) && all[slot.index] !== undefined)
+      .filter((slot) => telemetrySlots.has(slot) && all[slot.index] !== undefined)
       .map((slot) => ({ slot, value: all[slot.index] as SlotValue, at: T }));
     rig.records.put('telemetry', { id: 'r1', at: T, record: telemetryFromReadings(taken) });
     this.#monitors = new Monitors({

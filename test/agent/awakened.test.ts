@@ -47,7 +47,7 @@ function setUp(sends: boolean) {
     },
   );
   agent.start();
-  const intake = agent.intake({ decode: () => undefined });
+  const intake = agent.intake(() => ({ decode: () => undefined }));
   /** A batch of frames with these identifiers; none: what a receiver was woken for in vain. */
   const hear = (ids: readonly number[], flags = 0): void => {
     const batch: FrameBatch = {

@@ -33,3 +33,30 @@ describe('how old a value may be', () => {
     expect(status.current(plugged, T + 3_000)).toBe(true);
   });
 });
+
+test('an observer of Status that names the slots it watches is told of changes of these only', () => {
+  const status = new Status();
+  const told: string[] = [];
+  status.observe({ watches: [speed], changed: ({ path }, value) => void told.push(`${path} ${value}`) });
+  status.write(plugged, true, T);
+  status.write(speed, 50, T);
+  expect(told).toEqual(['kinetic.speed 50']);
+});
+
+test('an observer of Status that has left is told nothing more', () => {
+  const status = new Status();
+  const told: string[] = [];
+  const observer = (name: string) => ({
+    changed: () => void told.push(`${name} changed`),
+    removed: () => void told.push(`${name} removed`),
+    settled: () => void told.push(`${name} settled`),
+  });
+  const [leaves, stays] = [observer('leaves'), observer('stays')];
+  status.observe(leaves);
+  status.observe(stays);
+  status.unobserve(leaves);
+  status.write(speed, 50, T);
+  status.settle(T);
+  status.remove(speed, T);
+  expect(told).toEqual(['stays changed', 'stays settled', 'stays removed']);
+});

@@ -49,7 +49,7 @@ async function bench(minutes: number): Promise<Told[]> {
   agent.start();
   agent.up();
   const begin = clock.monotonic();
-  await car.start(agent.intake(decoderFor(vehicle, agent.wanted, car.buses)));
+  await car.start(agent.intake(() => decoderFor(vehicle, agent.wanted, car.buses)));
   await clock.settle(minutes * MINUTE, 1_000);
   await car.stop();
   const stopped = agent.stop();

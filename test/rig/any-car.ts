@@ -134,7 +134,7 @@ export class AnyCar {
       for (const [signal, value] of said) sink.reading(signal, value, value, clock.now());
       sink.settled(clock.now());
     };
-    const take = agent.intake({ decode });
+    const take = agent.intake(() => ({ decode }));
     /** All of it in one frame. */
     const says = (all: Said): void => {
       said = all;

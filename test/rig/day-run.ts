@@ -156,7 +156,7 @@ export class Life {
       }
     }
     store.memory.keep(() => [[FEED, { frame: this.#frame, elapsed: clock.elapsed }]]);
-    this.#intake = this.agent.intake(new DbcDecoder(this.agent.wanted, vehicle.databases, log.buses));
+    this.#intake = this.agent.intake(() => new DbcDecoder(this.agent.wanted, vehicle.databases, log.buses));
   }
 
   /** The next frame to be fed. */

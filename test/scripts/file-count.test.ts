@@ -20,14 +20,16 @@ function listsOf(text: string): ReadonlyMap<string, readonly string[]> {
   return lists;
 }
 
-test('the page on architecture lists every file that a frame and a command call', async () => {
+test('a frame and a command call no more of our files than the page on architecture says', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [script]);
   const measured = listsOf(stdout);
   const written = listsOf(page);
   expect([...written.keys()]).toEqual([...measured.keys()]);
-  expect(measured.size).toBe(5);
+  expect(measured.size).toBe(6);
   for (const [title, files] of measured) {
-    const unlisted = files.filter((file) => written.get(title)?.includes(file) !== true);
-    expect(unlisted, `${title}: run \`npm run count-files -- --write\``).toEqual([]);
+    const listed = written.get(title) ?? [];
+    const news = files.filter((file) => !listed.includes(file));
+    const advice = `${title}: ${news.join(', ')}. If that has a reason, run \`npm run count-files -- --write\``;
+    expect(files.length, advice).toBeLessThanOrEqual(listed.length);
   }
 }, 120_000);

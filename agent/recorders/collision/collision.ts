@@ -4,7 +4,7 @@ import { VigieError } from '../../../protocol/errors.ts';
 import { shiftInstants } from '../../../protocol/instants.ts';
 import { type CollisionRule, recordingDefaults } from '../../../protocol/recording.ts';
 import { type Collision, collisionSchema } from '../../../protocol/schema/collision.ts';
-import { telemetryFromReadings } from '../../../protocol/schema/telemetry.ts';
+import { telemetryFromReadings, telemetrySlots } from '../../../protocol/schema/telemetry.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../../protocol/slots.ts';
 import { presentPosition } from '../../position.ts';
 import type { Records } from '../../records.ts';
@@ -63,6 +63,7 @@ export interface CollisionParts {
  */
 export class CollisionRecorder implements Recorder {
   readonly name = 'collision';
+  readonly watches = new Set([...telemetrySlots, emergencyCall]);
   readonly #parts: CollisionParts;
   readonly #rule: CollisionRule;
   readonly #accelerometer = new Accelerometer();
@@ -75,6 +76,8 @@ export class CollisionRecorder implements Recorder {
   readonly #report = new CrashReport();
   /** An emergency call was triggered in the frame that is being read. */
   #called = false;
+  /** The frame that is being read says something of a crash. */
+  #reported = false;
 
   constructor(parts: CollisionParts) {
     this.#parts = parts;
@@ -93,16 +96,18 @@ export class CollisionRecorder implements Recorder {
   }
 
   channel(channel: Channel, value: SlotValue): void {
-    this.#report.take(channel, value);
+    if (this.#report.take(channel, value)) this.#reported = true;
   }
 
   channelAbsent(channel: Channel): void {
-    this.#report.take(channel, undefined);
+    if (this.#report.take(channel, undefined)) this.#reported = true;
   }
 
   settled(at: number): void {
+    if (!this.#called && !this.#reported) return;
     const called = this.#called;
     this.#called = false;
+    this.#reported = false;
     const change = this.#report.settle();
     if (change === undefined) {
       if (called) this.#collided(at, {});

@@ -1,4 +1,4 @@
-import { isTelemetry, type Reading } from '../../../protocol/schema/telemetry.ts';
+import { type Reading, telemetrySlots } from '../../../protocol/schema/telemetry.ts';
 import { type Slot, type SlotValue, slotById } from '../../../protocol/slots.ts';
 
 /** Bound on the readings kept, about 500 changes a second for ten seconds. */
@@ -20,7 +20,7 @@ export class RecentReadings {
   }
 
   take(slot: Slot, value: SlotValue, at: number): void {
-    if (!isTelemetry(slot)) return;
+    if (!telemetrySlots.has(slot)) return;
     const moment = Math.round(at);
     const last = this.#readings.at(-1);
     if (last !== undefined && moment < last.at) this.#ordered = false;

@@ -52,7 +52,6 @@ function rig() {
     status: new Status(),
     log: new MemoryLog(),
     actuator,
-    asleep: (action) => actuator.asleep(action),
     busy: () => false,
     changed: () => undefined,
     rules: { busSilentAfter: SILENCE, wakeTimeout: WAKING },

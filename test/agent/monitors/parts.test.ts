@@ -65,20 +65,20 @@ describe('the context of an event', () => {
 
   test('is there only while a monitor asks for it, or its rest is still to come', () => {
     const context = new MonitorContext();
-    context.take(speed, 10, T);
+    context.ring?.take(speed, 10, T);
     context.keep(true);
     expect(context.before(T + 9, 10)).toBeUndefined();
-    context.take(speed, 20, T + 1);
+    context.ring?.take(speed, 20, T + 1);
     context.keep(true);
     expect(values(context.before(T + 9, 10))).toEqual([['kinetic.speed', [1], [20]]]);
     expect(context.before(T + 9, 0)).toBeUndefined();
     expect(context.before(T + 1, 0)).toBeUndefined();
     context.expect(event(T + 1), 10);
     context.keep(false);
-    context.take(speed, 30, T + 2);
+    context.ring?.take(speed, 30, T + 2);
     expect(context.tick(T + 11).map(({ telemetry }) => values(telemetry))).toEqual([[['kinetic.speed', [2], [30]]]]);
     context.keep(false);
-    context.take(speed, 40, T + 12);
+    context.ring?.take(speed, 40, T + 12);
     context.keep(true);
     expect(context.before(T + 12, 10)).toBeUndefined();
   });
@@ -95,10 +95,10 @@ describe('the context of an event', () => {
     context.keep(true);
     context.expect(event(T), 10);
     context.expect(event(T), 0);
-    for (const at of [0, 1]) context.take(speed, at, T + at);
+    for (const at of [0, 1]) context.ring?.take(speed, at, T + at);
     context.altered = false;
     expect([context.tick(T + 9), context.altered]).toEqual([[], false]);
-    for (const at of [10, 11]) context.take(speed, at, T + at);
+    for (const at of [10, 11]) context.ring?.take(speed, at, T + at);
     const [rest, ...more] = context.tick(T + 12);
     expect(more).toEqual([]);
     expect(rest).toMatchObject({ id: 'e0', monitorId: 'm', at: T, refresh: false, complement: true });
@@ -126,8 +126,8 @@ describe('the context of an event', () => {
   test('says nothing of what is no longer known, and of nothing', () => {
     const context = new MonitorContext();
     context.keep(true);
-    context.take(speed, 20, T + 1);
-    context.forget(speed);
+    context.ring?.take(speed, 20, T + 1);
+    context.ring?.forget(speed);
     context.expect(event(T), 10);
     expect(context.before(T + 9, 10)).toBeUndefined();
     expect(context.tick(T + 10)).toEqual([]);

@@ -16,6 +16,7 @@ function drive() {
   let recorder = make();
   rig.connect({
     name: 'latest',
+    watches: recorder.watches,
     changed: (...change) => recorder.changed(...change),
     removed: (slot) => recorder.removed(slot),
     tick: () => undefined,

@@ -7,7 +7,6 @@ import { NumberWriter } from '../../../protocol/columns/numbers.ts';
 import { numberedSlots } from '../../../protocol/columns/slot-numbers.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import {
-  isTelemetry,
   type Reading,
   readingsFromTelemetry,
   type Telemetry,
@@ -15,6 +14,7 @@ import {
   telemetryFromReadings,
   telemetryJson,
   telemetrySchema,
+  telemetrySlots,
   timeResolutions,
 } from '../../../protocol/schema/telemetry.ts';
 import { type Slot, slotByPath, slots } from '../../../protocol/slots.ts';
@@ -22,7 +22,7 @@ import { readingsOf, slotNumbers } from '../columns/naive.ts';
 import { slotValue } from './arbitrary.ts';
 
 const valid = new Ajv2020({ strict: false }).compile(telemetrySchema);
-const travelling = slots.filter(isTelemetry);
+const travelling = [...telemetrySlots];
 
 const readingOf = (slot: Slot, at: fc.Arbitrary<number>): fc.Arbitrary<Reading> =>
   fc.record({ slot: fc.constant(slot), value: slotValue(slot), at });
@@ -237,7 +237,7 @@ describe('telemetry', () => {
     refused('stolen.startPosition', {});
     refused('alarm.trigger.startAt', 0.5);
     refused('alarm.trigger.startAt', 2 ** 52);
-    expect(slots.filter((slot) => !isTelemetry(slot)).map(({ kind }) => kind)).not.toContain('quantity');
+    expect(slots.filter((slot) => !telemetrySlots.has(slot)).map(({ kind }) => kind)).not.toContain('quantity');
   });
 
   test('carries as many readings as it may, of whatever kind, and no more', () => {

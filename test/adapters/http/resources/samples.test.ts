@@ -2,16 +2,15 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { samplesOf } from '../../../../adapters/http/resources/samples.ts';
 import {
-  isTelemetry,
   type Reading,
   readingsFromTelemetry,
   telemetryFromReadings,
+  telemetrySlots,
 } from '../../../../protocol/schema/telemetry.ts';
-import { slots } from '../../../../protocol/slots.ts';
 import { slotValue } from '../../../protocol/schema/arbitrary.ts';
 import { MIDNIGHT } from '../../../rig/day.ts';
 
-const some = slots.filter(isTelemetry).slice(0, 12);
+const some = [...telemetrySlots].slice(0, 12);
 
 /** Readings of a few slots within some seconds, often at the same time. */
 const readings: fc.Arbitrary<Reading[]> = fc.array(
