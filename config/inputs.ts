@@ -123,9 +123,35 @@ export function readInputs(input: ConfigurationInput, beside: Beside, findings: 
   };
 }
 
-const origins = ['simulated', 'log', 'socketcan', 'slcan'] as const;
-/** Members that belong to one origin. */
-const belongs = { speed: 'log', loop: 'log', bitrate: 'slcan' } as const;
+type Entry = CanInputInput & { readonly beside: Beside };
+
+/** Where frames of a bus can come from: members of an entry that nothing else has, and what the entry comes to. */
+const origins = {
+  socketcan: {
+    members: [],
+    read: ({ socketcan = '' }: Entry) => ({ kind: 'socketcan', interface: socketcan }),
+  },
+  slcan: {
+    members: ['bitrate'],
+    read: ({ slcan = '', bitrate }: Entry) => ({ kind: 'slcan', address: slcan, bitrate: readBitRate(bitrate) }),
+  },
+  log: {
+    members: ['speed', 'loop'],
+    read: ({ log = '-', speed, loop, beside }: Entry) => ({
+      kind: 'log',
+      log: log === '-' ? log : beside(log),
+      speed: speed ?? configurationDefaults.speed,
+      loop: loop ?? configurationDefaults.loop,
+    }),
+  },
+  simulated: { members: [], read: () => ({ kind: 'simulated' }) },
+} as const satisfies {
+  readonly [K in CanInput['kind']]: {
+    readonly members: readonly (keyof CanInputInput)[];
+    read(entry: Entry): Omit<Extract<CanInput, { readonly kind: K }>, 'bus' | 'line'>;
+  };
+};
+const originNames = Object.keys(origins) as CanInput['kind'][];
 
 function readCan(listed: readonly CanInputInput[], beside: Beside, findings: Findings): CanInput[] {
   const inputs: CanInput[] = [];
@@ -134,16 +160,19 @@ function readCan(listed: readonly CanInputInput[], beside: Beside, findings: Fin
     const at = pointer('can', index);
     if (!findings.sound(at)) continue;
     const { bus, log } = input;
-    const given = origins.filter((name) => input[name] !== undefined && input[name] !== false);
+    const given = originNames.filter((name) => input[name] !== undefined && input[name] !== false);
     const [kind] = given;
     if (kind === undefined || given.length > 1) {
-      const choices = '`socketcan`, `slcan`, `log` and `simulated: true`';
+      const named = originNames.map((name) => (name === 'simulated' ? '`simulated: true`' : `\`${name}\``));
+      const choices = `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
       findings.error(at, `bus ${bus} needs exactly one of ${choices}`);
       continue;
     }
-    for (const [name, origin] of Object.entries(belongs) as [keyof typeof belongs, (typeof origins)[number]][]) {
-      if (input[name] === undefined || origin === kind) continue;
-      findings.error(`${at}/${name}`, `${name} is for ${origin === 'log' ? 'a log' : origin}`, `remove ${name}`);
+    for (const origin of originNames) {
+      for (const name of origins[origin].members) {
+        if (input[name] === undefined || origin === kind) continue;
+        findings.error(`${at}/${name}`, `${name} is for ${origin === 'log' ? 'a log' : origin}`, `remove ${name}`);
+      }
     }
     if (log === '-') {
       if (standardInput) findings.error(`${at}/log`, 'standard input is read by another entry already');
@@ -158,30 +187,10 @@ function readCan(listed: readonly CanInputInput[], beside: Beside, findings: Fin
       if (trouble !== undefined) findings.error(`${at}/log`, `${beside(log)} cannot be read: ${trouble}`, fix);
     }
     if (input.slcan !== undefined) checkAddress(input.slcan, `${at}/slcan`, findings);
-    inputs.push(canInput(kind, input, beside, findings.line(at)));
+    const read = origins[kind].read({ ...input, beside });
+    inputs.push({ bus, line: findings.line(at), ...read } as CanInput);
   }
   return inputs;
-}
-
-function canInput(kind: (typeof origins)[number], input: CanInputInput, beside: Beside, line: number): CanInput {
-  const { bus, log = '-', speed, loop, socketcan = '', slcan = '', bitrate } = input;
-  switch (kind) {
-    case 'simulated':
-      return { kind, bus, line };
-    case 'socketcan':
-      return { kind, bus, interface: socketcan, line };
-    case 'slcan':
-      return { kind, bus, address: slcan, bitrate: readBitRate(bitrate), line };
-    case 'log':
-      return {
-        kind,
-        bus,
-        log: log === '-' ? log : beside(log),
-        speed: speed ?? configurationDefaults.speed,
-        loop: loop ?? configurationDefaults.loop,
-        line,
-      };
-  }
 }
 
 function readBitRate(written: number | string | undefined): number {
