@@ -2,10 +2,11 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
+import { type CallbackSettings, callbackSettings } from '../protocol/settings.ts';
 import { checkAwaited } from './awaited-file.ts';
-import { configurationDefaults } from './defaults.ts';
-import { closed, line, listOf, number, truth } from './fields.ts';
+import { closed, line, listOf, truth } from './fields.ts';
 import type { Findings } from './findings.ts';
+import { members, readSettings } from './settings.ts';
 
 export const callbacksSchema = closed(
   {
@@ -21,9 +22,7 @@ export const callbacksSchema = closed(
     ),
     allowHttp: Type.Optional(truth('http:// and ws:// are allowed, not only https:// and wss://')),
     ca: Type.Optional(line('Certificates (PEM) of the authorities that receivers are checked against')),
-    queueLimit: Type.Optional(
-      number('Events that wait for one receiver at most; beyond it the oldest goes', { minimum: 100, maximum: 20_000 }),
-    ),
+    ...members(callbackSettings),
     push: Type.Optional(
       closed(
         {
@@ -46,11 +45,10 @@ export const callbacksSchema = closed(
 export type CallbacksInput = Static<typeof callbacksSchema>;
 
 /** Paths are absolute. */
-export interface CallbacksConfiguration {
+export interface CallbacksConfiguration extends CallbackSettings {
   readonly networks: readonly string[];
   readonly allowHttp: boolean;
   readonly ca?: string;
-  readonly queueLimit: number;
   readonly push?: {
     readonly subject: string;
     readonly publicKey: string;
@@ -65,8 +63,8 @@ export function readCallbacks(
   beside: (path: string) => string,
   findings: Findings,
 ): CallbacksConfiguration {
-  const { queueLimit } = configurationDefaults.callbacks;
-  if (input === undefined || !findings.sound('/callbacks')) return { networks: [], allowHttp: false, queueLimit };
+  const settings = readSettings(callbackSettings, input, '/callbacks', findings);
+  if (input === undefined || !findings.sound('/callbacks')) return { networks: [], allowHttp: false, ...settings };
   const { networks = [], allowHttp = false, ca, push } = input;
   for (const [index, network] of networks.entries()) {
     if (isNetwork(network)) continue;
@@ -81,7 +79,7 @@ export function readCallbacks(
     networks,
     allowHttp,
     ...(ca === undefined ? {} : { ca: beside(ca) }),
-    queueLimit: Math.floor(input.queueLimit ?? queueLimit),
+    ...settings,
     ...(push === undefined || privateKeyFile === undefined ? {} : { push: { ...push, privateKeyFile } }),
   };
 }

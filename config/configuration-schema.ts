@@ -2,11 +2,19 @@
 
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
+import {
+  commandSettings,
+  healthSettings,
+  linkSettings,
+  outboxSettings,
+  recordingSettings,
+} from '../protocol/settings.ts';
 import { callbacksSchema } from './callbacks.ts';
-import { choice, closed, duration, format, line, listOf, NAME, number, size, truth } from './fields.ts';
+import { choice, closed, format, line, listOf, NAME, number, truth } from './fields.ts';
 import { httpSchema } from './http.ts';
 import { monitorsSchema } from './monitors.ts';
 import { powerSchema } from './power.ts';
+import { members } from './settings.ts';
 
 /** The configuration format that this version reads. */
 export const configurationVersion = 1;
@@ -89,8 +97,7 @@ const gnss = closed(
 const record = closed(
   {
     folder: file('Folder of the recordings; created if missing'),
-    size: Type.Optional(size('Bytes after which the next file is begun')),
-    keep: Type.Optional(number('Files that are kept', { minimum: 1, maximum: 10_000 })),
+    ...members(recordingSettings),
   },
   'Frames of all live buses as candump logs',
 );
@@ -120,7 +127,7 @@ const mqtt = closed(
     cert: Type.Optional(file("The vehicle's certificate (PEM); its common name is the VIN")),
     key: Type.Optional(file('Private key of the certificate (PEM)')),
     crl: Type.Optional(file('Revocation lists (PEM) of the authorities of the broker')),
-    keepalive: Type.Optional(duration('Silence after which the broker is asked for a sign of life')),
+    ...members(linkSettings),
   },
   'The way to the cloud',
 );
@@ -145,20 +152,12 @@ export const configurationSchema = closed(
       closed(
         {
           trust: file('The keys that may give commands, and which'),
-          maxValidity: Type.Optional(duration('Longest time between issue and expiry of a command')),
+          ...members(commandSettings),
         },
         'Remote commands; without it none is accepted',
       ),
     ),
-    outbox: Type.Optional(
-      closed(
-        {
-          limit: Type.Optional(size('Most that may wait on disk')),
-          batch: Type.Optional(duration('Readings and waypoints travel together for so long')),
-        },
-        'Messages that wait for their acknowledgement',
-      ),
-    ),
+    outbox: Type.Optional(closed(members(outboxSettings), 'Messages that wait for their acknowledgement')),
     metrics: Type.Optional(
       closed(
         {
@@ -171,12 +170,7 @@ export const configurationSchema = closed(
         'Counters in the format of Prometheus',
       ),
     ),
-    health: Type.Optional(
-      closed(
-        { every: Type.Optional(duration('The cloud is told so often how the agent fares')) },
-        'How the agent fares',
-      ),
-    ),
+    health: Type.Optional(closed(members(healthSettings), 'How the agent fares')),
     power: Type.Optional(powerSchema),
     http: Type.Optional(httpSchema),
     callbacks: Type.Optional(callbacksSchema),

@@ -1,10 +1,10 @@
 /** vigie.yaml: from what people write to plain data with all checks done. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { DAY } from '../protocol/calendar.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { suggestion } from '../protocol/nearest.ts';
+import { type CommandSettings, commandSettings, type OutboxSettings, outboxSettings } from '../protocol/settings.ts';
 import { checkAwaited } from './awaited-file.ts';
 import { type CallbacksConfiguration, readCallbacks } from './callbacks.ts';
 import { type ConfigurationInput, configurationSchema } from './configuration-schema.ts';
@@ -20,15 +20,13 @@ import { type CanInput, type GnssInput, type ObdInput, type RecordingSettings, r
 import { type MonitorsConfiguration, readMonitorsSection } from './monitors.ts';
 import { type MqttConfiguration, readMqtt } from './mqtt.ts';
 import { type PowerConfiguration, readPower } from './power.ts';
-import { readDuration, readSize } from './quantities.ts';
 import { readService, type ServiceConfiguration } from './service.ts';
+import { readSettings } from './settings.ts';
 import { isProfilePath, shippedNames, shippedProfiles } from './shipped.ts';
 
-export interface CommandConfiguration {
+export interface CommandConfiguration extends CommandSettings {
   /** File of the keys that may give commands. */
   readonly trust: string;
-  /** Longest time between issue and expiry of a command, ms. */
-  readonly maxValidity: number;
 }
 
 /** All paths are absolute, times in ms, sizes in bytes. */
@@ -48,11 +46,7 @@ export interface Configuration extends ServiceConfiguration {
   readonly mqtt: MqttConfiguration;
   /** Absent: no remote command is accepted. */
   readonly commands?: CommandConfiguration;
-  readonly outbox: {
-    readonly limit: number;
-    /** Readings and waypoints travel together for so long, ms. */
-    readonly batch: number;
-  };
+  readonly outbox: OutboxSettings;
   readonly power: PowerConfiguration;
   /** Absent: the interface is not served. */
   readonly http?: HttpConfiguration;
@@ -73,9 +67,6 @@ export interface ConfigurationReading {
   readonly configuration?: Configuration;
   readonly diagnostics: Diagnostic[];
 }
-
-/** A journal segment and one of each class must fit, or nothing could be kept. */
-const SMALLEST_OUTBOX = 2 ** 20;
 
 /**
  * Loads vigie.yaml, with the variables of `environment` (see {@link variables} in environment.ts) in place of members.
@@ -114,13 +105,8 @@ function readConfiguration(
   const profile = typeof input.profile === 'string' ? input.profile : '';
   const data = beside(typeof input.data === 'string' ? input.data : configurationDefaults.data);
   const commands = readCommands(input, beside, data, findings);
-  const limit = findings.sound('/outbox') ? input.outbox?.limit : undefined;
-  const batch = findings.sound('/outbox') ? input.outbox?.batch : undefined;
   const level = findings.sound('/log') ? input.log?.level : undefined;
-  const outboxLimit = limit === undefined ? configurationDefaults.outbox.limit : readSize(limit);
-  if (outboxLimit < SMALLEST_OUTBOX) {
-    findings.error('/outbox/limit', 'too little to keep what must not be lost', 'write at least 1MiB');
-  }
+  const outbox = readSettings(outboxSettings, input.outbox, '/outbox', findings);
   const mqtt = readMqtt(input.mqtt, beside, findings);
   const http = readHttp(input.http, beside, findings);
   const monitors = readMonitorsSection(input.monitors, beside, findings);
@@ -139,10 +125,7 @@ function readConfiguration(
     ...readInputs(input, beside, findings),
     mqtt,
     ...(commands === undefined ? {} : { commands }),
-    outbox: {
-      limit: outboxLimit,
-      batch: batch === undefined ? configurationDefaults.outbox.batch : readDuration(batch),
-    },
+    outbox,
     power: readPower(input.power, mqtt.keepalive, findings),
     ...readService(input, beside, findings),
     ...(http === undefined ? {} : { http }),
@@ -200,10 +183,6 @@ export function readSecret(file: string): string {
   return secret;
 }
 
-/** Commands of the unit's own interface are valid for two minutes. */
-const SHORTEST_VALIDITY = 120_000;
-const LONGEST_VALIDITY = 30 * DAY;
-
 function readCommands(
   { commands }: ConfigurationInput,
   beside: (path: string) => string,
@@ -217,12 +196,5 @@ function readCommands(
     const message = 'the agent keeps there what commands have changed of the keys';
     findings.error('/commands/trust', message, 'put the trust file into another folder');
   }
-  const maxValidity =
-    commands.maxValidity === undefined
-      ? configurationDefaults.commands.maxValidity
-      : readDuration(commands.maxValidity);
-  if (maxValidity < SHORTEST_VALIDITY || maxValidity > LONGEST_VALIDITY) {
-    findings.error('/commands/maxValidity', 'the validity of commands must be 2m to 30d', 'write e.g. 24h');
-  }
-  return { trust, maxValidity };
+  return { trust, ...readSettings(commandSettings, commands, '/commands', findings) };
 }

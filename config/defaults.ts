@@ -1,6 +1,17 @@
 /** Every default, in the units of the loaded documents (ms, bytes, m, degrees), with its reason. */
 
 import { recordingDefaults } from '../protocol/recording.ts';
+import {
+  callbackSettings,
+  commandSettings,
+  defaultsOf,
+  healthSettings,
+  interfaceSettings,
+  linkSettings,
+  outboxSettings,
+  powerSettings,
+  recordingSettings,
+} from '../protocol/settings.ts';
 
 /** Profile: what a member that is left out means. */
 export const profileDefaults = {
@@ -54,55 +65,17 @@ export const configurationDefaults = {
   loop: false,
   /** What nearly every car's OBD connector has (ISO 15765-4). */
   bitrate: 500_000,
-  record: {
-    /** About half an hour of a bus at 2,000 frames a second; opens in any editor. */
-    size: 64 * 2 ** 20,
-    /** Half a gigabyte, which the smallest card has. */
-    keep: 8,
-  },
+  record: defaultsOf(recordingSettings),
   mqtt: {
     /** 5 has what the topics want (expiry, correlation); a broker that lacks it is common. */
     protocol: 'auto',
-    /** Below the five minutes after which mobile networks commonly forget an idle connection. */
-    keepalive: 60_000,
+    ...defaultsOf(linkSettings),
   },
-  outbox: {
-    /** About a week of driving two hours a day, and small on the smallest flash. */
-    limit: 64 * 2 ** 20,
-    /** A reading takes half the bytes it would take alone; who watches live has Status within seconds. */
-    batch: 60_000,
-  },
-  commands: {
-    /** Commands are for now, or for when the car is next online. After a restore of all records one can be repeated for this long. */
-    maxValidity: 24 * 3_600_000,
-  },
-  power: {
-    /** Interface 3.19.2: three minutes after each message. */
-    standbyFor: 180_000,
-    /** Long enough for a command to be carried out and confirmed. */
-    lowBatteryStandbyFor: 30_000,
-    /** Below this no command is carried out either. */
-    battery: 20,
-    /** Five periods of the slowest status frame that is common (1 s). */
-    busSilentAfter: 5_000,
-    /** A sleeping body network needs about 2 s; gateways wake one bus after the other. */
-    wakeTimeout: 10_000,
-  },
-  health: {
-    /** Some 150 bytes: four times a day is half a kilobyte, and a unit that fares badly is noticed on the same day. */
-    every: 6 * 3_600_000,
-  },
-  http: {
-    /** Every second of a day; the numbers of the published service depend on the subscription. */
-    perDay: 86_400,
-    /** A screen that loads all resources of a car at once, twice. */
-    perSecond: 50,
-    /** Some thousand times the largest body that the interface has a use for. */
-    maxBodyBytes: 2 ** 20,
-  },
-  callbacks: {
-    /** Three days of an event a minute: all that a receiver may be away for. */
-    queueLimit: 5_000,
-  },
+  outbox: defaultsOf(outboxSettings),
+  commands: defaultsOf(commandSettings),
+  power: defaultsOf(powerSettings),
+  health: defaultsOf(healthSettings),
+  http: defaultsOf(interfaceSettings),
+  callbacks: defaultsOf(callbackSettings),
   log: { level: 'info' },
 } as const;

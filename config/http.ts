@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import type { Static, TOptional, TUnsafe } from 'typebox';
 import * as Type from 'typebox';
 import { type Country, countries } from '../protocol/interface/countries.ts';
+import { interfaceSettings } from '../protocol/settings.ts';
 import { checkAwaited } from './awaited-file.ts';
-import { configurationDefaults } from './defaults.ts';
-import { choice, closed, line, listOf, number, size } from './fields.ts';
+import { choice, closed, line, listOf } from './fields.ts';
 import type { Findings } from './findings.ts';
-import { readSize } from './quantities.ts';
+import { members, readSettings } from './settings.ts';
 
 const file = (description: string) => line(description, { expected: 'the path of a file' });
 const https = (description: string, expected: string) =>
@@ -114,9 +114,7 @@ export const httpSchema = closed(
     fleet: Type.Optional(listOf(fleetUser, 1, 'Users of the fleet side (3.19.2); without it there is none')),
     user: Type.Optional(user),
     vehicle: Type.Optional(vehicle),
-    perDay: Type.Optional(number('Requests of one caller in 24 h', { minimum: 1, maximum: 1e9 })),
-    perSecond: Type.Optional(number('Requests of one caller in a second', { minimum: 1, maximum: 1e6 })),
-    maxBodyBytes: Type.Optional(size('Largest body of a request')),
+    ...members(interfaceSettings),
   },
   'The connected-vehicle interface over HTTP; without it there is none',
 );
@@ -185,6 +183,7 @@ export function readHttp(
   const fleet = input.fleet?.map((one, index) => readFleetUser(one, index, input, beside, findings));
   const users = input.user === undefined ? undefined : readUser(input.user, beside, findings);
   checkAccess(input, host, findings);
+  const { perDay, perSecond, maxBodyBytes } = readSettings(interfaceSettings, input, '/http', findings);
   return {
     host,
     port,
@@ -194,12 +193,8 @@ export function readHttp(
     ...(fleet === undefined ? {} : { fleet }),
     ...(users === undefined ? {} : { user: users }),
     vehicle: input.vehicle ?? {},
-    rates: {
-      day: input.perDay ?? configurationDefaults.http.perDay,
-      second: input.perSecond ?? configurationDefaults.http.perSecond,
-    },
-    bodyLimit:
-      input.maxBodyBytes === undefined ? configurationDefaults.http.maxBodyBytes : readSize(input.maxBodyBytes),
+    rates: { day: perDay, second: perSecond },
+    bodyLimit: maxBodyBytes,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Where frames, answers and fixes come from: the sections `can`, `obd`, `gnss` and `record` of vigie.yaml. */
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { suggestion } from '../protocol/nearest.ts';
+import { type RecordingBounds, recordingSettings } from '../protocol/settings.ts';
 import { unreadable, type VehicleBus } from './buses.ts';
 import type { ProfileCommand } from './commands.ts';
 import type { CanInputInput, ConfigurationInput, obdProtocols } from './configuration-schema.ts';
@@ -8,7 +9,7 @@ import { configurationDefaults } from './defaults.ts';
 import { quoted } from './faults.ts';
 import { type Findings, pointer } from './findings.ts';
 import { checkAddress } from './lines.ts';
-import { readSize } from './quantities.ts';
+import { readSettings } from './settings.ts';
 
 /** Where the frames of a bus come from. */
 export type CanInput = SimulatedInput | LogInput | SocketCanInput | SlcanInput;
@@ -79,13 +80,9 @@ export interface GnssInput {
 }
 
 /** Candump logs of all live buses. */
-export interface RecordingSettings {
+export interface RecordingSettings extends RecordingBounds {
   /** Absolute path. */
   readonly folder: string;
-  /** Bytes after which the next file is begun. */
-  readonly size: number;
-  /** Files kept; the oldest goes first. */
-  readonly keep: number;
 }
 
 export interface Inputs {
@@ -106,7 +103,6 @@ export function readInputs(input: ConfigurationInput, beside: Beside, findings: 
     findings.error('', 'no input configured', 'add `can`, `obd` or `gnss`');
   }
   const record = findings.sound('/record') ? input.record : undefined;
-  const defaults = configurationDefaults.record;
   return {
     can,
     ...(obd === undefined ? {} : { obd }),
@@ -116,8 +112,7 @@ export function readInputs(input: ConfigurationInput, beside: Beside, findings: 
       : {
           record: {
             folder: beside(record.folder),
-            size: record.size === undefined ? defaults.size : readSize(record.size),
-            keep: Math.floor(record.keep ?? defaults.keep),
+            ...readSettings(recordingSettings, record, '/record', findings),
           },
         }),
   };

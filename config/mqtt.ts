@@ -1,12 +1,13 @@
 /** The `mqtt` section of vigie.yaml. */
+import { type LinkSettings, linkSettings } from '../protocol/settings.ts';
 import { checkAwaited } from './awaited-file.ts';
 import type { MqttInput } from './configuration-schema.ts';
 import { configurationDefaults } from './defaults.ts';
 import type { Findings } from './findings.ts';
-import { readDuration } from './quantities.ts';
+import { readSettings } from './settings.ts';
 
 /** The way to the cloud; paths are absolute. */
-export interface MqttConfiguration {
+export interface MqttConfiguration extends LinkSettings {
   readonly url: string;
   /** Brokers that stand in for it, in the order of preference. */
   readonly fallbacks?: readonly string[];
@@ -18,12 +19,7 @@ export interface MqttConfiguration {
   readonly cert?: string;
   readonly key?: string;
   readonly crl?: string;
-  /** Milliseconds, whole seconds. */
-  readonly keepalive: number;
 }
-
-/** MQTT 5.0, 3.1.2.10: the keep alive is 16 bits of seconds. */
-const LONGEST_KEEPALIVE = 65_535_000;
 
 /** Reads `mqtt`; `beside` makes a path absolute. */
 export function readMqtt(
@@ -31,12 +27,9 @@ export function readMqtt(
   beside: (path: string) => string,
   findings: Findings,
 ): MqttConfiguration {
-  const { protocol, keepalive } = configurationDefaults.mqtt;
-  if (input === undefined || !findings.sound('/mqtt')) return { url: '', protocol, keepalive };
-  const time = input.keepalive === undefined ? keepalive : readDuration(input.keepalive);
-  if (time % 1000 !== 0 || time > LONGEST_KEEPALIVE) {
-    findings.error('/mqtt/keepalive', 'MQTT counts this in whole seconds, at most 65535', 'write e.g. 60s');
-  }
+  const { protocol } = configurationDefaults.mqtt;
+  const settings = readSettings(linkSettings, input, '/mqtt', findings);
+  if (input === undefined || !findings.sound('/mqtt')) return { url: '', protocol, ...settings };
   const files: Record<string, string> = {};
   for (const name of ['passwordFile', 'ca', 'cert', 'key', 'crl'] as const) {
     const written = input[name];
@@ -51,7 +44,7 @@ export function readMqtt(
     protocol: input.protocol === undefined ? protocol : (String(input.protocol) as MqttConfiguration['protocol']),
     ...(input.username === undefined ? {} : { username: input.username }),
     ...files,
-    keepalive: time,
+    ...settings,
   };
 }
 

@@ -1,8 +1,8 @@
 /** The sections `metrics` and `health` of vigie.yaml. */
+import { type HealthSettings, healthSettings } from '../protocol/settings.ts';
 import type { ConfigurationInput } from './configuration-schema.ts';
-import { configurationDefaults } from './defaults.ts';
 import type { Findings } from './findings.ts';
-import { readDuration } from './quantities.ts';
+import { readSettings } from './settings.ts';
 
 /** Where metrics are served: a Unix socket, or a port of the loopback interface. */
 export type Listening =
@@ -12,10 +12,7 @@ export type Listening =
 export interface ServiceConfiguration {
   /** Absent: metrics are served only to `vigie status`, in the folder of the records. */
   readonly metrics?: Listening;
-  readonly health: {
-    /** The cloud is told so often how the agent fares, ms. */
-    readonly every: number;
-  };
+  readonly health: HealthSettings;
 }
 
 /** What fits a Unix socket's address (unix(7)), bytes. */
@@ -28,11 +25,10 @@ export function readService(
   findings: Findings,
 ): ServiceConfiguration {
   const listen = findings.sound('/metrics') ? input.metrics?.listen : undefined;
-  const every = findings.sound('/health') ? input.health?.every : undefined;
   const metrics = listen === undefined ? undefined : readListening(listen, beside, findings);
   return {
     ...(metrics === undefined ? {} : { metrics }),
-    health: { every: every === undefined ? configurationDefaults.health.every : readDuration(every) },
+    health: readSettings(healthSettings, input.health, '/health', findings),
   };
 }
 

@@ -1,0 +1,170 @@
+/**
+ * The numbers that people set for an agent, each declared once: name, unit, default, range and what it is. The form of
+ * vigie.yaml is made of these declarations, and so are the types of the settings that the parts of an agent take.
+ */
+import { DAY } from './calendar.ts';
+
+/** A number that people may set. */
+export interface NumberSetting {
+  /** What is kept, and how people write it: a time in ms (`5s`), a size in bytes (`64MiB`), or a plain number. */
+  readonly kind: 'time' | 'size' | 'number';
+  readonly default: number;
+  readonly about: string;
+  /** Of a plain number: what its form allows. */
+  readonly form?: { readonly minimum?: number; readonly exclusiveMinimum?: number; readonly maximum?: number };
+  /** Only whole numbers count: a fraction is cut off. */
+  readonly whole?: true;
+  /** What its form allows and the agent cannot work with. */
+  readonly range?: SettingRange;
+}
+
+export interface SettingRange {
+  readonly least?: number;
+  readonly most?: number;
+  /** Must be a multiple of it. */
+  readonly step?: number;
+  readonly fault: string;
+  readonly fix: string;
+}
+
+/** Settings by name, as they stand together in a section of a file. */
+export type SettingGroup = Readonly<Record<string, NumberSetting>>;
+
+/** The values of a group, all of them: in ms, bytes, or as the declaration says. */
+export type Settings<G extends SettingGroup> = { readonly [K in keyof G]: number };
+
+type More = Omit<NumberSetting, 'kind' | 'default' | 'about'>;
+const time = (about: string, ms: number, range?: SettingRange) =>
+  ({ kind: 'time', default: ms, about, ...(range && { range }) }) as const;
+const size = (about: string, bytes: number, range?: SettingRange) =>
+  ({ kind: 'size', default: bytes, about, ...(range && { range }) }) as const;
+const number = (about: string, value: number, more: More = {}) =>
+  ({ kind: 'number', default: value, about, ...more }) as const;
+
+/** What a member that is left out means. */
+export function defaultsOf<G extends SettingGroup>(group: G): Settings<G> {
+  return Object.fromEntries(Object.entries(group).map(([name, setting]) => [name, setting.default])) as Settings<G>;
+}
+
+/** MQTT 5.0, 3.1.2.10: the keep alive is 16 bits of seconds. */
+const keepAliveRange = (fix: string): SettingRange => ({
+  step: 1000,
+  most: 65_535_000,
+  fault: 'MQTT counts this in whole seconds, at most 65535',
+  fix,
+});
+
+export const outboxSettings = {
+  /** About a week of driving two hours a day, and small on the smallest flash. */
+  limit: size('Most that may wait on disk', 64 * 2 ** 20, {
+    // A journal segment and one of each class must fit, or nothing could be kept.
+    least: 2 ** 20,
+    fault: 'too little to keep what must not be lost',
+    fix: 'write at least 1MiB',
+  }),
+  /** A reading takes half the bytes it would take alone; who watches live has Status within seconds. */
+  batch: time('Readings and waypoints travel together for so long', 60_000),
+};
+export type OutboxSettings = Settings<typeof outboxSettings>;
+
+export const commandSettings = {
+  /**
+   * Commands are for now, or for when the car is next online. After a restore of all records one can be repeated for
+   * this long.
+   */
+  maxValidity: time('Longest time between issue and expiry of a command', DAY, {
+    // Commands of the unit's own interface are valid for two minutes.
+    least: 120_000,
+    most: 30 * DAY,
+    fault: 'the validity of commands must be 2m to 30d',
+    fix: 'write e.g. 24h',
+  }),
+};
+export type CommandSettings = Settings<typeof commandSettings>;
+
+export const powerSettings = {
+  /** Interface 3.19.2: three minutes after each message. */
+  standbyFor: time('The unit stays awake for so long after a frame or a message', 180_000),
+  /** Long enough for a command to be carried out and confirmed. */
+  lowBatteryStandbyFor: time('The same while the 12 V battery is low', 30_000),
+  /** Below this no command is carried out either. */
+  battery: number('Charge of the 12 V battery below which it is low, %', 20, { form: { minimum: 0, maximum: 100 } }),
+  /** Five periods of the slowest status frame that is common (1 s). */
+  busSilentAfter: time('Buses that say nothing for so long are asleep', 5_000, {
+    // Messages of a bus that is awake come at least every second or two.
+    least: 2_000,
+    fault: 'a bus that is awake may be silent for so long',
+    fix: 'write at least 2s',
+  }),
+  /** A sleeping body network needs about 2 s; gateways wake one bus after the other. */
+  wakeTimeout: time('A car that is woken has to be heard within', 10_000),
+};
+export type PowerSettings = Settings<typeof powerSettings>;
+
+export const healthSettings = {
+  /** Some 150 bytes: four times a day is half a kilobyte, and a unit that fares badly is noticed on the same day. */
+  every: time('The cloud is told so often how the agent fares', 6 * 3_600_000),
+};
+export type HealthSettings = Settings<typeof healthSettings>;
+
+export const callbackSettings = {
+  /** Three days of an event a minute: all that a receiver may be away for. */
+  queueLimit: number('Events that wait for one receiver at most; beyond it the oldest goes', 5_000, {
+    form: { minimum: 100, maximum: 20_000 },
+    whole: true,
+  }),
+};
+export type CallbackSettings = Settings<typeof callbackSettings>;
+
+/** Of the way to the cloud. */
+export const linkSettings = {
+  /** Below the five minutes after which mobile networks commonly forget an idle connection. */
+  keepalive: time(
+    'Silence after which the broker is asked for a sign of life',
+    60_000,
+    keepAliveRange('write e.g. 60s'),
+  ),
+};
+export type LinkSettings = Settings<typeof linkSettings>;
+
+/** Of a unit that sleeps; default: {@link linkSettings}. */
+export const sleepingLinkSettings = {
+  keepalive: time('As mqtt.keepalive, while the unit sleeps', 60_000, keepAliveRange('write e.g. 15m')),
+};
+
+/** Of the connected-vehicle interface. */
+export const interfaceSettings = {
+  /** Every second of a day; the numbers of the published service depend on the subscription. */
+  perDay: number('Requests of one caller in 24 h', 86_400, { form: { minimum: 1, maximum: 1e9 } }),
+  /** A screen that loads all resources of a car at once, twice. */
+  perSecond: number('Requests of one caller in a second', 50, { form: { minimum: 1, maximum: 1e6 } }),
+  /** Some thousand times the largest body that the interface has a use for. */
+  maxBodyBytes: size('Largest body of a request', 2 ** 20),
+};
+export type InterfaceSettings = Settings<typeof interfaceSettings>;
+
+/** Of recordings of the buses. */
+export const recordingSettings = {
+  /** About half an hour of a bus at 2,000 frames a second; opens in any editor. */
+  size: size('Bytes after which the next file is begun', 64 * 2 ** 20),
+  /** Half a gigabyte, which the smallest card has. */
+  keep: number('Files that are kept', 8, { form: { minimum: 1, maximum: 10_000 }, whole: true }),
+};
+export type RecordingBounds = Settings<typeof recordingSettings>;
+
+/** What the core of an agent takes of its settings. */
+export interface AgentSettings {
+  readonly outbox: OutboxSettings;
+  readonly commands: CommandSettings;
+  readonly power: PowerSettings;
+  readonly callbacks: CallbackSettings;
+  /** Absent: it says hello only when there is a reason to. */
+  readonly health?: HealthSettings;
+}
+
+export const agentDefaults: AgentSettings = {
+  outbox: defaultsOf(outboxSettings),
+  commands: defaultsOf(commandSettings),
+  power: defaultsOf(powerSettings),
+  callbacks: defaultsOf(callbackSettings),
+};
