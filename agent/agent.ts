@@ -20,7 +20,7 @@ import type { AgentOptions, AgentPorts } from './options.ts';
 import { Outbox } from './outbox/outbox.ts';
 import { type Pipeline, pipeline } from './pipeline.ts';
 import type { FrameBatch, FrameDecoder, FrameSource, LinkEvents, ReadingSink, WantedSignal } from './ports.ts';
-import { PowerStates, powerDefaults } from './power.ts';
+import { PowerStates } from './power.ts';
 import { Records } from './records.ts';
 import type { AgentCommand } from './remotes/agent-command.ts';
 import { Confirmations } from './remotes/confirmation.ts';
@@ -71,8 +71,9 @@ export class Agent implements LinkEvents {
     this.#options = options;
     this.#profile = profile;
     const { clock, log, link, store, deflate } = ports;
+    const { outbox, power, commands, callbacks } = options.settings;
     this.#mapping = new Mapping(this.status, this.channels, profile, ports.refusals);
-    this.#outbox = new Outbox(store, link, clock, log, options, ports.memory);
+    this.#outbox = new Outbox(store, link, clock, log, { ...options, limit: outbox.limit }, ports.memory);
     const records = new Records(this.#outbox, ports.records, log);
     this.#records = records;
     this.#clockWatch = new ClockWatch({
@@ -98,7 +99,7 @@ export class Agent implements LinkEvents {
       log,
       tell: (event) => this.#tell(event),
       deflate,
-      batch: options.batch,
+      batch: outbox.batch,
       patience: watchLease.patience,
     });
     this.#snapshot = new Snapshot(status, records, this.#pipeline.recorders, log);
@@ -122,12 +123,12 @@ export class Agent implements LinkEvents {
       },
       notifier: ports.notifier ?? noNotifier,
       committed: () => store.commit(),
-      ...(options.callbacks === undefined ? {} : { bounds: options.callbacks }),
+      bounds: { waiting: callbacks.queueLimit },
     });
     this.#callbacks.recall(ports.memory);
     this.callbacks = new CallbackDesk(this.#callbacks);
     ports.memory.keep(() => this.#states());
-    this.#activity = ports.activity ?? new BusActivity(clock, powerDefaults.busSilentAfter, false);
+    this.#activity = ports.activity ?? new BusActivity(clock, power.busSilentAfter, false);
     this.#power = new PowerStates({
       clock,
       status,
@@ -139,15 +140,13 @@ export class Agent implements LinkEvents {
         log.info('power', { state, before });
         if (state === 'asleep' || before === 'asleep') this.#rest();
       },
-      rules: {
-        ...(options.limits?.battery === undefined ? {} : { battery: options.limits.battery }),
-        ...options.power,
-      },
+      rules: power,
     });
     this.#power.recall(ports.memory);
     this.#downlink = new Downlink({
       ...ports,
       ...options,
+      limits: { ...options.limits, battery: power.battery, validity: commands.maxValidity },
       rules: profile.commands,
       ledger: new Ledger(ports.ledger),
       commit: () => store.commit(),
@@ -372,8 +371,8 @@ export class Agent implements LinkEvents {
       });
       if (!slept) {
         this.#outbox.checkpoint();
-        const { helloEvery = Number.POSITIVE_INFINITY } = this.#options;
-        if (this.#greeted && clock.monotonic() - this.#helloAt >= helloEvery) this.#hello();
+        const { every = Number.POSITIVE_INFINITY } = this.#options.settings.health ?? {};
+        if (this.#greeted && clock.monotonic() - this.#helloAt >= every) this.#hello();
       }
       this.#ports.overseer?.ticked();
     });

@@ -2,13 +2,13 @@ import type { Hello } from '../protocol/schema/hello.ts';
 import type { ClockQuality } from '../protocol/schema/message.ts';
 import { PROTOCOL_VERSION } from '../protocol/schema/message.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
+import type { AgentSettings } from '../protocol/settings.ts';
 import { downKind } from '../protocol/topics.ts';
 import { Outbox } from './outbox/outbox.ts';
 import type { Clock, Document, Link, LinkEvents, Log, Memory, OutboxStore, SignatureVerifier } from './ports.ts';
 import type { AgentCommand } from './remotes/agent-command.ts';
 import { CommandIntake } from './remotes/command-intake.ts';
 import { Ledger, type LedgerData } from './remotes/ledger.ts';
-import { defaultLimits } from './remotes/power.ts';
 import { FAREWELL, within } from './within.ts';
 
 /** It looks around this often, ms. */
@@ -39,10 +39,7 @@ export interface MinimalOptions {
   readonly reason: string;
   readonly quality: () => ClockQuality;
   readonly window: () => number;
-  /** Bound of the outbox, bytes. */
-  readonly limit: number;
-  /** Longest time between issue and expiry of a command, ms; default: {@link defaultLimits}. */
-  readonly validity?: number;
+  readonly settings: Pick<AgentSettings, 'outbox' | 'commands'>;
   /** What a hello says beside who speaks. */
   readonly more: () => Partial<Hello>;
 }
@@ -69,7 +66,14 @@ export class MinimalAgent implements LinkEvents {
     this.#ports = ports;
     this.#options = options;
     this.#startedAt = Math.round(clock.now());
-    this.#outbox = new Outbox(store, link, clock, log, options, ports.memory);
+    this.#outbox = new Outbox(
+      store,
+      link,
+      clock,
+      log,
+      { ...options, limit: options.settings.outbox.limit },
+      ports.memory,
+    );
     this.#ledger = new Ledger(ports.ledger);
     this.#ledger.recall(ports.memory);
     // Programs and the like stay as the whole agent left them.
@@ -77,7 +81,7 @@ export class MinimalAgent implements LinkEvents {
     this.#intake = new CommandIntake({
       ...ports,
       ...options,
-      validity: options.validity ?? defaultLimits.validity,
+      validity: options.settings.commands.maxValidity,
       ledger: this.#ledger,
       copied: false,
       publisher: this.#outbox,

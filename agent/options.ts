@@ -2,8 +2,8 @@
 import type { Deflate } from '../protocol/columns/deflate.ts';
 import type { ClockQuality } from '../protocol/schema/message.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
+import type { AgentSettings } from '../protocol/settings.ts';
 import type { BusActivity } from './bus-activity.ts';
-import type { DeliveryBounds } from './callbacks/distribution.ts';
 import type { Notifier } from './callbacks/notifier.ts';
 import type { Overseer } from './health/overseer.ts';
 import type {
@@ -18,7 +18,6 @@ import type {
   SignatureVerifier,
   TrustKeeper,
 } from './ports.ts';
-import type { PowerRules } from './power.ts';
 import type { AgentCommand } from './remotes/agent-command.ts';
 import type { LedgerData } from './remotes/ledger.ts';
 import type { Limits } from './remotes/power.ts';
@@ -68,16 +67,9 @@ export interface AgentOptions {
   readonly boot: number;
   readonly quality: () => ClockQuality;
   readonly window: () => number;
-  /** Bound of the outbox, bytes. */
-  readonly limit: number;
-  /** Readings and waypoints travel together for so long, ms: the longer, the fewer bytes. Default: a minute. */
-  readonly batch?: number;
-  /** While it is awake it says hello so often, ms; default: only when there is a reason to. */
-  readonly helloEvery?: number;
-  readonly power?: Partial<PowerRules>;
-  readonly callbacks?: Partial<DeliveryBounds>;
-  /** Bounds on commands. */
-  readonly limits?: Partial<Limits>;
+  readonly settings: AgentSettings;
+  /** Bounds on commands beside those of the settings. */
+  readonly limits?: Partial<Omit<Limits, 'battery' | 'validity'>>;
   /** Time zone of programs that name none, of the IANA data base. */
   readonly zone?: string;
 }

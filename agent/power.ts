@@ -1,8 +1,9 @@
+import type { PowerSettings } from '../protocol/settings.ts';
 import type { Slot } from '../protocol/slots.ts';
 import { slotByPath } from '../protocol/slots.ts';
 import type { BusActivity } from './bus-activity.ts';
 import type { Actuator, Clock, Log, Memory } from './ports.ts';
-import { defaultLimits, type Power } from './remotes/power.ts';
+import type { Power } from './remotes/power.ts';
 import type { StatusReader } from './status.ts';
 
 /**
@@ -11,28 +12,6 @@ import type { StatusReader } from './status.ts';
  * alive, and puts no frame on a bus.
  */
 export type PowerState = 'active' | 'standby' | 'asleep';
-
-export interface PowerRules {
-  /** A bus that says nothing for so long sleeps, ms. */
-  readonly busSilentAfter: number;
-  /** The unit stays awake for so long after a frame or a message, ms. Interface 3.19.2: three minutes. */
-  readonly standbyFor: number;
-  /** The same while the 12 V battery is low, ms. */
-  readonly lowBatteryStandbyFor: number;
-  /** Charge of the 12 V battery below which it is low, %. */
-  readonly battery: number;
-  /** The car has to wake up within, ms. */
-  readonly wakeTimeout: number;
-}
-
-export const powerDefaults: PowerRules = {
-  busSilentAfter: 5_000,
-  standbyFor: 180_000,
-  // Long enough for a command to be carried out and confirmed.
-  lowBatteryStandbyFor: 30_000,
-  battery: defaultLimits.battery,
-  wakeTimeout: 10_000,
-};
 
 const KEY = 'power';
 
@@ -54,7 +33,7 @@ export interface PowerParts {
   readonly busy: () => boolean;
   /** Told after the state has changed. */
   readonly changed: (state: PowerState, before: PowerState) => void;
-  readonly rules?: Partial<PowerRules>;
+  readonly rules: PowerSettings;
   /** Bytes to and from the broker since the start; without it they are not told. */
   readonly traffic?: () => number;
 }
@@ -84,7 +63,7 @@ const using: ReadonlySet<unknown> = new Set(['StartUp', 'Start', 'Starting', 'Ru
 /** Whether car and unit are awake, and what moves them between {@link PowerState}s. All times are monotonic ms. */
 export class PowerStates implements Power {
   readonly #parts: PowerParts;
-  readonly #rules: PowerRules;
+  readonly #rules: PowerSettings;
   /** When a bus was heard last; none was yet. */
   #heard = Number.NEGATIVE_INFINITY;
   /** When something last happened that keeps the unit awake for a while. */
@@ -104,7 +83,7 @@ export class PowerStates implements Power {
 
   constructor(parts: PowerParts) {
     this.#parts = parts;
-    this.#rules = { ...powerDefaults, ...parts.rules };
+    this.#rules = parts.rules;
     this.#stirred = parts.clock.monotonic();
     this.#since = this.#stirred;
   }

@@ -9,13 +9,12 @@ import type { FileSystem } from '../adapters/store/index.ts';
 import { Agent } from '../agent/agent.ts';
 import { Backoff, type BackoffOptions } from '../agent/backoff.ts';
 import { BusActivity } from '../agent/bus-activity.ts';
-import type { DeliveryBounds } from '../agent/callbacks/distribution.ts';
 import type { GivenMonitor } from '../agent/monitors/desk.ts';
 import type { Clock, FrameSource, Log, ReadingSource } from '../agent/ports.ts';
-import { type PowerRules, powerDefaults } from '../agent/power.ts';
 import { UnitRest } from '../agent/rest.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { remoteTypes } from '../protocol/remote/table.ts';
+import { type AgentSettings, agentSettings } from '../protocol/settings.ts';
 import { actuationOf, type Ways } from './actuation.ts';
 import { setAlarm } from './alarm.ts';
 import { type CloudLink, noLink } from './cloud-link.ts';
@@ -55,22 +54,16 @@ export interface CarOptions extends Ways {
   readonly backoff?: BackoffOptions;
   /** File of the keys that may sign commands. */
   readonly trust?: string;
-  /** Longest time between issue and expiry of a command, ms. */
-  readonly maxValidity?: number;
   /** Time zone of programs, a name of the IANA data base. */
   readonly zone?: string;
-  /** Bound of the outbox, bytes. */
-  readonly limit: number;
-  /** Readings and waypoints travel together for so long, ms. */
-  readonly batch?: number;
+  /** Default: those of a configuration that says nothing of them. */
+  readonly settings?: AgentSettings;
   readonly log: Log;
   readonly clock: SystemClock;
-  readonly power?: Partial<PowerRules>;
   /** Told whether the unit sleeps; the link and the sources heed that. */
   readonly rest?: UnitRest;
   /** How far notifications may go; default: no channel at all. */
   readonly notificationChannels?: CallbackChannels;
-  readonly callbacks?: Partial<DeliveryBounds>;
   /** The interface that the car serves. */
   readonly http?: InterfaceOptions['http'];
   /** Monitors that are written in the configuration; absent: those that were before go on. */
@@ -100,7 +93,7 @@ export async function startCar(options: CarOptions): Promise<Car> {
 /** Registers at the front of `teardowns` how to end each thing that it begins. */
 async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<Car, 'stop'>> {
   const { vin, vehicle, data, log, clock, http, service, trust } = options;
-  const { sources = [], notificationChannels, rest = new UnitRest() } = options;
+  const { sources = [], notificationChannels, rest = new UnitRest(), settings = agentSettings() } = options;
   if (http !== undefined && data === undefined) {
     throw new VigieError('usage.wrong', 'the interface keeps its keys on disk: give a directory of records (data)');
   }
@@ -123,7 +116,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   const keys = await openKeys({ data, first, clock, log, trust, own, service }, records, teardowns);
   const link = linkOf(options, rest);
   teardowns.unshift(() => link.close());
-  const buses = new BusActivity(clock, options.power?.busSilentAfter ?? powerDefaults.busSilentAfter);
+  const buses = new BusActivity(clock, settings.power.busSilentAfter);
   // A bus that nothing listens to takes no frames either: whoever sends there is told that.
   const sleeps = (bus: string): boolean => sources.some((source) => source.buses.includes(bus)) && buses.asleep(bus);
   const actuation = actuationOf(vehicle, { ...options, sleeps }, clock, log);
@@ -164,15 +157,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
       version,
       boot,
       ...(options.zone === undefined ? {} : { zone: options.zone }),
-      limit: options.limit,
-      ...(options.batch === undefined ? {} : { batch: options.batch }),
-      ...(options.callbacks === undefined ? {} : { callbacks: options.callbacks }),
-      ...(options.power === undefined ? {} : { power: options.power }),
-      limits: {
-        ...(options.power?.battery === undefined ? {} : { battery: options.power.battery }),
-        ...(options.maxValidity === undefined ? {} : { validity: options.maxValidity }),
-      },
-      ...(service === undefined ? {} : { helloEvery: service.helloEvery }),
+      settings,
       quality: () => clock.quality(),
       window: () => link.window ?? 1,
     },

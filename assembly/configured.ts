@@ -5,6 +5,7 @@ import { UnitRest } from '../agent/rest.ts';
 import { type Configuration, type IdentifiedConfiguration, readSecret } from '../config/configuration.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { agentSettings } from '../protocol/settings.ts';
 import { channelsOf } from './callback-channels.ts';
 import { type Car, type CarOptions, startCar } from './car.ts';
 import type { Service } from './service.ts';
@@ -36,7 +37,7 @@ export async function startConfigured(
     rest,
     service.vinRead,
   );
-  const { vin, http, timeZone, outbox, power } = configuration;
+  const { vin, http, timeZone, commands } = configuration;
   try {
     const car = await startCar({
       ...parts,
@@ -46,14 +47,12 @@ export async function startConfigured(
       ...(sender === undefined ? {} : { sender }),
       requesters,
       mqtt: brokerOf(configuration),
-      ...configuration.commands,
+      ...(commands === undefined ? {} : { trust: commands.trust }),
       ...(timeZone === undefined ? {} : { zone: timeZone }),
-      ...outbox,
+      settings: agentSettings(configuration),
       notificationChannels: channelsOf(configuration.callbacks, () => clock.now()),
-      callbacks: { waiting: configuration.callbacks.queueLimit },
       ...(http === undefined ? {} : { http }),
       ...(monitors === undefined ? {} : { monitors }),
-      power,
       rest,
       published: service.published,
       service,

@@ -4,6 +4,7 @@ import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
 import { MinimalAgent } from '../agent/minimal.ts';
 import type { Log } from '../agent/ports.ts';
 import type { IdentifiedConfiguration } from '../config/configuration.ts';
+import { agentSettings } from '../protocol/settings.ts';
 import { openKeys, openRecords } from './records.ts';
 import type { Service } from './service.ts';
 import { type Teardown, withTeardown } from './teardown.ts';
@@ -32,7 +33,7 @@ export async function startMinimal(parts: MinimalParts): Promise<() => Promise<v
 /** Registers at the front of `teardowns` how to end each thing that it begins. */
 async function begin(parts: MinimalParts, teardowns: Teardown[]): Promise<void> {
   const { configuration, data, service, clock, log, reason } = parts;
-  const { vin, commands, outbox, profile } = configuration;
+  const { vin, commands, profile } = configuration;
   const records = await openRecords({ vin, data, first: false, clock, log }, teardowns);
   const { boot, store, ledger } = records;
   const { trust } = commands ?? {};
@@ -65,8 +66,7 @@ async function begin(parts: MinimalParts, teardowns: Teardown[]): Promise<void> 
       boot,
       profile,
       reason,
-      limit: outbox.limit,
-      ...(commands === undefined ? {} : { validity: commands.maxValidity }),
+      settings: agentSettings(configuration),
       quality: () => clock.quality(),
       window: () => link.window,
       more: service.overseer.hello,

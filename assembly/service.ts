@@ -56,8 +56,6 @@ export interface StatusReport extends HealthSnapshot {
 export interface CarService {
   readonly agentCommands: ReadonlyMap<CommandKind, AgentCommand>;
   readonly overseer: Overseer;
-  /** The cloud is told so often how the agent fares, ms. */
-  readonly helloEvery: number;
   /** Stands in for the store of the outbox. */
   store(store: { readonly outbox: OutboxStore; readonly metrics?: JournalVitals }): OutboxStore;
   /** Told why a part waits for its files, or that it does not any more. */
@@ -160,8 +158,6 @@ export interface ServiceOptions {
   readonly configurations: Configurations;
   readonly starts: Starts;
   readonly metrics?: Listening;
-  /** The cloud is told so often how the agent fares, ms. */
-  readonly helloEvery: number;
   /** Why the agent is in its minimal mode; absent: it is not. */
   readonly minimal?: string;
 }
@@ -170,7 +166,6 @@ export interface ServiceOptions {
 export class Service implements CarService {
   readonly health: Health;
   readonly agentCommands: ReadonlyMap<CommandKind, AgentCommand>;
-  readonly helloEvery: number;
   readonly #options: ServiceOptions;
   readonly #notifier: SystemdNotifier;
   readonly #watchdog: Watchdog;
@@ -184,7 +179,6 @@ export class Service implements CarService {
   private constructor(options: ServiceOptions, notifier: SystemdNotifier) {
     const { clock, log, environment, minimal } = options;
     this.#options = options;
-    this.helloEvery = options.helloEvery;
     this.#notifier = notifier;
     this.#interval = watchdogInterval(environment);
     this.#watchdog = new Watchdog(notifier, clock, log, this.#interval);

@@ -11,9 +11,9 @@ import { openDocument } from '../adapters/store/index.ts';
 import { startCar } from '../assembly/car.ts';
 import { makeDirectory } from '../assembly/directory.ts';
 import { benchCar, benchVehicle } from '../assembly/simulation.ts';
-import { configurationDefaults } from '../config/defaults.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { commandKinds } from '../protocol/schema/remote.ts';
+import { agentSettings } from '../protocol/settings.ts';
 import { BenchReport } from './bench-report.ts';
 import { isFree, portOf, STANDARD_BROKER, STANDARD_HTTP, sayElsewhere } from './ports.ts';
 import { programName } from './program-name.ts';
@@ -96,9 +96,8 @@ async function bench(options: Options): Promise<void> {
     // One car on one machine: somebody is watching, and the broker is not short of breath.
     backoff: { first: 500, longest: 4_000 },
     trust: join(keys, 'trust.json'),
-    limit: configurationDefaults.outbox.limit,
     // On a bench somebody watches.
-    batch: 2_000,
+    settings: agentSettings({ outbox: { batch: 2_000 } }),
     notificationChannels: callbackChannels({
       networks: ['127.0.0.0/8', '::1'],
       allowHttp: true,

@@ -17,6 +17,7 @@ import { version } from '../assembly/version.ts';
 import { volatileStore } from '../assembly/volatile-store.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { agentSettings } from '../protocol/settings.ts';
 import { slotByPath } from '../protocol/slots.ts';
 import { isOnlyFixLog } from './fix-logs.ts';
 import { COLUMNS_HELP, reportLog } from './log-summary.ts';
@@ -121,7 +122,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
       vin: options.vin,
       version,
       boot: 1,
-      limit: Number.POSITIVE_INFINITY,
+      settings: agentSettings({ outbox: { limit: Number.POSITIVE_INFINITY } }),
       quality: () => 'none',
       window: () => Number.POSITIVE_INFINITY,
     },

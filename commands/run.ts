@@ -114,7 +114,7 @@ interface Run {
 /** One run, whole or minimal, and what stands around it. */
 async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
   const { configuration, data, log, clock, configurations, starts, minimal } = run;
-  const { vin, metrics, health, profile } = configuration;
+  const { vin, metrics, profile } = configuration;
   const service = await Service.open({
     vin,
     profile,
@@ -124,7 +124,6 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
     environment: process.env,
     configurations,
     starts,
-    helloEvery: health.every,
     ...(metrics === undefined ? {} : { metrics }),
     ...(minimal === undefined ? {} : { minimal }),
   });

@@ -162,9 +162,15 @@ export interface AgentSettings {
   readonly health?: HealthSettings;
 }
 
-export const agentDefaults: AgentSettings = {
-  outbox: defaultsOf(outboxSettings),
-  commands: defaultsOf(commandSettings),
-  power: defaultsOf(powerSettings),
-  callbacks: defaultsOf(callbackSettings),
-};
+/** The settings of an agent of which only some are chosen. */
+export function agentSettings(
+  chosen: { readonly [S in keyof AgentSettings]?: Partial<AgentSettings[S]> } = {},
+): AgentSettings {
+  return {
+    outbox: { ...defaultsOf(outboxSettings), ...chosen.outbox },
+    commands: { ...defaultsOf(commandSettings), ...chosen.commands },
+    power: { ...defaultsOf(powerSettings), ...chosen.power },
+    callbacks: { ...defaultsOf(callbackSettings), ...chosen.callbacks },
+    ...(chosen.health && { health: { ...defaultsOf(healthSettings), ...chosen.health } }),
+  };
+}

@@ -1,4 +1,5 @@
 /** All receivers of the car: each has its own queue and pace, and together they have bounds. */
+import { callbackSettings } from '../../protocol/settings.ts';
 import type { Clock, Log, Memory, RecordStore } from '../ports.ts';
 import type { Destination } from './destination.ts';
 import { NOTIFICATIONS, type Notification, shifted, timeOf } from './notification.ts';
@@ -18,7 +19,11 @@ export interface DeliveryBounds {
 }
 
 /** Three days of a refresh each minute fit; all together take some megabytes of memory. */
-export const deliveryBounds: DeliveryBounds = { waiting: 5_000, total: 20_000, requests: 256 };
+export const deliveryBounds: DeliveryBounds = {
+  waiting: callbackSettings.queueLimit.default,
+  total: 20_000,
+  requests: 256,
+};
 
 export interface DistributionParts {
   readonly clock: Clock;

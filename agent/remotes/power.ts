@@ -1,5 +1,6 @@
 /** Whether the car's buses are awake, and how to wake them. */
 import { DAY } from '../../protocol/calendar.ts';
+import { commandSettings, powerSettings } from '../../protocol/settings.ts';
 
 export interface Power {
   /** Also the buses that `actions` need: one may sleep while another talks. */
@@ -41,9 +42,9 @@ export const BURST = 10_000;
 
 export const defaultLimits: Limits = {
   wakeUps: 100,
-  battery: 20,
+  battery: powerSettings.battery.default,
   burst: 10,
   daily: 500,
-  validity: DAY,
+  validity: commandSettings.maxValidity.default,
   settling: 5_000,
 };

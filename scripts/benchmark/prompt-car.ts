@@ -1,4 +1,5 @@
 /** The whole agent around a car that obeys at once, and says so in the frame that follows. */
+
 import { join } from 'node:path';
 import { FrameActuator } from '../../adapters/can/actuator.ts';
 import { DbcCodec } from '../../adapters/can/dbc/index.ts';
@@ -11,6 +12,7 @@ import { Agent } from '../../agent/agent.ts';
 import type { FrameBatch, FrameSender, Log, MessageCodec, NamedFrame, OutgoingFrame } from '../../agent/ports.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
 import { decoderFor, loadVehicle } from '../../assembly/vehicle.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 
 const log: Log = {
   info: () => undefined,
@@ -62,7 +64,7 @@ export async function startPromptCar({ vin, url, profile, keys, directory }: Pro
       vin,
       version: '0',
       boot: 1,
-      limit: 64 * 2 ** 20,
+      settings: agentSettings({ outbox: { limit: 64 * 2 ** 20 } }),
       limits: { burst: Number.POSITIVE_INFINITY, daily: Number.POSITIVE_INFINITY },
       quality: () => clock.quality(),
       window: () => link.window,

@@ -1,4 +1,5 @@
 /** The agent as `vigie run` builds it, on time that passes only when this program lets it. */
+
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -12,6 +13,7 @@ import { Configurations } from '../../assembly/generation.ts';
 import { Service, Starts } from '../../assembly/service.ts';
 import { loadVehicle } from '../../assembly/vehicle.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 
 /** The machine's clock, which is asked as ever, but what it says stands still between its steps. */
 class SteppedClock extends SystemClock {
@@ -103,10 +105,8 @@ export class CountedCar {
     const configurations = await Configurations.open({ file, data, environment: {}, clock, log, unwritten: {} });
     const { configuration } = await configurations.choose();
     const starts = await Starts.open(data, log);
-    const service = await Service.open({
-      ...{ vin, profile: 'bench', data, clock, log, environment: {}, configurations, starts },
-      helloEvery: configuration.health.every,
-    });
+    const about = { vin, profile: 'bench', data, clock, log, environment: {}, configurations, starts };
+    const service = await Service.open(about);
     const source: FrameSource = {
       buses: ['body'],
       start: async (receive) => {
@@ -136,11 +136,9 @@ export class CountedCar {
       sender,
       mqtt: { url: broker },
       trust: join(keys, 'trust.json'),
-      limit: configuration.outbox.limit,
-      batch: configuration.outbox.batch,
+      settings: agentSettings(configuration),
       log,
       clock,
-      power: configuration.power,
       published: service.published,
       service,
     });

@@ -1,4 +1,5 @@
 /** What a car publishes on a drive: the simulated car through the whole core, in time that passes by itself. */
+
 import { DbcCodec } from '../../adapters/can/dbc/index.ts';
 import { SimulatedCar } from '../../adapters/simulated/index.ts';
 import { memoryStore } from '../../adapters/store/index.ts';
@@ -7,6 +8,7 @@ import type { Log } from '../../agent/ports.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
 import { deflate } from '../../assembly/deflate.ts';
 import { decoderFor, loadVehicle } from '../../assembly/vehicle.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 import { VirtualClock } from '../../test/rig/clock.ts';
 
 /** A message as the outbox numbered it, and when it was published, ms since the drive began. */
@@ -51,7 +53,7 @@ export async function recordDrive(minutes: number): Promise<readonly Departure[]
       boot: 1,
       quality: () => 'gnss',
       window: () => 100,
-      limit: Number.POSITIVE_INFINITY,
+      settings: agentSettings({ outbox: { limit: Number.POSITIVE_INFINITY } }),
     },
   );
   agent.start();

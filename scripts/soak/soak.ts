@@ -2,6 +2,7 @@
  * A piece of the scripted day through the whole agent: real store on disk, real link, real broker, and a way between
  * them that fails again and again. Car time passes faster than time; everything else is as in the car.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +17,7 @@ import type { Log } from '../../agent/ports.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
 import { deflate } from '../../assembly/deflate.ts';
 import { decoderFor, loadVehicle } from '../../assembly/vehicle.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 import { upFilter } from '../../protocol/topics.ts';
 import { VirtualClock } from '../../test/rig/clock.ts';
 import { MosquittoRig } from '../../test/rig/mosquitto.ts';
@@ -113,7 +115,14 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
       verifier: { key: () => undefined, verify: () => false },
       ledger: { data: emptyLedger, write: async () => undefined },
     },
-    { vin: VIN, version: '1', boot: 1, limit, quality: () => 'gnss', window: () => link.window },
+    {
+      vin: VIN,
+      version: '1',
+      boot: 1,
+      settings: agentSettings({ outbox: { limit } }),
+      quality: () => 'gnss',
+      window: () => link.window,
+    },
   );
   agent.start();
   link.open(agent);

@@ -1,10 +1,12 @@
 /** What of a bus says that the car is awake. */
+
 import { expect, test } from 'vitest';
 import { memoryOutboxStore } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
 import { BusActivity } from '../../agent/bus-activity.ts';
 import { ERROR, type FrameBatch, SENT } from '../../agent/ports.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 import { bareProfile } from '../rig/bare-profile.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { KeptMemory, KeptRecords } from '../rig/keeping.ts';
@@ -40,10 +42,9 @@ function setUp(sends: boolean) {
       vin: 'VF3TEST0000000001',
       version: '1',
       boot: 1,
-      limit: 1e9,
+      settings: agentSettings({ power: { standbyFor: 10_000, busSilentAfter: 5_000 } }),
       quality: () => 'gnss',
       window: () => 100,
-      power: { standbyFor: 10_000, busSilentAfter: 5_000 },
     },
   );
   agent.start();

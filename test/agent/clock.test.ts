@@ -1,4 +1,5 @@
 /** The time becomes known while the agent runs. */
+
 import { describe, expect, test } from 'vitest';
 import { memoryOutboxStore } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
@@ -9,6 +10,7 @@ import { type Channel, channelByPath } from '../../protocol/channels.ts';
 import { shiftInstants } from '../../protocol/instants.ts';
 import type { SourceMapping } from '../../protocol/profile.ts';
 import { bodies, type ClockQuality, type Message } from '../../protocol/schema/message.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 import { type Slot, slotByPath } from '../../protocol/slots.ts';
 import { bareProfile } from '../rig/bare-profile.ts';
 import { VirtualClock } from '../rig/clock.ts';
@@ -50,7 +52,14 @@ function setUp() {
       verifier: { key: () => undefined, verify: () => false },
       ledger: { data: emptyLedger, write: async () => undefined },
     },
-    { vin: 'VF3TEST0000000001', version: '1', boot: 1, limit: 1e9, quality: () => quality, window: () => 100 },
+    {
+      vin: 'VF3TEST0000000001',
+      version: '1',
+      boot: 1,
+      settings: agentSettings({ outbox: { limit: 1e9 } }),
+      quality: () => quality,
+      window: () => 100,
+    },
   );
   agent.start();
   agent.up();

@@ -1,7 +1,9 @@
 /** What goes to disk with the states of a command, and what soon after. */
+
 import { expect, test } from 'vitest';
 import { Agent } from '../../agent/agent.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 import { type Slot, slotByPath } from '../../protocol/slots.ts';
 import { downTopic } from '../../protocol/topics.ts';
 import { bareProfile } from '../rig/bare-profile.ts';
@@ -29,7 +31,14 @@ async function setUp() {
       verifier: verifierOf(),
       ledger: { data: emptyLedger, write: async () => undefined },
     },
-    { vin: VIN, version: '1', boot: 1, limit: 1e9, quality: () => 'gnss', window: () => 100 },
+    {
+      vin: VIN,
+      version: '1',
+      boot: 1,
+      settings: agentSettings({ outbox: { limit: 1e9 } }),
+      quality: () => 'gnss',
+      window: () => 100,
+    },
   );
   agent.start();
   agent.up();

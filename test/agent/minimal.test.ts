@@ -1,4 +1,5 @@
 /** What is left of the agent after crashes: it says why, and takes only signed commands that may mend it. */
+
 import { describe, expect, test } from 'vitest';
 import { memoryOutboxStore } from '../../adapters/store/memory.ts';
 import { MinimalAgent } from '../../agent/minimal.ts';
@@ -8,6 +9,7 @@ import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import type { CommandKind, RemoteReport } from '../../protocol/schema/remote.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { KeptMemory } from '../rig/keeping.ts';
 import { WireLink } from '../rig/link.ts';
@@ -74,7 +76,7 @@ function setUp({
       reason,
       quality: () => quality,
       window: () => 8,
-      limit: 1 << 20,
+      settings: agentSettings({ outbox: { limit: 1 << 20 } }),
       more: () => ({}),
     },
   );

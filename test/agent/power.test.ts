@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type PowerState, PowerStates, powerDefaults } from '../../agent/power.ts';
+import { type PowerState, PowerStates } from '../../agent/power.ts';
 import { Status } from '../../agent/status.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { MemoryLog } from '../rig/log.ts';
 
-const { busSilentAfter, standbyFor, lowBatteryStandbyFor, battery, wakeTimeout } = powerDefaults;
+const { power: rules } = agentSettings();
+const { busSilentAfter, standbyFor, lowBatteryStandbyFor, battery, wakeTimeout } = rules;
 
 function unit(wakes?: (heard: () => void, clock: VirtualClock) => Promise<void>) {
   const clock = new VirtualClock();
@@ -18,6 +20,7 @@ function unit(wakes?: (heard: () => void, clock: VirtualClock) => Promise<void>)
   let bytes = 0;
   const power: PowerStates = new PowerStates({
     clock,
+    rules,
     status,
     log,
     actuator: {

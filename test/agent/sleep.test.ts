@@ -1,14 +1,17 @@
 /** A unit that sleeps: what wakes it, and what it puts on the bus. Real commands, ledger, schedule and power states. */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { PowerStates, powerDefaults } from '../../agent/power.ts';
+import { PowerStates } from '../../agent/power.ts';
 import type { StatusReader } from '../../agent/status.ts';
 import type { CommandBodyKind } from '../../protocol/command.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { MemoryLog } from '../rig/log.ts';
 import { carOf, commandOf, signed } from './remotes/rig.ts';
 
-const { standbyFor, busSilentAfter } = powerDefaults;
+const { power: rules } = agentSettings();
+const { standbyFor, busSilentAfter } = rules;
 const MINUTE = 60_000;
 /** The unit looks around this often, ms. */
 const TICK = 1_000;
@@ -40,6 +43,7 @@ function sleeper() {
   };
   const power: PowerStates = new PowerStates({
     clock,
+    rules,
     status,
     log: new MemoryLog(),
     actuator: {
@@ -135,7 +139,7 @@ describe('what wakes a unit', () => {
 
   test('with a low 12 V battery a command is refused, and the car left alone', async () => {
     const { unit, frames } = await asleep();
-    unit.see('battery.voltage', powerDefaults.battery - 1);
+    unit.see('battery.voltage', rules.battery - 1);
     expect(await unit.order('WakeUp', {})).toEqual(['NotPossibleDueToVehicleBatteryLevel']);
     expect(await unit.order('Doors', { state: 'Locked' })).toEqual(['NotPossibleDueToVehicleBatteryLevel']);
     expect(frames).toEqual([]);

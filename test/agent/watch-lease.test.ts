@@ -1,4 +1,5 @@
 /** Somebody watches the car: what it gathers travels at once, until then. */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { memoryOutboxStore } from '../../adapters/store/index.ts';
@@ -9,6 +10,7 @@ import { WatchLease } from '../../agent/watch-lease.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import type { SourceMapping } from '../../protocol/profile.ts';
 import type { Message } from '../../protocol/schema/message.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 import { downTopic } from '../../protocol/topics.ts';
 import { decodeWatch, encodeWatch } from '../../protocol/watch.ts';
 import { bareProfile } from '../rig/bare-profile.ts';
@@ -49,7 +51,14 @@ function setUp() {
       verifier: { key: () => undefined, verify: () => false },
       ledger: { data: emptyLedger, write: async () => undefined },
     },
-    { vin: 'VF3TEST0000000001', version: '1', boot: 1, limit: 1e9, quality: () => 'gnss', window: () => 100 },
+    {
+      vin: 'VF3TEST0000000001',
+      version: '1',
+      boot: 1,
+      settings: agentSettings({ outbox: { limit: 1e9 } }),
+      quality: () => 'gnss',
+      window: () => 100,
+    },
   );
   agent.start();
   agent.up();

@@ -1,4 +1,5 @@
 /** The trips that a newcomer sees on the bench. */
+
 import { expect, test } from 'vitest';
 import { memoryStore } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
@@ -7,6 +8,7 @@ import { benchCar, benchVehicle } from '../../assembly/simulation.ts';
 import { decoderFor } from '../../assembly/vehicle.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import type { Trip } from '../../protocol/schema/trip.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { MemoryLog } from '../rig/log.ts';
 
@@ -44,7 +46,14 @@ async function bench(minutes: number): Promise<Told[]> {
       verifier: { key: () => undefined, verify: () => false },
       ledger: { data: emptyLedger, write: async () => undefined },
     },
-    { vin: 'VF3VGEBENCH000001', version: '1', boot: 1, quality: () => 'ntp', window: () => 100, limit: 1e9 },
+    {
+      vin: 'VF3VGEBENCH000001',
+      version: '1',
+      boot: 1,
+      quality: () => 'ntp',
+      window: () => 100,
+      settings: agentSettings({ outbox: { limit: 1e9 } }),
+    },
   );
   agent.start();
   agent.up();

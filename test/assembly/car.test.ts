@@ -1,4 +1,5 @@
 /** A car that cannot be started leaves nothing behind. */
+
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import { openStore } from '../../adapters/store/index.ts';
 import { startCar } from '../../assembly/car.ts';
 import { loadVehicle } from '../../assembly/vehicle.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 import { MemoryLog } from '../rig/log.ts';
 
 /** Knows what still waits for its time. */
@@ -57,7 +59,7 @@ test('whose interface finds its port taken: no agent goes on in its records, not
     sources: [],
     mqtt: { url: 'mqtt://127.0.0.1:1' },
     notificationChannels: callbackChannels({ networks: ['127.0.0.0/8'], allowHttp: true, now: () => clock.now() }),
-    limit: 2 ** 20,
+    settings: agentSettings({ outbox: { limit: 2 ** 20 } }),
     http: { local: true, port: free ? 0 : port } as const,
     log,
     clock,
@@ -87,7 +89,7 @@ test('whose clock is 400 days ahead for one start keeps its records', async () =
       data,
       sources: [],
       mqtt: { url: 'mqtt://127.0.0.1:1' },
-      limit: 2 ** 20,
+      settings: agentSettings({ outbox: { limit: 2 ** 20 } }),
       log: new MemoryLog(),
       clock: new SystemClock(),
     });

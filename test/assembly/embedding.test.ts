@@ -1,4 +1,5 @@
 /** Programs that build agents of parts of their own, without a command line. */
+
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +15,7 @@ import { loadVehicle } from '../../assembly/vehicle.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Message } from '../../protocol/schema/message.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 import { slotByPath } from '../../protocol/slots.ts';
 import { MemoryLog } from '../rig/log.ts';
 
@@ -99,7 +101,7 @@ async function start(options: Partial<Parameters<typeof startCar>[0]>): Promise<
   const car = await startCar({
     vin: 'VF3VGEBENCH000001',
     vehicle,
-    limit: 2 ** 20,
+    settings: agentSettings({ outbox: { limit: 2 ** 20 } }),
     clock: new SystemClock(),
     log,
     ...options,

@@ -54,7 +54,7 @@ commands: { trust: keys/trust.json }
   rmSync(join(folder, 'keys'), { recursive: true });
   const starts = await Starts.open(data, log);
   const options = { vin: VIN, profile: 'bench', data, clock, log, environment: {}, configurations, starts };
-  const service = await Service.open({ ...options, helloEvery: 60_000, minimal: 'a test' });
+  const service = await Service.open({ ...options, minimal: 'a test' });
   try {
     const parts = { configuration, mqtt: { url: 'mqtt://127.0.0.1:1' }, data, service, clock, log, reason: 'a test' };
     await expect(startMinimal({ ...parts, mqtt: { url: 'no address' } })).rejects.toBeInstanceOf(Error);

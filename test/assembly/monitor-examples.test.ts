@@ -1,4 +1,5 @@
 /** Every form of a monitor that the published interface has, given over HTTP to a car: it watches, or says why not. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,9 +8,9 @@ import { callbackChannels } from '../../adapters/callbacks/index.ts';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { type Car, startCar } from '../../assembly/car.ts';
 import { loadVehicle } from '../../assembly/vehicle.ts';
-import { configurationDefaults } from '../../config/defaults.ts';
 import type { Side } from '../../protocol/interface/operation.ts';
 import { type DataName, dataNames, dataRules } from '../../protocol/schema/monitor/data.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 import { fetchJson } from '../adapters/http/rig.ts';
 import { operatorsByData } from '../protocol/interface/published/facts.ts';
 import { MemoryLog } from '../rig/log.ts';
@@ -32,7 +33,7 @@ beforeAll(async () => {
     sources: [],
     // Nobody is there: a car that is offline takes monitors all the same.
     mqtt: { url: 'mqtt://127.0.0.1:1' },
-    limit: configurationDefaults.outbox.limit,
+    settings: agentSettings(),
     notificationChannels: callbackChannels({ networks: [], allowHttp: false, now: () => clock.now() }),
     http: { local: true, port: 0 },
     log: new MemoryLog(),

@@ -1,4 +1,5 @@
 /** An interface that cannot be served is when that is mended; the car is recorded meanwhile. */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,6 +8,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { hashPassword } from '../../adapters/http/access/password.ts';
 import { type Car, startCar } from '../../assembly/car.ts';
 import { loadVehicle } from '../../assembly/vehicle.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 import { Arrivals } from '../rig/arrivals.ts';
 import { Authority, type Certificate } from '../rig/certificates.ts';
 import { ImpatientClock } from '../rig/impatient-clock.ts';
@@ -29,7 +31,7 @@ function carWith(key: string, port: number, note: (event: string, fields?: Recor
     data: mkdtempSync(join(folder, 'records-')),
     sources: [],
     mqtt: { url: 'mqtt://127.0.0.1:1' },
-    limit: 2 ** 20,
+    settings: agentSettings({ outbox: { limit: 2 ** 20 } }),
     http: {
       host: '127.0.0.1',
       port,

@@ -1,4 +1,5 @@
 /** A car whose keys are missing or damaged is recorded and published; its commands are refused until they are fixed. */
+
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +16,7 @@ import { loadVehicle } from '../../assembly/vehicle.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { encodeBody, encodeCommand } from '../../protocol/command.ts';
 import type { Message } from '../../protocol/schema/message.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 import { downTopic, upFilter } from '../../protocol/topics.ts';
 import { vapidKeys } from '../adapters/callbacks/push-service.ts';
 import { AedesRig } from '../rig/aedes.ts';
@@ -95,7 +97,7 @@ test.each([
       { networks: [], allowHttp: false, queueLimit: 100, push: { subject, publicKey, privateKeyFile: push } },
       () => clock.now(),
     ),
-    limit: 2 ** 20,
+    settings: agentSettings({ outbox: { limit: 2 ** 20 } }),
     log,
     clock,
     service: { ...watching, ...service },
@@ -126,7 +128,6 @@ test.each([
 const watching: CarService = {
   agentCommands: new Map(),
   overseer: { looksEvery: () => undefined, ticked: () => undefined, hello: () => ({}) },
-  helloEvery: 60_000,
   store: ({ outbox }) => outbox,
   lacks: () => undefined,
   events: (agent) => agent,
@@ -143,7 +144,7 @@ test('keys that commands added are not obeyed by a car that obeys none', async (
     data: join(folder, 'records'),
     sources: [],
     mqtt: { url: broker.url },
-    limit: 2 ** 20,
+    settings: agentSettings({ outbox: { limit: 2 ** 20 } }),
     log,
     clock: new SystemClock(),
   };
@@ -194,7 +195,7 @@ test('whoever asks is told what the agent does without', async () => {
   const configurations = await Configurations.open({ file, data, environment: {}, clock, log, unwritten: {} });
   const starts = await Starts.open(data, log);
   const options = { vin: VIN, profile: 'bench', data, clock, log, environment: {}, configurations, starts };
-  const service = await Service.open({ ...options, helloEvery: 60_000 });
+  const service = await Service.open({ ...options });
   try {
     expect(service.report().lacking).toBeUndefined();
     service.lacks('trust', 'no file');

@@ -1,4 +1,5 @@
 /** The simulated car with the real agent on a real broker, told what to do by signed commands, on time of our own. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +21,7 @@ import { type RemoteType, remoteTypes } from '../../protocol/remote/table.ts';
 import type { ClockQuality, Message } from '../../protocol/schema/message.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import type { StatusContents } from '../../protocol/schema/status.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 import { downTopic, upFilter } from '../../protocol/topics.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { MemoryLog } from '../rig/log.ts';
@@ -175,7 +177,7 @@ export class RemoteCar {
       mqtt: { url, protocol },
       backoff: { first: 20, longest: 100 },
       trust: join(keys, 'trust.json'),
-      limit: 1_000_000,
+      settings: agentSettings({ outbox: { limit: 1_000_000 } }),
       log: this.log,
       clock: this.clock,
     };

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { powerDefaults } from '../../agent/power.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
 import { configurationDefaults } from '../../config/defaults.ts';
+import { defaultsOf, powerSettings } from '../../protocol/settings.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -30,14 +30,19 @@ describe('the section power', () => {
   test('without it the agent’s own defaults hold, and the keep-alive of mqtt', () => {
     const { configuration, diagnostics } = load('', '90s');
     expect(diagnostics).toEqual([]);
-    expect(configuration?.power).toEqual({ ...powerDefaults, keepalive: 90_000 });
-    expect(configurationDefaults.power).toEqual(powerDefaults);
+    expect(configuration?.power).toEqual({ ...defaultsOf(powerSettings), keepalive: 90_000 });
+    expect(configurationDefaults.power).toEqual(defaultsOf(powerSettings));
   });
 
   test('what is written is taken, the rest stays', () => {
     const { configuration, diagnostics } = load('power: { standbyFor: 1m, battery: 35, keepalive: 15m }');
     expect(diagnostics).toEqual([]);
-    expect(configuration?.power).toEqual({ ...powerDefaults, standbyFor: 60_000, battery: 35, keepalive: 900_000 });
+    expect(configuration?.power).toEqual({
+      ...defaultsOf(powerSettings),
+      standbyFor: 60_000,
+      battery: 35,
+      keepalive: 900_000,
+    });
   });
 
   test.each([

@@ -1,4 +1,5 @@
 /** A car that is driven as recorded, an adapter in its socket, and the agent that asks it; an hour takes seconds. */
+
 import { expect } from 'vitest';
 import { Elm327 } from '../../adapters/obd/elm327/index.ts';
 import { ObdSource } from '../../adapters/obd/poll/index.ts';
@@ -12,6 +13,7 @@ import type { Message } from '../../protocol/schema/message.ts';
 import { type Reading, readingsFromTelemetry } from '../../protocol/schema/telemetry.ts';
 import type { Trip } from '../../protocol/schema/trip.ts';
 import type { Waypoint } from '../../protocol/schema/waypoint.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 import type { SlotValue } from '../../protocol/slots.ts';
 import { Emulator } from '../adapters/obd/elm327/emulator.ts';
 import { VirtualClock } from '../rig/clock.ts';
@@ -67,7 +69,14 @@ export class Rig {
         verifier: { key: () => undefined, verify: () => false },
         ledger: { data: emptyLedger, write: async () => undefined },
       },
-      { vin: 'VF3TEST0000000001', version: '1', boot: 1, limit: 1e9, quality: () => 'gnss', window: () => 1000 },
+      {
+        vin: 'VF3TEST0000000001',
+        version: '1',
+        boot: 1,
+        settings: agentSettings({ outbox: { limit: 1e9 } }),
+        quality: () => 'gnss',
+        window: () => 1000,
+      },
     );
   }
 

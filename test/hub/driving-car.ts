@@ -51,7 +51,6 @@ export class DrivingCar {
       sender: this.#simulation,
       mqtt: { url, protocol: 4 },
       backoff: { first: 20, longest: 100 },
-      limit: 10_000_000,
       ...(trust === undefined ? {} : { trust }),
       log: this.log,
       clock: this.clock,

@@ -1,4 +1,5 @@
 /** A car to which anything may happen. */
+
 import fc from 'fast-check';
 import { memoryOutboxStore } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
@@ -7,6 +8,7 @@ import { emptyLedger } from '../../agent/remotes/ledger.ts';
 import { channels } from '../../protocol/channels.ts';
 import type { SourceMapping } from '../../protocol/profile.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 import { slots } from '../../protocol/slots.ts';
 import { bareProfile } from './bare-profile.ts';
 import { VirtualClock } from './clock.ts';
@@ -122,10 +124,9 @@ export class AnyCar {
         vin: 'VF3TEST0000000001',
         version: '1',
         boot: ++this.#boot,
-        limit: 1e9,
+        settings: agentSettings({ outbox: { limit: 1e9 }, power: { standbyFor: 60_000, busSilentAfter: 5_000 } }),
         quality: () => this.#quality,
         window: () => 100,
-        power: { standbyFor: 60_000, busSilentAfter: 5_000 },
       },
     );
     agent.start();

@@ -1,4 +1,5 @@
 /** The day through the whole core, as often as it is cut. */
+
 import { readFileSync, writeFileSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 import { DbcDecoder } from '../../adapters/can/dbc/index.ts';
@@ -6,6 +7,7 @@ import { Agent } from '../../agent/agent.ts';
 import type { Clock, Log, Memory, OutboxStore, OutgoingMessage, RecordStore, StoredRecord } from '../../agent/ports.ts';
 import { emptyLedger, type LedgerDocument } from '../../agent/remotes/ledger.ts';
 import { deflate } from '../../assembly/deflate.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 import { DAY, type DayLog, framesOf, recordDay, timeKnownAt, vehicle, wallAt } from './day.ts';
 import { KillableStore } from './day-store.ts';
 import { MemoryLog } from './log.ts';
@@ -144,7 +146,7 @@ export class Life {
         vin: VIN,
         version: '1',
         boot,
-        limit: Number.POSITIVE_INFINITY,
+        settings: agentSettings({ outbox: { limit: Number.POSITIVE_INFINITY } }),
         quality: () => (clock.elapsed < timeKnownAt ? 'none' : 'gnss'),
         window: () => 100,
       },

@@ -1,4 +1,5 @@
 /** The bench with a day behind it: the agent as it is started in a car, its store on disk, its interface on a port. */
+
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +19,7 @@ import { benchCar } from '../../assembly/simulation.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import { commandKinds } from '../../protocol/schema/remote.ts';
+import { agentSettings } from '../../protocol/settings.ts';
 import { DAY, MIDNIGHT, recordDay, vehicle } from './day.ts';
 import { Life } from './day-run.ts';
 import { MemoryLog } from './log.ts';
@@ -111,8 +113,7 @@ export class InterfaceBench {
       mqtt: { url: this.#broker.url },
       backoff: { first: 20, longest: 100 },
       trust: join(this.data, 'keys', 'trust.json'),
-      limit: 64 * 2 ** 20,
-      batch: 2_000,
+      settings: agentSettings({ outbox: { batch: 2_000 }, health: { every: 3_600_000 } }),
       notificationChannels: callbackChannels({
         networks: ['127.0.0.0/8'],
         allowHttp: true,
@@ -159,7 +160,6 @@ export class InterfaceBench {
     return {
       agentCommands: new Map(),
       overseer: { looksEvery: () => undefined, ticked: () => undefined, hello: () => ({}) },
-      helloEvery: 3_600_000,
       store: ({ outbox }) => this.disk.guard(outbox),
       lacks: () => undefined,
       events: (agent) => agent,

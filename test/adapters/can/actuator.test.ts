@@ -1,4 +1,5 @@
 /** Frames of commands on real buses of our own: what goes out, and when it must not. */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { FrameActuator } from '../../../adapters/can/actuator.ts';
@@ -9,6 +10,7 @@ import { ERROR, type OutgoingFrame, SENT } from '../../../agent/ports.ts';
 import { PowerStates } from '../../../agent/power.ts';
 import { Status } from '../../../agent/status.ts';
 import { VigieError } from '../../../protocol/errors.ts';
+import { agentSettings } from '../../../protocol/settings.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { batchOf, text } from './dbc/frames.ts';
@@ -54,7 +56,7 @@ function rig() {
     actuator,
     busy: () => false,
     changed: () => undefined,
-    rules: { busSilentAfter: SILENCE, wakeTimeout: WAKING },
+    rules: agentSettings({ power: { busSilentAfter: SILENCE, wakeTimeout: WAKING } }).power,
   });
   /** A frame of `bus`, as a source of all three brings it. */
   const hear = (bus: Bus, kind: 'car' | 'error' | 'own' = 'car'): void => {
