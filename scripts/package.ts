@@ -20,6 +20,7 @@ import { type PackageTarget, runner, targetNamed, targets } from './package/targ
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const STARTS = 5;
+const began = performance.now();
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { quick: { type: 'boolean' } } });
 try {
@@ -34,10 +35,16 @@ try {
 async function make(target: PackageTarget): Promise<void> {
   const executable = join(root, 'dist', `vigie-linux-${target.name}`);
   const debian = join(root, 'dist', `vigie_${manifest.version}_${target.debian}.deb`);
-  await makeExecutable(target, executable);
+  await makeExecutable(target, executable, (step) => progress(executable, step));
+  progress(debian, values.quick === true ? 'packing' : 'packing with xz, which takes a minute');
   makePackage(target, executable, debian, values.quick === true ? 'quick' : 'small');
   console.log(`${relative(root, executable)}  ${megabytes(executable)}, ${start(target, executable)}`);
   console.log(`${relative(root, debian)}  ${megabytes(debian)}`);
+}
+
+function progress(file: string, step: string): void {
+  const seconds = ((performance.now() - began) / 1000).toFixed(1).padStart(6);
+  console.error(`${seconds} s  ${relative(root, file)}: ${step}`);
 }
 
 function megabytes(file: string): string {

@@ -37,9 +37,7 @@ export function packageFolder(name: string, version?: string): string {
   }
   const installed = join(root, 'node_modules', name);
   if (installedVersion(installed) === wanted) return installed;
-  const kept = join(cache, `${name.replace('/', '+')}@${wanted}`);
-  if (!existsSync(kept)) fetchPackage(`${name}@${wanted}`, integrity, kept);
-  return join(kept, 'package');
+  return fetchOnce(`${name}@${wanted}`, integrity);
 }
 
 function installedVersion(folder: string): string | undefined {
@@ -48,10 +46,21 @@ function installedVersion(folder: string): string | undefined {
   return (JSON.parse(readFileSync(manifest, 'utf8')) as { version?: string }).version;
 }
 
+/**
+ * The folder with what `name@version` holds, which npm fetches the first time.
+ * @throws Error when npm cannot fetch it, or when its hash is another
+ */
+export function fetchOnce(specifier: string, integrity: string): string {
+  const folder = join(cache, specifier.replace('/', '+'));
+  if (!existsSync(folder)) fetchPackage(specifier, integrity, folder);
+  return join(folder, 'package');
+}
+
 function fetchPackage(specifier: string, integrity: string, folder: string): void {
   mkdirSync(cache, { recursive: true });
   const scratch = mkdtempSync(join(cache, 'fetching-'));
   try {
+    console.error(`fetching ${specifier} from the npm registry`);
     const told = execFileSync('npm', ['pack', '--json', '--silent', specifier], {
       cwd: scratch,
       encoding: 'utf8',

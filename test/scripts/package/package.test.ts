@@ -39,6 +39,15 @@ it('compiles no code from strings', () => {
   expect(run(['--version'], { NODE_OPTIONS: '--disallow-code-generation-from-strings' }).stderr).toBe('');
 });
 
+it('forbids code from strings by itself, without a setting of its environment', () => {
+  const probe = join(folder, 'probe.cjs');
+  writeFileSync(probe, "try { new Function('return 1')(); } catch ({ name }) { console.error(name); }");
+  expect(run(['--version'], { NODE_OPTIONS: `--require=${probe}` })).toMatchObject({
+    status: 0,
+    stderr: 'EvalError\n',
+  });
+});
+
 const profiles = readdirSync(join(root, 'config/vehicles'));
 
 it.each(profiles)('carries the profile %s with all that belongs to it', (profile) => {

@@ -1,0 +1,92 @@
+/**
+ * `node pkg.ts JOB` (a {@link PkgJob} in JSON) has pkg make one executable. pkg is entered as a library, behind its
+ * command line and `exec()`: these pass neither `useCodeCache` nor `execArgv` on, and refuse 32-bit units.
+ *
+ * pkg gives all settings to Node, but starts that Node by itself, without options and without an emulator. Node makes
+ * usable compiled code only on the processor, and with the V8 options, that will run it. So pkg is loaded with an
+ * `execFile` that starts the Node of the unit as the unit will. One process makes one executable.
+ */
+import childProcess from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
+
+export interface PkgJob {
+  readonly script: string;
+  /** Node's executable for the unit, its version, and the command line that runs it on this machine. */
+  readonly node: string;
+  readonly version: string;
+  readonly runner: readonly string[];
+  /** Options that the executable always runs with. */
+  readonly options: readonly string[];
+  readonly output: string;
+}
+
+interface SeaOptions {
+  readonly targets: readonly Readonly<Record<'platform' | 'arch' | 'nodeRange' | 'output', string>>[];
+  readonly nodePath: string;
+  readonly seaConfig: Readonly<Record<string, unknown>>;
+}
+
+/** The file through which pkg is entered. It is no documented interface: test/scripts/package/pkg.test.ts watches it. */
+export const entrance = '@yao-pkg/pkg/lib-es5/sea.js';
+
+/** @throws Error when pkg fails, or when the entrance is not as it was in the version that this was written for */
+export async function packWithPkg(job: PkgJob, file: string = entrance): Promise<void> {
+  const seaConfig = {
+    // The name is part of the executable, the folder must not be: Node finds the script in its current directory.
+    main: basename(job.script),
+    disableExperimentalSEAWarning: true,
+    useCodeCache: true,
+    ...(job.options.length === 0 ? {} : { execArgv: job.options }),
+  };
+  const { execFile } = childProcess;
+  let started = 0;
+  const execFileOnUnit = (program: string, args: readonly string[], done: (error: Error | null) => void): void => {
+    const difference =
+      program === job.node && args.length === 2 && args[0] === '--experimental-sea-config'
+        ? settingNotIn(JSON.parse(readFileSync(args[1] as string, 'utf8')), seaConfig)
+        : `it runs ${[program, ...args].join(' ')}`;
+    if (difference !== undefined) {
+      done(changed(difference));
+      return;
+    }
+    started++;
+    const [runner, ...before] = job.runner as [string, ...string[]];
+    // V8 lays out tables of compiled code by chance without a seed.
+    const all = [...before, '--random-seed=1', ...job.options, ...args];
+    execFile(runner, all, { cwd: dirname(job.script) }, done);
+  };
+  Object.assign(childProcess, { execFile: execFileOnUnit });
+  let sea: ((script: string, options: SeaOptions) => Promise<void>) | undefined;
+  try {
+    sea = createRequire(import.meta.url)(file).default;
+  } finally {
+    Object.assign(childProcess, { execFile });
+  }
+  if (typeof sea !== 'function' || sea.length !== 2) throw changed('it exports no function of a script and options');
+  // pkg has Node's executable of a target make the blob only where it believes that this machine can run it.
+  const target = { platform: 'linux', arch: process.arch, nodeRange: `node${job.version}`, output: job.output };
+  await sea(job.script, { targets: [target], nodePath: job.node, seaConfig });
+  if (started !== 1) throw changed(`it started Node ${started} times through execFile`);
+}
+
+function settingNotIn(given: Readonly<Record<string, unknown>>, wanted: object): string | undefined {
+  const lost = Object.entries(wanted).find(([name, value]) => !isDeepStrictEqual(given[name], value));
+  return lost && `it does not pass ${lost[0]} on to Node`;
+}
+
+function changed(what: string): Error {
+  return new Error(`${entrance} has changed: ${what}; adapt scripts/package/pkg.ts to this version of pkg`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    await packWithPkg(JSON.parse(process.argv[2] ?? ''));
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exitCode = 1;
+  }
+}
