@@ -2,7 +2,6 @@ import { EARLIEST_TIME } from '../protocol/calendar.ts';
 import type { VehicleProfile } from '../protocol/profile.ts';
 import type { MonitorEvent } from '../protocol/schema/event.ts';
 import { PROTOCOL_VERSION } from '../protocol/schema/message.ts';
-import type { CommandKind } from '../protocol/schema/remote.ts';
 import type { Trip } from '../protocol/schema/trip.ts';
 import { BusActivity } from './bus-activity.ts';
 import { Callbacks } from './callbacks/callbacks.ts';
@@ -12,21 +11,20 @@ import { noNotifier } from './callbacks/notifier.ts';
 import { Channels } from './channels.ts';
 import { CheckpointPolicy } from './checkpoint-policy.ts';
 import { ClockWatch } from './clock-watch.ts';
-import { intakeOf } from './column-intake.ts';
+import { type AnyColumnSink, intakeOf } from './column-intake.ts';
 import { Downlink } from './downlink.ts';
 import { Mapping } from './mapping.ts';
 import { MonitorDesk } from './monitors/desk.ts';
-import type { AgentOptions, AgentPorts } from './options.ts';
+import type { AgentOptions, AgentPorts, CustomSignalsPart } from './options.ts';
 import { Outbox } from './outbox/outbox.ts';
 import { type Pipeline, pipeline } from './pipeline.ts';
 import type { FrameBatch, FrameDecoder, FrameSource, LinkEvents, ReadingSink, WantedSignal } from './ports.ts';
 import { PowerStates } from './power.ts';
 import { Records } from './records.ts';
-import type { AgentCommand } from './remotes/agent-command.ts';
+import { agentCommandsOf } from './remotes/agent-commands.ts';
 import { Confirmations } from './remotes/confirmation.ts';
 import { Ledger } from './remotes/ledger.ts';
 import type { Requests } from './remotes/requests.ts';
-import { trustCommand } from './remotes/trust.ts';
 import { Snapshot } from './snapshot.ts';
 import { Status } from './status.ts';
 import { WatchLease } from './watch-lease.ts';
@@ -46,6 +44,9 @@ export class Agent implements LinkEvents {
   readonly #ports: AgentPorts;
   readonly #options: AgentOptions;
   readonly #mapping: Mapping;
+  readonly #signals: CustomSignalsPart | undefined;
+  /** Where readings go: the mapping, and the custom signals. */
+  readonly #sink: AnyColumnSink;
   readonly #outbox: Outbox;
   readonly #records: Records;
   readonly #clockWatch: ClockWatch;
@@ -84,11 +85,16 @@ export class Agent implements LinkEvents {
       found: (by) => this.#correct(by),
       stepped: (by) => {
         this.status.stepped(by);
-        this.channels.stepped(by);
+        this.#stepped(by);
       },
     });
     const { status, channels } = this;
     const watchLease = new WatchLease(clock);
+    this.#signals = ports.signals?.({
+      ...{ status, records, memory: ports.memory, log, clock, quality: options.quality, deflate },
+      ...{ batch: outbox.batch, patience: watchLease.patience, privacy: () => this.#mapping.privacyLevel },
+    });
+    this.#sink = this.#signals?.behind(this.#mapping, this.#mapping.wanted.length) ?? this.#mapping;
     this.#pipeline = pipeline({
       status,
       channels,
@@ -100,6 +106,7 @@ export class Agent implements LinkEvents {
       tell: (event) => this.#tell(event),
       deflate,
       batch: outbox.batch,
+      signals: this.#signals?.recorder,
       patience: watchLease.patience,
     });
     this.#snapshot = new Snapshot(status, records, this.#pipeline.recorders, log);
@@ -158,7 +165,7 @@ export class Agent implements LinkEvents {
       tracker: this.#pipeline.waypoints,
       channels,
       fed: new Set(profile.sources.map(({ path }) => path)),
-      agentCommands: this.#agentCommands(),
+      agentCommands: agentCommandsOf(this.monitors, this.callbacks, ports.keys, ports.agentCommands),
       power: this.#power,
       setOrigin: (id, { callbackId, remote }) => this.callbacks.setOrigin(id, commandOriginOf(callbackId, remote)),
       reported: (report) => this.#callbacks.remote(report),
@@ -173,7 +180,7 @@ export class Agent implements LinkEvents {
 
   /** The signals the decoder has to deliver, in this order. */
   get wanted(): readonly WantedSignal[] {
-    return this.#mapping.wanted;
+    return this.#signals === undefined ? this.#mapping.wanted : [...this.#mapping.wanted, ...this.#signals.wanted];
   }
 
   /** Messages not yet acknowledged by the broker. */
@@ -193,12 +200,12 @@ export class Agent implements LinkEvents {
 
   /** Readings that came from the decoder. */
   get readings(): number {
-    return this.#mapping.readings;
+    return this.#mapping.readings + (this.#signals?.readings ?? 0);
   }
 
   /** Readings that were no possible value of their slot. */
   get refused(): number {
-    return this.#mapping.rejected;
+    return this.#mapping.rejected + (this.#signals?.rejected ?? 0);
   }
 
   start(): void {
@@ -206,6 +213,7 @@ export class Agent implements LinkEvents {
     this.#clockWatch.start();
     this.#ports.rest?.(this.#power.asleep());
     this.#schedule();
+    this.#signals?.announce(this.#outbox, this.#ports.store);
     this.#callbacks.start();
     this.#downlink.resume();
   }
@@ -222,7 +230,7 @@ export class Agent implements LinkEvents {
       this.#guard(() => {
         if (isHeard) this.#power.heard();
         this.#clockWatch.look();
-        take ??= intakeOf(decoder(), this.#mapping);
+        take ??= intakeOf(decoder(), this.#sink);
         take(batch);
       });
     };
@@ -238,9 +246,9 @@ export class Agent implements LinkEvents {
       });
     };
     return {
-      reading: (signal, value, raw, at) => take(() => this.#mapping.reading(signal, value, raw, at)),
-      settled: (at) => take(() => this.#mapping.settled(at)),
-      alive: (signals, at) => take(() => this.#mapping.alive(signals, at)),
+      reading: (signal, value, raw, at) => take(() => this.#sink.reading(signal, value, raw, at)),
+      settled: (at) => take(() => this.#sink.settled(at)),
+      alive: (signals, at) => take(() => this.#sink.alive(signals, at)),
     };
   }
 
@@ -282,7 +290,7 @@ export class Agent implements LinkEvents {
     // A clock that stands at its origin stood there in the runs before, too.
     const earliest = this.#startedAt < EARLIEST_TIME ? 0 : this.#startedAt;
     this.status.correct(by, earliest, latest);
-    this.channels.stepped(by);
+    this.#stepped(by);
     for (const recorder of this.#pipeline.recorders) recorder.correct?.(by, latest);
     this.#records.correct(by, latest);
     this.#callbacks.correct(by, earliest, latest);
@@ -320,23 +328,18 @@ export class Agent implements LinkEvents {
     yield* this.#callbacks.states();
     yield* this.#power.states();
     yield* this.#downlink.states();
+    yield* this.#signals?.states() ?? [];
+  }
+
+  #stepped(by: number): void {
+    this.channels.stepped(by);
+    this.#signals?.stepped(by);
   }
 
   /** An event goes to its receivers and to the cloud, in one commit. */
   #tell(event: MonitorEvent): void {
     this.#callbacks.event(event);
     this.#outbox.secure('event', event).catch(this.#complain);
-  }
-
-  /** What commands can ask of the agent itself. */
-  #agentCommands(): ReadonlyMap<CommandKind, AgentCommand> {
-    const { keys, agentCommands } = this.#ports;
-    return new Map<CommandKind, AgentCommand>([
-      ['Monitor', this.monitors.order],
-      ['Callback', this.callbacks.order],
-      ...(keys === undefined ? [] : ([['Trust', trustCommand(keys)]] as const)),
-      ...(agentCommands ?? []),
-    ]);
   }
 
   /** The unit fell asleep or woke. */

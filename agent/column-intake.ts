@@ -1,14 +1,25 @@
-import type { Mapping, SourceGroup } from './mapping.ts';
-import type { BatchReadings, FrameBatch, FrameDecoder } from './ports.ts';
+import type { BatchReadings, FrameBatch, FrameDecoder, ReadingSink } from './ports.ts';
+
+/** A sink that also takes the repetition of signals that always come together, at once. */
+export interface ColumnSink<G> extends ReadingSink {
+  /** Sorts signals that always come together. */
+  group(signals: readonly number[]): G;
+  /** As `alive`, of a group. */
+  aliveTogether(group: G, at: number): void;
+}
+
+/** A sink whose groups concern nobody else. */
+// biome-ignore lint/suspicious/noExplicitAny: only the sink itself looks into its groups
+export type AnyColumnSink = ColumnSink<any>;
 
 /** Works the columns of one decoder into the mapping, as {@link FrameDecoder.decode} would value by value. */
-export class ColumnIntake {
+export class ColumnIntake<G> {
   readonly #read: (batch: FrameBatch) => BatchReadings;
-  readonly #mapping: Mapping;
+  readonly #mapping: ColumnSink<G>;
   /** By number of the decoder's list. */
-  readonly #groups: SourceGroup[] = [];
+  readonly #groups: G[] = [];
 
-  constructor(read: (batch: FrameBatch) => BatchReadings, mapping: Mapping) {
+  constructor(read: (batch: FrameBatch) => BatchReadings, mapping: ColumnSink<G>) {
     this.#read = read;
     this.#mapping = mapping;
   }
@@ -52,7 +63,7 @@ export class ColumnIntake {
 }
 
 /** How the frames of a decoder come into the mapping. */
-export function intakeOf(decoder: FrameDecoder, mapping: Mapping): (batch: FrameBatch) => void {
+export function intakeOf<G>(decoder: FrameDecoder, mapping: ColumnSink<G>): (batch: FrameBatch) => void {
   if (decoder.read === undefined) return (batch) => decoder.decode(batch, mapping);
   const columns = new ColumnIntake(decoder.read.bind(decoder), mapping);
   return (batch) => columns.take(batch);

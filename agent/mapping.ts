@@ -111,6 +111,11 @@ export class Mapping implements ReadingSink, StatusWriter {
     this.#position.expectFix(profile.sources.some((source) => source.path === 'lastPosition.fixStatus'));
   }
 
+  /** Level of privacy: 0 nothing is hidden, 1 positions, 2 all but safety. */
+  get privacyLevel(): number {
+    return this.#privacy.level;
+  }
+
   reading(signal: number, value: number, raw: number, at: number): void {
     this.readings++;
     const { values, raws } = this.#latest;

@@ -5,7 +5,9 @@ import type { CommandKind } from '../protocol/schema/remote.ts';
 import type { AgentSettings } from '../protocol/settings.ts';
 import type { BusActivity } from './bus-activity.ts';
 import type { Notifier } from './callbacks/notifier.ts';
+import type { AnyColumnSink, ColumnSink } from './column-intake.ts';
 import type { Overseer } from './health/overseer.ts';
+import type { SourceGroup } from './mapping.ts';
 import type {
   Actuator,
   Clock,
@@ -14,14 +16,19 @@ import type {
   Log,
   Memory,
   OutboxStore,
+  Publisher,
   RecordStore,
   SignatureVerifier,
   TrustKeeper,
+  WantedSignal,
 } from './ports.ts';
+import type { Patience, Recorder } from './recorders/recorder.ts';
+import type { Records } from './records.ts';
 import type { AgentCommand } from './remotes/agent-command.ts';
 import type { LedgerData } from './remotes/ledger.ts';
 import type { Limits } from './remotes/power.ts';
 import type { Signer } from './remotes/requests.ts';
+import type { StatusReader } from './status.ts';
 import type { RefusalListener } from './target.ts';
 
 export interface AgentPorts {
@@ -58,6 +65,42 @@ export interface AgentPorts {
   readonly refusals?: RefusalListener;
   /** Bytes to and from the broker since the start, for what sleep costs. */
   readonly traffic?: () => number;
+  /** Takes the custom signals of the profile; absent: it has none. */
+  readonly signals?: (parts: SignalParts) => CustomSignalsPart;
+}
+
+/** What custom signals need of the agent. */
+export interface SignalParts {
+  readonly status: StatusReader;
+  readonly records: Records;
+  readonly memory: Memory;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly quality: () => ClockQuality;
+  /** Level of privacy: 0 nothing is hidden, 1 positions, 2 all. */
+  readonly privacy: () => number;
+  readonly deflate?: Deflate | undefined;
+  readonly batch?: number | undefined;
+  readonly patience?: Patience | undefined;
+}
+
+/** Custom signals, as the agent sees them. A unit whose profile has none does not load what implements it. */
+export interface CustomSignalsPart {
+  /** What the decoder must deliver beside the signals of the mapping. */
+  readonly wanted: readonly WantedSignal[];
+  readonly recorder: Recorder;
+  readonly readings: number;
+  readonly rejected: number;
+  /**
+   * Publishes the catalog in use, and those of earlier profiles that telemetry in `store` may name: a receiver that came
+   * later, or whose broker lost what it had kept, needs them all.
+   */
+  announce(publisher: Pick<Publisher, 'put'>, store: Pick<OutboxStore, 'entries'>): void;
+  states(): Iterable<readonly [key: string, value: unknown]>;
+  /** The clock was set `by` ms later. */
+  stepped(by: number): void;
+  /** A sink of the `first` signals of `mapping` and of {@link wanted} behind them. */
+  behind(mapping: ColumnSink<SourceGroup>, first: number): AnyColumnSink;
 }
 
 export interface AgentOptions {

@@ -46,6 +46,8 @@ export interface PipelineParts {
   readonly deflate?: Deflate | undefined;
   /** Readings and points travel together for so long, ms. */
   readonly batch?: number | undefined;
+  /** The recorder of custom signals. */
+  readonly signals?: Recorder | undefined;
   /** Shortens what is gathered while somebody watches. */
   readonly patience?: Patience;
 }
@@ -62,6 +64,7 @@ export function pipeline({
   tell,
   deflate,
   batch,
+  signals,
   patience,
 }: PipelineParts): Pipeline {
   const trips = new TripRecorder({ status, records, rule: profile.trips });
@@ -90,6 +93,7 @@ export function pipeline({
       ...(batch === undefined ? {} : { batch }),
       ...(patience === undefined ? {} : { patience }),
     }),
+    ...(signals === undefined ? [] : [signals]),
     waypoints,
     statusRecorder,
     // Last: an event tells what the others have made of the same reading.

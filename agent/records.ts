@@ -7,7 +7,15 @@ export const recordKinds = ['trip', 'alert', 'collision', 'maintenance', 'alarm'
 export type RecordKind = (typeof recordKinds)[number];
 
 /** Series: pieces of what went on, in the order of time. */
-export type SeriesKind = 'telemetry' | 'waypoint';
+export type SeriesKind = 'telemetry' | 'waypoint' | 'signals';
+
+/** What pieces of series are as messages: readings of custom signals are telemetry, and kept by themselves. */
+const messageOf = { telemetry: 'telemetry', waypoint: 'waypoint', signals: 'telemetry' } as const;
+type Piece<K extends SeriesKind> = Body<(typeof messageOf)[K]>;
+
+function isSeries(kind: RecordKind | SeriesKind): kind is SeriesKind {
+  return Object.hasOwn(messageOf, kind);
+}
 
 /** Sees every record as it is made or changes. */
 export interface RecordObserver {
@@ -67,11 +75,11 @@ export class Records {
   }
 
   /** The next piece of a series that begins at `at`, UTC milliseconds. */
-  append<K extends SeriesKind>(kind: K, piece: Body<K>, at: number): void {
+  append<K extends SeriesKind>(kind: K, piece: Piece<K>, at: number): void {
     const id = this.newId(at);
     this.#store.put(kind, { id, at, record: piece });
     this.#note(kind, id);
-    this.#publisher.put(kind, piece);
+    this.#publisher.put(messageOf[kind], piece as Body<'telemetry' | 'waypoint'>);
   }
 
   /** Tells whether the wall time is known; while it is not, what is put can be corrected later. */
@@ -90,8 +98,8 @@ export class Records {
     for (const [kind, id] of provisional.values()) {
       const kept = this.#store.get(kind, id);
       if (kept === undefined) continue;
-      const record = shiftInstants(bodies[kind], kept.record, by, latest);
-      if (kind === 'telemetry' || kind === 'waypoint') {
+      const record = shiftInstants(bodies[isSeries(kind) ? messageOf[kind] : kind], kept.record, by, latest);
+      if (isSeries(kind)) {
         this.#store.put(kind, { id, at: kept.at <= latest ? kept.at + by : kept.at, record });
       } else this.put(kind, record as Body<RecordKind>);
     }

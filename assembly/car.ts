@@ -25,7 +25,7 @@ import { openKeys, openRecords } from './records.ts';
 import { keepChannels } from './retry.ts';
 import type { CarService } from './service.ts';
 import { quietly, type Teardown, withTeardown } from './teardown.ts';
-import { decoderFor, type Vehicle } from './vehicle.ts';
+import { decoderFor, signalsOf, type Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
 import { namesOf, viewOf } from './view.ts';
 
@@ -133,6 +133,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
       waker: setAlarm,
       rest: rest.set,
       traffic: () => link.bytes ?? 0,
+      ...(await signalsOf(vehicle)),
       link: {
         get connected() {
           return link.connected;

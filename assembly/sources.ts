@@ -185,7 +185,8 @@ export function heardOf(
 
 /** What the profile wants of a bus: identifiers, and of J1939 messages whatever carries their group. */
 function identifiersOf(vehicle: Vehicle, bus: string): readonly (number | IdentifierFilter)[] {
-  const wanted = vehicle.profile.sources.filter((source) => source.bus === undefined || source.bus === bus);
+  const { sources, signals = [] } = vehicle.profile;
+  const wanted = [...sources, ...signals].filter((source) => source.bus === undefined || source.bus === bus);
   const names = new Set(wanted.map(({ message }) => message));
   return vehicle.databases
     .filter((described) => described.bus === undefined || described.bus === bus)

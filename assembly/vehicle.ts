@@ -1,17 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { prepareCommands } from '../adapters/can/actuator.ts';
-import { type BoundDatabase, type Database, DbcDecoder, parseDbc } from '../adapters/can/dbc/index.ts';
+import {
+  type BoundDatabase,
+  type Database,
+  DbcDecoder,
+  parseDbc,
+  unknownSignals as unknownSignalsOf,
+} from '../adapters/can/dbc/index.ts';
 import { gnssMessage, gnssSignals } from '../adapters/gnss/index.ts';
 import { parseSignalSet, type SignalSet } from '../adapters/obd/index.ts';
 import { defaultPollSettings, type PollSettings, planPolls } from '../adapters/obd/poll/index.ts';
 import { prepareUdsCommands } from '../adapters/obd/uds/index.ts';
+import type { AgentPorts } from '../agent/options.ts';
 import type { FrameDecoder, WantedSignal } from '../agent/ports.ts';
 import type { ObdBus } from '../config/buses.ts';
 import { loadProfile, type Profile as WrittenProfile } from '../config/profile.ts';
 import { shippedProfiles } from '../config/shipped.ts';
 import { counted } from '../protocol/counted.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
-import type { SourceMapping, VehicleProfile } from '../protocol/profile.ts';
+import type { VehicleProfile } from '../protocol/profile.ts';
+import { completeSignals, messagesOf } from './custom-signals.ts';
 import { FilesRefused } from './refused.ts';
 import { seedKeys } from './seed-keys.ts';
 
@@ -64,13 +72,19 @@ export function inspectVehicle(
   const sources = profile.sources.map(({ bus, ...source }) =>
     single && frames.has(bus) ? source : { bus, ...source },
   );
+  const named = [...profile.sources, ...profile.writtenSignals.filter(({ signal }) => signal !== '*')];
+  const { signals, diagnostics: faults } = completeSignals(profile.writtenSignals, {
+    ...{ frames, databases, single, file: profile.file },
+  });
   found.push(
-    ...unknownSignals(profile, frames, sources, databases),
-    ...unknownParameters(profile, signalSets),
-    ...unknownFixes(profile),
+    ...unknownSignals(profile, frames, single, databases),
+    ...unknownParameters(profile, named, signalSets),
+    ...unknownFixes(profile, named),
     ...unknownCommands(profile, databases),
+    ...faults,
   );
-  return { vehicle: { profile: { ...profile, sources }, databases, signalSets }, diagnostics: found };
+  const read = { ...profile, sources, ...(signals.length === 0 ? {} : { signals }) };
+  return { vehicle: { profile: read, databases, signalSets }, diagnostics: found };
 }
 
 /** @throws FilesRefused with all errors of the profile */
@@ -99,30 +113,36 @@ function readSignalSet(file: string, found: Diagnostic[]): SignalSet[] {
   }
 }
 
+/** Something that a profile takes from a bus, and where it says so. */
+type Named = WantedSignal & { readonly bus: string; readonly line: number };
+
 function unknownSignals(
-  { file, sources: written }: WrittenProfile,
+  { file, sources, writtenSignals }: WrittenProfile,
   frames: ReadonlySet<string>,
-  sources: readonly SourceMapping[],
+  single: boolean,
   databases: readonly BoundDatabase[],
 ): Diagnostic[] {
   // What other buses have is not for the DBC to know.
-  const wanted = [...sources.entries()].filter(([index]) => frames.has(written[index]?.bus ?? ''));
-  const decoder = new DbcDecoder(
-    wanted.map(([, source]) => source),
-    databases,
-    [],
+  const named: readonly Named[] = [...sources, ...writtenSignals].filter(
+    // All signals of a message that is known are known.
+    ({ bus, message, signal }) =>
+      frames.has(bus) && (signal !== '*' || messagesOf(bus, message, databases).length === 0),
   );
-  return decoder.problems.map(({ index, message, nearest }) => ({
+  const wanted = named.map(({ bus, message, signal }) => (single ? { message, signal } : { bus, message, signal }));
+  return unknownSignalsOf(wanted, databases).map(({ index, message, nearest }) => ({
     file,
-    line: written[wanted[index]?.[0] ?? 0]?.line ?? 0,
+    line: named[index]?.line ?? 0,
     severity: 'error' as const,
     message,
     ...(nearest.length === 0 ? {} : { fix: `did you mean ${nearest.join(', ')}?` }),
   }));
 }
 
-function unknownParameters(profile: WrittenProfile, signalSets: Vehicle['signalSets']): Diagnostic[] {
-  const { file, sources, buses } = profile;
+function unknownParameters(
+  { file, buses }: WrittenProfile,
+  sources: readonly Named[],
+  signalSets: Vehicle['signalSets'],
+): Diagnostic[] {
   return buses.flatMap(({ name, obd }) => {
     if (obd === undefined) return [];
     const wanted = sources.filter(({ bus }) => bus === name);
@@ -144,7 +164,7 @@ export function pollSettings({ signals, modelYear, ...obd }: ObdBus): PollSettin
   return { ...defaultPollSettings, ...obd, rules: signals, modelYear };
 }
 
-function unknownFixes({ file, sources, buses }: WrittenProfile): Diagnostic[] {
+function unknownFixes({ file, buses }: WrittenProfile, sources: readonly Named[]): Diagnostic[] {
   const receivers = new Set(buses.filter(({ kind }) => kind === 'gnss').map(({ name }) => name));
   return sources
     .filter(({ bus, message, signal }) => {
@@ -177,4 +197,12 @@ function unknownCommands({ file, commands }: WrittenProfile, databases: readonly
     ...prepareCommands(commands, databases).problems.map(found('error')),
     ...prepareUdsCommands(commands, hooks).problems.map(found('warning')),
   ];
+}
+
+/** What records the custom signals of the vehicle, which is loaded only for a vehicle that has some. */
+export async function signalsOf({ profile }: Vehicle): Promise<Pick<AgentPorts, 'signals'>> {
+  const { signals = [] } = profile;
+  if (signals.length === 0) return {};
+  const { CustomSignals } = await import('../agent/signals/custom-signals.ts');
+  return { signals: (parts) => new CustomSignals(signals, parts) };
 }

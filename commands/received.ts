@@ -3,7 +3,10 @@ import { classOf } from '../protocol/classes.ts';
 import { Runs } from '../protocol/runs.ts';
 import type { Gap } from '../protocol/schema/gap.ts';
 import type { Message } from '../protocol/schema/message.ts';
-import { telemetryJson } from '../protocol/schema/telemetry.ts';
+import { type Telemetry, telemetryJson } from '../protocol/schema/telemetry.ts';
+import { Catalogs } from '../protocol/signals/catalog.ts';
+import { hexOf } from '../protocol/signals/hash.ts';
+import { signalsJson } from '../protocol/signals/telemetry.ts';
 
 /** A message as `watch` and `replay` print it: the body as JSON by schema names. */
 export interface ReceivedMessage {
@@ -13,17 +16,54 @@ export interface ReceivedMessage {
   readonly body: unknown;
 }
 
-export function toLine(topic: string, payload: Uint8Array): ReceivedMessage {
-  const message = decodeMessage(payload);
-  const { seq, at } = message;
-  return { topic, seq, at, body: readable(message) };
-}
+/** Reads the messages of one car, in the order in which they come. */
+export class MessageReader {
+  readonly #catalogs = new Catalogs();
+  readonly #unknown: (catalog: string) => void;
+  readonly #reported = new Set<string>();
 
-/** The body with readings as paths, times and values. */
-function readable(message: Message): unknown {
-  if (message.kind === 'telemetry') return telemetryJson(message.body);
-  if (message.kind !== 'collision' || message.body.readings === undefined) return message.body;
-  return { ...message.body, readings: telemetryJson(message.body.readings) };
+  /** @param unknown is told once of each catalog that telemetry names and that has not come */
+  constructor(unknown: (catalog: string) => void = () => undefined) {
+    this.#unknown = unknown;
+  }
+
+  line(topic: string, payload: Uint8Array): ReceivedMessage {
+    const message = decodeMessage(payload);
+    const { seq, at } = message;
+    return { topic, seq, at, body: this.#readable(message) };
+  }
+
+  /** The body with readings as names, times and values. */
+  #readable(message: Message): unknown {
+    switch (message.kind) {
+      case 'telemetry':
+        return this.#telemetry(message.body);
+      case 'catalog':
+        this.#catalogs.add(message.body);
+        return { ...message.body, catalog: hexOf(message.body.catalog) };
+      case 'collision': {
+        const { readings } = message.body;
+        return readings === undefined ? message.body : { ...message.body, readings: telemetryJson(readings) };
+      }
+      default:
+        return message.body;
+    }
+  }
+
+  #telemetry(telemetry: Telemetry): unknown {
+    const signals = signalsJson(telemetry, this.#catalogs);
+    if (signals === undefined) return telemetryJson(telemetry);
+    const { catalog } = signals;
+    if (
+      telemetry.signals !== undefined &&
+      !this.#catalogs.has(telemetry.signals.catalog) &&
+      !this.#reported.has(catalog)
+    ) {
+      this.#reported.add(catalog);
+      this.#unknown(catalog);
+    }
+    return { ...telemetryJson(telemetry), ...signals };
+  }
 }
 
 /** Numbers further below the highest are not remembered: the car numbers on for ever. */

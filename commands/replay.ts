@@ -12,7 +12,7 @@ import type { FrameBatch } from '../agent/ports.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
 import { deflate } from '../assembly/deflate.ts';
 import { makeDirectory } from '../assembly/directory.ts';
-import { decoderFor, loadVehicle, type Vehicle } from '../assembly/vehicle.ts';
+import { decoderFor, loadVehicle, signalsOf, type Vehicle } from '../assembly/vehicle.ts';
 import { version } from '../assembly/version.ts';
 import { volatileStore } from '../assembly/volatile-store.ts';
 import { counted } from '../protocol/counted.ts';
@@ -23,7 +23,7 @@ import { isOnlyFixLog } from './fix-logs.ts';
 import { COLUMNS_HELP, reportLog } from './log-summary.ts';
 import { type Format, formatOf, Lines, progressBar } from './output.ts';
 import { pauses } from './pace.ts';
-import { toLine } from './received.ts';
+import { MessageReader } from './received.ts';
 import { Refusals } from './refusals.ts';
 import { type FixPlay, replayFixes } from './replay-fixes.ts';
 import { vinOf } from './rig.ts';
@@ -102,6 +102,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
       ledger: { data: emptyLedger, write: async () => undefined },
       deflate,
       refusals,
+      ...(await signalsOf(vehicle)),
       link: {
         connected: true,
         publish: async ({ topic, payload }) => {
@@ -271,9 +272,10 @@ interface Output {
 
 function printer(format: Format): Output {
   const lines = new Lines();
+  const reader = new MessageReader();
   return {
     write: (topic, payload) => {
-      const line = toLine(topic, payload);
+      const line = reader.line(topic, payload);
       lines.line(format === 'ndjson' ? JSON.stringify(line) : `${topic} #${line.seq} ${JSON.stringify(line.body)}`);
     },
     get full() {

@@ -5,7 +5,7 @@ import { upFilter } from '../protocol/topics.ts';
 import { type BrokerOptions, connectTo, withBroker } from './broker.ts';
 import { formatOf, Lines } from './output.ts';
 import { explainAbsence, followPresence } from './presence.ts';
-import { ReceivedNumbers, toLine } from './received.ts';
+import { MessageReader, type ReceivedMessage, ReceivedNumbers } from './received.ts';
 import { vinOf } from './rig.ts';
 import { untilSignal } from './signals.ts';
 import { renewWatch } from './watch-renewal.ts';
@@ -39,6 +39,9 @@ async function watch(vin: string, options: Options): Promise<void> {
   const signalled = untilSignal();
   const client = await connectTo(options);
   const numbers = new ReceivedNumbers();
+  const reader = new MessageReader((catalog) => {
+    process.stderr.write(`catalog ${catalog} has not come: its signals have numbers instead of names until it does\n`);
+  });
   const lines = new Lines();
   let flushing = false;
   let left = 0;
@@ -57,7 +60,7 @@ async function watch(vin: string, options: Options): Promise<void> {
   const show = (topic: string, payload: Uint8Array, { retained }: { retained: boolean }): void => {
     try {
       if (!numbers.admit(payload, retained)) return;
-      const line = toLine(topic, payload);
+      const line = reader.line(topic, payload);
       if (lines.size > WAITING) {
         left++;
         return;
@@ -85,7 +88,7 @@ async function watch(vin: string, options: Options): Promise<void> {
   if (numbers.missing > 0) process.stderr.write(`${counted(numbers.missing, 'message is', 'messages are')} missing\n`);
 }
 
-function text({ topic, seq, at, body }: ReturnType<typeof toLine>): string {
+function text({ topic, seq, at, body }: ReceivedMessage): string {
   const kind = topic.slice(topic.lastIndexOf('/') + 1);
   return `${new Date(at).toISOString().slice(11, 23)} ${kind} #${seq} ${JSON.stringify(body)}`;
 }

@@ -4,6 +4,7 @@ import type { CommandRule, Confirmation, Requirement, Send } from '../protocol/p
 import { remoteActions } from '../protocol/remote/table.ts';
 import type { Leaf } from '../protocol/slots.ts';
 import type { BusNames } from './buses.ts';
+import { readCondition } from './conditions.ts';
 import { profileDefaults } from './defaults.ts';
 import { quoted } from './faults.ts';
 import { type Findings, pointer } from './findings.ts';
@@ -157,31 +158,8 @@ function readConfirm(input: ConfirmInput, at: string, fed: Fed, findings: Findin
 
 /** A condition that could never hold would refuse every command. */
 function readRequirement(input: RequirementInput, at: string, fed: Fed, findings: Findings): Requirement[] {
-  const { path, equals, includes, atMost, atLeast } = input;
-  const slot = slotAt(path, `${at}/path`, findings);
-  const given = (['equals', 'includes', 'atMost', 'atLeast'] as const).filter((member) => input[member] !== undefined);
-  const [member] = given;
-  if (member === undefined || given.length > 1) {
-    findings.error(at, 'exactly one of `equals`, `includes`, `atMost` and `atLeast` must be there');
-    return [];
-  }
-  if (slot === undefined) return [];
-  const bound = atMost ?? atLeast;
-  if (bound !== undefined && slot.kind !== 'quantity') {
-    findings.error(`${at}/${member}`, `${path} is no number`, 'write equals: or includes:');
-    return [];
-  }
-  if (bound === undefined && (slot.kind === 'set') !== (includes !== undefined)) {
-    findings.error(`${at}/${member}`, `${path} is ${slot.kind === 'set' ? 'a' : 'no'} set of names`);
-    return [];
-  }
-  const fault = misfit(slot, bound ?? (includes === undefined ? (equals as FixedValue) : [includes]));
-  if (fault !== undefined) findings.error(`${at}/${member}`, fault.message, fault.fix);
-  else if (!fed.paths.has(path)) {
-    const message = `nothing under status gives ${path} a value: the command would always be refused`;
-    findings.error(`${at}/path`, message, 'add it to status');
-  } else return [input];
-  return [];
+  const read = readCondition(input, at, fed.paths, 'the command would always be refused', findings);
+  return read === undefined ? [] : [read];
 }
 
 function checkConfirm(slot: Leaf, input: ConfirmInput, at: string, fed: Fed, findings: Findings): void {

@@ -6,6 +6,7 @@ import { channels } from '../protocol/channels.ts';
 import { failureCauses } from '../protocol/errors.ts';
 import { alertSeverities } from '../protocol/schema/alert.ts';
 import { choice, closed, duration, format, keyed, line, listOf, NAME, number, oneOrList, truth } from './fields.ts';
+import { signalsSchema } from './signal-schema.ts';
 import { udsSchema } from './uds-schema.ts';
 
 /** The profile format that this version reads. */
@@ -257,6 +258,7 @@ export const profileSchema = closed(
     ),
     constants: Type.Optional(keyed(PATH, fixedValue, 'Facts that never change, by Status path', 'a Status path')),
     status: keyed(PATH, oneOrList(source), 'Sources by Status path; of a list the first has priority', 'a Status path'),
+    signals: signalsSchema,
     telemetry: Type.Optional(keyed(PATH, telemetryRule, 'By Status path, and `default`', 'a Status path or `default`')),
     waypoints: Type.Optional(
       closed(

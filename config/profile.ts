@@ -14,15 +14,18 @@ import { readPrepared } from './prepared.ts';
 import { type ProfileInput, profileSchema } from './profile-schema.ts';
 import { readAlerts, readImpact, readTelemetry, readTheft, readTrips, readWaypoints } from './recording.ts';
 import { profileFile, shippedNames } from './shipped.ts';
+import { readSignals, type WrittenSignal } from './signals.ts';
 import { readConstants, readSources, reportTimeless, type Source } from './sources.ts';
 
 /** A vehicle profile without faults of its own; whether the DBC has its signals is for who reads the DBC to say. */
-export interface Profile extends Required<VehicleProfile> {
+export interface Profile extends Required<Omit<VehicleProfile, 'signals'>> {
   /** Absolute path. */
   readonly file: string;
   readonly title: string;
   readonly buses: readonly VehicleBus[];
   readonly sources: readonly Source[];
+  /** Signals under names of their own; the network descriptions say the rest of them. */
+  readonly writtenSignals: readonly WrittenSignal[];
   readonly commands: Readonly<Record<string, ProfileCommand>>;
 }
 
@@ -91,7 +94,8 @@ function readProfile(
   }
   if (Object.keys(members(input.commands)).length > 0) reportTimeless(sources, findings);
   const constants = readConstants(members(input.constants), status, findings);
-  if (sources.length + Object.keys(constants).length === 0 && !findings.failed) {
+  const signals = readSignals(members(input.signals), buses, new Set(Object.keys(status)), findings);
+  if (sources.length + signals.length + Object.keys(constants).length === 0 && !findings.failed) {
     const fix = 'add lines such as kinetic.speed: { signal: MESSAGE.SIGNAL }';
     findings.warning('/status', 'nothing is mapped, so nothing of the car would be published', fix);
   }
@@ -107,6 +111,7 @@ function readProfile(
     title: input.title ?? name,
     buses: buses.buses,
     sources,
+    writtenSignals: signals,
     constants,
     telemetry: readTelemetry(members(input.telemetry) as Required<ProfileInput>['telemetry'], fed, findings),
     waypoints: readWaypoints(findings.sound('/waypoints') ? (input.waypoints ?? {}) : {}),

@@ -81,10 +81,11 @@ function combine(input: TelemetryInput, rest: TelemetryRule): TelemetryRule {
   };
 }
 
-const steps = { '1ms': 1, '10ms': 10, '100ms': 100 } as const;
+/** Steps of times as they are written, ms. */
+export const timeSteps = { '1ms': 1, '10ms': 10, '100ms': 100 } as const;
 
 function resolutionOf({ resolution }: TelemetryInput, rest: TelemetryRule): Pick<TelemetryRule, 'resolution'> {
-  if (resolution !== undefined) return { resolution: steps[resolution] };
+  if (resolution !== undefined) return { resolution: timeSteps[resolution] };
   return rest.resolution === undefined ? {} : { resolution: rest.resolution };
 }
 

@@ -2,6 +2,7 @@
 
 import type { FailureCause } from './errors.ts';
 import type { AlertRule, CollisionRule, TelemetryRule, TheftRule, TripRule, WaypointRule } from './recording.ts';
+import type { SignalDefinition } from './schema/catalog.ts';
 
 /** One source of a Status path or of a channel (protocol/channels.ts). Sources of the same path are listed in order of `priority`, 0 first. */
 export interface SourceMapping {
@@ -131,9 +132,32 @@ export interface Uds {
   readonly release: boolean;
 }
 
+/** A signal of the car that the interface has no path for: it is recorded and sent under a name of its own. */
+export interface CustomSignal extends SignalDefinition {
+  readonly bus?: string;
+  readonly message: string;
+  readonly signal: string;
+  /** The raw integer of the bus signal is the integer that travels; otherwise the physical value is counted in `resolution`. */
+  readonly raw: boolean;
+  /** value = physical signal × scale + shift */
+  readonly scale: number;
+  readonly shift: number;
+  /** Raw values that say "not available". */
+  readonly invalid: readonly number[];
+  /** Milliseconds after which the value is stale. */
+  readonly timeout?: number;
+  /** It says where the car is: privacy hides it as it hides positions. */
+  readonly position: boolean;
+  readonly rule: TelemetryRule;
+  /** It is recorded only while this holds. */
+  readonly while?: Condition;
+}
+
 export interface VehicleProfile {
   readonly name: string;
   readonly sources: readonly SourceMapping[];
+  /** Absent: none. */
+  readonly signals?: readonly CustomSignal[];
   readonly constants: Readonly<Record<string, string | number | boolean | readonly string[]>>;
   /** By Status path; `default` for the rest. */
   readonly telemetry: Readonly<Record<string, TelemetryRule>>;

@@ -2,6 +2,7 @@
  * MQTT topics. They are the same in MQTT 5 and 3.1.1:
  *
  *     vigie/1/{vin}/up/{kind}      from the car
+ *     vigie/1/{vin}/up/catalog-{catalog}-{part}    of kind catalog; retained
  *     vigie/1/{vin}/presence       from the car and, as its will, from the broker; retained
  *     vigie/1/{vin}/down/{kind}    to the car
  */
@@ -27,6 +28,17 @@ export function isVin(text: string): boolean {
 export function upTopic(vin: string, kind: Kind): string {
   return `${vehicle(vin)}/up/${kind}`;
 }
+
+/**
+ * Topic of a part of a catalog, which has a topic of its own so that the broker keeps every part of every catalog. It has
+ * as many levels as the others, so what grants and subscribes `up/+` includes it.
+ * @param catalog hash of the catalog, in hexadecimal
+ */
+export function catalogTopic(vin: string, catalog: string, part: number): string {
+  return `${upTopic(vin, 'catalog')}-${catalog}-${part}`;
+}
+
+const ofCatalog = /^catalog-[0-9a-f]{16}-[0-9]{1,3}$/;
 
 /** Topic of a message to the car. @throws VigieError `input.malformed` when `vin` is none */
 export function downTopic(vin: string, kind: DownKind): string {
@@ -54,6 +66,7 @@ export function parseTopic(topic: string): Topic | undefined {
   const [vin = '', direction, kind, ...rest] = topic.slice(ROOT.length + 1).split('/');
   if (!isVin(vin) || rest.length > 0) return undefined;
   if (direction === 'presence' && kind === undefined) return { vin, direction };
+  if (direction === 'up' && kind !== undefined && ofCatalog.test(kind)) return { vin, direction, kind: 'catalog' };
   if (direction === 'up' && includes(kinds, kind)) return { vin, direction, kind };
   if (direction === 'down' && includes(downKinds, kind)) return { vin, direction, kind };
   return undefined;

@@ -1,15 +1,9 @@
 import { encodeMessage } from '../../protocol/cbor/message.ts';
-import { classOf, expiryOf } from '../../protocol/classes.ts';
+import { classOf } from '../../protocol/classes.ts';
 import { factOf, VigieError } from '../../protocol/errors.ts';
-import {
-  type Body,
-  type BodyKind,
-  type ClockQuality,
-  type Kind,
-  PROTOCOL_VERSION,
-} from '../../protocol/schema/message.ts';
-import { upTopic } from '../../protocol/topics.ts';
+import { type Body, type BodyKind, type ClockQuality, PROTOCOL_VERSION } from '../../protocol/schema/message.ts';
 import type { Clock, Link, Log, Memory, OutboxEntry, OutboxStore, Publisher, PutOptions } from '../ports.ts';
+import { addressed } from './address.ts';
 import { Gaps } from './gaps.ts';
 import { findLost, readGaps, recallGaps } from './lost.ts';
 import { type Queued, SendQueue, type Taken, type Uncommitted } from './queue.ts';
@@ -275,14 +269,9 @@ export class Outbox implements Publisher {
   }
 
   #send(entry: OutboxEntry): Promise<void> {
-    return this.#link.publish({
-      topic: upTopic(this.#options.vin, entry.kind as Kind),
-      payload: entry.payload,
-      // An older one that is sent again must not take the newer one's place at the broker.
-      retain: entry.retain && this.#retained.get(entry.kind) === entry.seq,
-      expiry: expiryOf(entry.class),
-      ...(entry.correlation === undefined ? {} : { correlation: entry.correlation }),
-    });
+    // An older one that is sent again must not take the newer one's place at the broker.
+    const newest = this.#retained.get(entry.kind) === entry.seq;
+    return this.#link.publish(addressed(entry, this.#options.vin, newest));
   }
 
   #acknowledged({ class: priority, seq }: Queued): void {

@@ -1,4 +1,5 @@
-import { rounded, type Signal, scaleOf, writable } from '../../adapters/can/dbc/index.ts';
+import { type Signal, scaleOf, writable } from '../../adapters/can/dbc/index.ts';
+import { rounded } from '../../protocol/decimals.ts';
 
 /** Physical values of a signal with the decimals that it can have. */
 export function valuesOf(signal: Signal): (value: number) => number | 'nan' | 'inf' | '-inf' {

@@ -2,7 +2,7 @@
 
 // <stdin>
 var profile = validate52;
-var schema19 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "title": { "$ref": "#/$defs/part1" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "$ref": "#/$defs/part0" }, "dbc": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 0 }, "obd": { "type": "object", "required": ["signalsets"], "properties": { "signalsets": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "modelYear": { "type": "number", "minimum": 1980, "maximum": 2100 }, "asleepAfter": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$" }, "poll": { "type": "object", "properties": { "requestsPerSecond": { "$ref": "#/$defs/part2" }, "parametersPerRequest": { "type": "number", "minimum": 1, "maximum": 6 }, "interval": { "$ref": "#/$defs/part3" }, "longestBackOff": { "$ref": "#/$defs/part3" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "priority": { "type": "string", "enum": ["high", "normal", "low"] } }, "additionalProperties": false } } }, "additionalProperties": false } }, "additionalProperties": false }, "gnss": { "type": "boolean" }, "values": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part5" } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "resolution": { "type": "string", "enum": ["1ms", "10ms", "100ms"] } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "distance": { "$ref": "#/$defs/part11" }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 }, "error": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "onAfter": { "$ref": "#/$defs/part3" }, "offAfter": { "$ref": "#/$defs/part3" } }, "additionalProperties": false } }, "maintenance": { "type": "object", "properties": { "days": { "$ref": "#/$defs/part5" }, "mileage": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "$ref": "#/$defs/part5" }, "tippedOver": { "$ref": "#/$defs/part5" }, "pedestrian": { "$ref": "#/$defs/part5" }, "side": { "$ref": "#/$defs/part5" }, "severity": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "$ref": "#/$defs/part5" }, "lateral": { "$ref": "#/$defs/part5" }, "vertical": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "horn": { "type": "object", "properties": { "sounding": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "immobilizer": { "type": "object", "properties": { "active": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "navigation": { "type": "object", "properties": { "received": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "$ref": "#/$defs/part3" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "$ref": "#/$defs/part2" }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "$ref": "#/$defs/part3" }, "after": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "$ref": "#/$defs/part11" }, "within": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "$ref": "#/$defs/part7" }, "message": { "$ref": "#/$defs/part7" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "$ref": "#/$defs/part3" }, "for": { "$ref": "#/$defs/part3" }, "counter": { "$ref": "#/$defs/part7" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "$ref": "#/$defs/part7" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "$ref": "#/$defs/part12" }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "uds": { "type": "object", "required": ["request"], "properties": { "bus": { "$ref": "#/$defs/part0" }, "request": { "$ref": "#/$defs/part13" }, "response": { "$ref": "#/$defs/part13" }, "flowControl": { "$ref": "#/$defs/part13" }, "target": { "$ref": "#/$defs/part12" }, "source": { "$ref": "#/$defs/part12" }, "session": { "type": "integer", "minimum": 0, "maximum": 126 }, "security": { "type": "object", "required": ["level", "key"], "properties": { "level": { "type": "integer", "minimum": 0, "maximum": 125 }, "key": { "$ref": "#/$defs/part0" }, "constant": { "$ref": "#/$defs/part14" } }, "additionalProperties": false }, "io": { "type": "object", "required": ["identifier", "control"], "properties": { "identifier": { "$ref": "#/$defs/part15" }, "control": { "type": "string", "enum": ["resetToDefault", "freezeCurrentState", "shortTermAdjustment"] }, "state": { "$ref": "#/$defs/part14" } }, "additionalProperties": false }, "routine": { "type": "object", "required": ["identifier"], "properties": { "identifier": { "$ref": "#/$defs/part15" }, "option": { "$ref": "#/$defs/part14" }, "results": { "$ref": "#/$defs/part14" } }, "additionalProperties": false }, "hold": { "$ref": "#/$defs/part3" }, "release": { "type": "boolean" } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part16" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "within": { "$ref": "#/$defs/part3" }, "requires": { "type": "array", "items": { "type": "object", "required": ["path", "cause"], "properties": { "path": { "$ref": "#/$defs/part16" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" }, "cause": { "type": "string", "enum": ["GeneralError", "VehicleError", "WrongCommand", "VehicleConnectionTimeout", "MissingRights", "NotPossibleDueToVehicleBatteryLevel", "NotPossibleDueToVehiclePrivacyLevel", "TooManyWakeUpsOverMonth", "TooManyRequestInShortTime", "SameActionInProgress", "NotPossibleDueToVehicleStolenState", "VehicleInUse", "TooManyRequestSent", "DoorsOpen", "VehicleErrorOrCidInside", "CidInside", "ExternalChargingSystemError", "VehicleChargingSystemError", "VehicleIsNotLocked", "CanceledByDriver"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false } } } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part4": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } }, "part6": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "part7": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "part8": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "part9": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "part10": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part5": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false, "items": { "$ref": "#/$defs/part10" }, "minItems": 1 }, "part11": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "part12": { "type": "integer", "minimum": 0, "maximum": 255 }, "part13": { "type": "integer", "minimum": 0, "maximum": 536870911 }, "part14": { "type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,256}$" }, "part15": { "type": "integer", "minimum": 0, "maximum": 65535 }, "part16": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" } } };
+var schema19 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "title": { "$ref": "#/$defs/part1" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "$ref": "#/$defs/part0" }, "dbc": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 0 }, "obd": { "type": "object", "required": ["signalsets"], "properties": { "signalsets": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "modelYear": { "type": "number", "minimum": 1980, "maximum": 2100 }, "asleepAfter": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$" }, "poll": { "type": "object", "properties": { "requestsPerSecond": { "$ref": "#/$defs/part2" }, "parametersPerRequest": { "type": "number", "minimum": 1, "maximum": 6 }, "interval": { "$ref": "#/$defs/part3" }, "longestBackOff": { "$ref": "#/$defs/part3" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "priority": { "type": "string", "enum": ["high", "normal", "low"] } }, "additionalProperties": false } } }, "additionalProperties": false } }, "additionalProperties": false }, "gnss": { "type": "boolean" }, "values": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part5" } }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(?=.{1,200}$)[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part1" }, "kind": { "type": "string", "enum": ["quantity", "flag", "enumeration"] }, "unit": { "$ref": "#/$defs/part1" }, "resolution": { "type": "number", "exclusiveMinimum": 0 }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "names": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part1" } }, "timeout": { "$ref": "#/$defs/part3" }, "position": { "type": "boolean" }, "interval": { "type": ["integer", "string"], "minimum": 0, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "timeResolution": { "$ref": "#/$defs/part11" }, "while": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part1" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" } }, "additionalProperties": false } }, "additionalProperties": false } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "resolution": { "$ref": "#/$defs/part11" } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "distance": { "$ref": "#/$defs/part12" }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 }, "error": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "onAfter": { "$ref": "#/$defs/part3" }, "offAfter": { "$ref": "#/$defs/part3" } }, "additionalProperties": false } }, "maintenance": { "type": "object", "properties": { "days": { "$ref": "#/$defs/part5" }, "mileage": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "$ref": "#/$defs/part5" }, "tippedOver": { "$ref": "#/$defs/part5" }, "pedestrian": { "$ref": "#/$defs/part5" }, "side": { "$ref": "#/$defs/part5" }, "severity": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "$ref": "#/$defs/part5" }, "lateral": { "$ref": "#/$defs/part5" }, "vertical": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "horn": { "type": "object", "properties": { "sounding": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "immobilizer": { "type": "object", "properties": { "active": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "navigation": { "type": "object", "properties": { "received": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "$ref": "#/$defs/part3" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "$ref": "#/$defs/part2" }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "$ref": "#/$defs/part3" }, "after": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "$ref": "#/$defs/part12" }, "within": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "$ref": "#/$defs/part7" }, "message": { "$ref": "#/$defs/part7" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "$ref": "#/$defs/part3" }, "for": { "$ref": "#/$defs/part3" }, "counter": { "$ref": "#/$defs/part7" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "$ref": "#/$defs/part7" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "$ref": "#/$defs/part13" }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "uds": { "type": "object", "required": ["request"], "properties": { "bus": { "$ref": "#/$defs/part0" }, "request": { "$ref": "#/$defs/part14" }, "response": { "$ref": "#/$defs/part14" }, "flowControl": { "$ref": "#/$defs/part14" }, "target": { "$ref": "#/$defs/part13" }, "source": { "$ref": "#/$defs/part13" }, "session": { "type": "integer", "minimum": 0, "maximum": 126 }, "security": { "type": "object", "required": ["level", "key"], "properties": { "level": { "type": "integer", "minimum": 0, "maximum": 125 }, "key": { "$ref": "#/$defs/part0" }, "constant": { "$ref": "#/$defs/part15" } }, "additionalProperties": false }, "io": { "type": "object", "required": ["identifier", "control"], "properties": { "identifier": { "$ref": "#/$defs/part16" }, "control": { "type": "string", "enum": ["resetToDefault", "freezeCurrentState", "shortTermAdjustment"] }, "state": { "$ref": "#/$defs/part15" } }, "additionalProperties": false }, "routine": { "type": "object", "required": ["identifier"], "properties": { "identifier": { "$ref": "#/$defs/part16" }, "option": { "$ref": "#/$defs/part15" }, "results": { "$ref": "#/$defs/part15" } }, "additionalProperties": false }, "hold": { "$ref": "#/$defs/part3" }, "release": { "type": "boolean" } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part17" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "within": { "$ref": "#/$defs/part3" }, "requires": { "type": "array", "items": { "type": "object", "required": ["path", "cause"], "properties": { "path": { "$ref": "#/$defs/part17" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" }, "cause": { "type": "string", "enum": ["GeneralError", "VehicleError", "WrongCommand", "VehicleConnectionTimeout", "MissingRights", "NotPossibleDueToVehicleBatteryLevel", "NotPossibleDueToVehiclePrivacyLevel", "TooManyWakeUpsOverMonth", "TooManyRequestInShortTime", "SameActionInProgress", "NotPossibleDueToVehicleStolenState", "VehicleInUse", "TooManyRequestSent", "DoorsOpen", "VehicleErrorOrCidInside", "CidInside", "ExternalChargingSystemError", "VehicleChargingSystemError", "VehicleIsNotLocked", "CanceledByDriver"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false } } } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part4": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } }, "part6": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "part7": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "part8": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "part9": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "part10": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part5": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false, "items": { "$ref": "#/$defs/part10" }, "minItems": 1 }, "part11": { "type": "string", "enum": ["1ms", "10ms", "100ms"] }, "part12": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "part13": { "type": "integer", "minimum": 0, "maximum": 255 }, "part14": { "type": "integer", "minimum": 0, "maximum": 536870911 }, "part15": { "type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,256}$" }, "part16": { "type": "integer", "minimum": 0, "maximum": 65535 }, "part17": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" } } };
 var func1 = Object.prototype.hasOwnProperty;
 var pattern3 = new RegExp("^[A-Za-z][A-Za-z0-9_-]{0,63}$", "u");
 function validate53(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
@@ -608,10 +608,43 @@ function validate68(data, { instancePath = "", parentData, parentDataProperty, r
   return errors === 0;
 }
 validate68.evaluated = { "props": true, "items": true, "dynamicProps": false, "dynamicItems": false };
-function validate92(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+var schema31 = { "type": "string", "enum": ["1ms", "10ms", "100ms"] };
+function validate96(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate92.evaluated;
+  const evaluated0 = validate96.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = void 0;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = void 0;
+  }
+  if (typeof data !== "string") {
+    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "string" } };
+    if (vErrors === null) {
+      vErrors = [err0];
+    } else {
+      vErrors.push(err0);
+    }
+    errors++;
+  }
+  if (!(data === "1ms" || data === "10ms" || data === "100ms")) {
+    const err1 = { instancePath, schemaPath: "#/enum", keyword: "enum", params: { allowedValues: schema31.enum } };
+    if (vErrors === null) {
+      vErrors = [err1];
+    } else {
+      vErrors.push(err1);
+    }
+    errors++;
+  }
+  validate96.errors = vErrors;
+  return errors === 0;
+}
+validate96.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate104(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate104.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -646,14 +679,14 @@ function validate92(data, { instancePath = "", parentData, parentDataProperty, r
     }
     errors++;
   }
-  validate92.errors = vErrors;
+  validate104.errors = vErrors;
   return errors === 0;
 }
-validate92.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate129(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate104.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate141(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate129.evaluated;
+  const evaluated0 = validate141.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -689,14 +722,14 @@ function validate129(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate129.errors = vErrors;
+  validate141.errors = vErrors;
   return errors === 0;
 }
-validate129.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate132(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate141.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate144(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate132.evaluated;
+  const evaluated0 = validate144.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -732,15 +765,15 @@ function validate132(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate132.errors = vErrors;
+  validate144.errors = vErrors;
   return errors === 0;
 }
-validate132.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var pattern18 = new RegExp("^([0-9A-Fa-f]{2}){1,256}$", "u");
-function validate139(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate144.evaluated = { "dynamicProps": false, "dynamicItems": false };
+var pattern21 = new RegExp("^([0-9A-Fa-f]{2}){1,256}$", "u");
+function validate151(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate139.evaluated;
+  const evaluated0 = validate151.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -748,7 +781,7 @@ function validate139(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (typeof data === "string") {
-    if (!pattern18.test(data)) {
+    if (!pattern21.test(data)) {
       const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^([0-9A-Fa-f]{2}){1,256}$" } };
       if (vErrors === null) {
         vErrors = [err0];
@@ -766,14 +799,14 @@ function validate139(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate139.errors = vErrors;
+  validate151.errors = vErrors;
   return errors === 0;
 }
-validate139.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate141(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate151.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate153(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate141.evaluated;
+  const evaluated0 = validate153.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -809,15 +842,15 @@ function validate141(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate141.errors = vErrors;
+  validate153.errors = vErrors;
   return errors === 0;
 }
-validate141.evaluated = { "dynamicProps": false, "dynamicItems": false };
+validate153.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var pattern8 = new RegExp("^[^\\s\\u0000-\\u001f]{1,200}$", "u");
-function validate148(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate160(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate148.evaluated;
+  const evaluated0 = validate160.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -843,13 +876,14 @@ function validate148(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate148.errors = vErrors;
+  validate160.errors = vErrors;
   return errors === 0;
 }
-validate148.evaluated = { "dynamicProps": false, "dynamicItems": false };
+validate160.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var pattern5 = new RegExp("^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$", "u");
-var pattern14 = new RegExp("^[A-Za-z0-9]{1,100}$", "u");
-var pattern17 = new RegExp("^[^.\\s]{1,128}$", "u");
+var pattern13 = new RegExp("^(?=.{1,200}$)[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$", "u");
+var pattern17 = new RegExp("^[A-Za-z0-9]{1,100}$", "u");
+var pattern20 = new RegExp("^[^.\\s]{1,128}$", "u");
 function validate52(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -1461,14 +1495,14 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.telemetry !== void 0) {
-      let data28 = data.telemetry;
+    if (data.signals !== void 0) {
+      let data28 = data.signals;
       if (data28 && typeof data28 == "object" && !Array.isArray(data28)) {
         for (const key11 in data28) {
           const _errs62 = errors;
           if (typeof key11 === "string") {
-            if (!pattern8.test(key11)) {
-              const err49 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, propertyName: key11 };
+            if (!pattern13.test(key11)) {
+              const err49 = { instancePath: instancePath + "/signals", schemaPath: "#/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(?=.{1,200}$)[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$" }, propertyName: key11 };
               if (vErrors === null) {
                 vErrors = [err49];
               } else {
@@ -1477,7 +1511,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               errors++;
             }
           } else {
-            const err50 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key11 };
+            const err50 = { instancePath: instancePath + "/signals", schemaPath: "#/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key11 };
             if (vErrors === null) {
               vErrors = [err50];
             } else {
@@ -1487,7 +1521,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
           }
           var valid17 = _errs62 === errors;
           if (!valid17) {
-            const err51 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/propertyNames", keyword: "propertyNames", params: { propertyName: key11 } };
+            const err51 = { instancePath: instancePath + "/signals", schemaPath: "#/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key11 } };
             if (vErrors === null) {
               vErrors = [err51];
             } else {
@@ -1499,37 +1533,42 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         for (const key12 in data28) {
           let data29 = data28[key12];
           if (data29 && typeof data29 == "object" && !Array.isArray(data29)) {
+            if (data29.signal === void 0) {
+              const err52 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/signals/additionalProperties/required", keyword: "required", params: { missingProperty: "signal" } };
+              if (vErrors === null) {
+                vErrors = [err52];
+              } else {
+                vErrors.push(err52);
+              }
+              errors++;
+            }
             for (const key13 in data29) {
-              if (!(key13 === "interval" || key13 === "deadBand" || key13 === "heartbeat" || key13 === "resolution")) {
-                const err52 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/telemetry/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
+              if (!func1.call(schema19.properties.signals.additionalProperties.properties, key13)) {
+                const err53 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/signals/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
                 if (vErrors === null) {
-                  vErrors = [err52];
+                  vErrors = [err53];
                 } else {
-                  vErrors.push(err52);
+                  vErrors.push(err53);
                 }
                 errors++;
               }
             }
-            if (data29.interval !== void 0) {
-              if (!validate62(data29.interval, { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/interval", parentData: data29, parentDataProperty: "interval", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+            if (data29.signal !== void 0) {
+              if (!validate70(data29.signal, { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/signal", parentData: data29, parentDataProperty: "signal", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
                 errors = vErrors.length;
               }
             }
-            if (data29.deadBand !== void 0) {
-              let data31 = data29.deadBand;
-              if (typeof data31 == "number") {
-                if (data31 < 0 || isNaN(data31)) {
-                  const err53 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/deadBand", schemaPath: "#/properties/telemetry/additionalProperties/properties/deadBand/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
-                  if (vErrors === null) {
-                    vErrors = [err53];
-                  } else {
-                    vErrors.push(err53);
-                  }
-                  errors++;
-                }
-              } else {
-                const err54 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/deadBand", schemaPath: "#/properties/telemetry/additionalProperties/properties/deadBand/type", keyword: "type", params: { type: "number" } };
+            if (data29.bus !== void 0) {
+              if (!validate55(data29.bus, { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/bus", parentData: data29, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data29.kind !== void 0) {
+              let data32 = data29.kind;
+              if (typeof data32 !== "string") {
+                const err54 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/kind", schemaPath: "#/properties/signals/additionalProperties/properties/kind/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
                   vErrors = [err54];
                 } else {
@@ -1537,17 +1576,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 }
                 errors++;
               }
-            }
-            if (data29.heartbeat !== void 0) {
-              if (!validate62(data29.heartbeat, { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/heartbeat", parentData: data29, parentDataProperty: "heartbeat", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data29.resolution !== void 0) {
-              let data33 = data29.resolution;
-              if (typeof data33 !== "string") {
-                const err55 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/resolution", schemaPath: "#/properties/telemetry/additionalProperties/properties/resolution/type", keyword: "type", params: { type: "string" } };
+              if (!(data32 === "quantity" || data32 === "flag" || data32 === "enumeration")) {
+                const err55 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/kind", schemaPath: "#/properties/signals/additionalProperties/properties/kind/enum", keyword: "enum", params: { allowedValues: schema19.properties.signals.additionalProperties.properties.kind.enum } };
                 if (vErrors === null) {
                   vErrors = [err55];
                 } else {
@@ -1555,345 +1585,324 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 }
                 errors++;
               }
-              if (!(data33 === "1ms" || data33 === "10ms" || data33 === "100ms")) {
-                const err56 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/resolution", schemaPath: "#/properties/telemetry/additionalProperties/properties/resolution/enum", keyword: "enum", params: { allowedValues: schema19.properties.telemetry.additionalProperties.properties.resolution.enum } };
-                if (vErrors === null) {
-                  vErrors = [err56];
-                } else {
-                  vErrors.push(err56);
-                }
-                errors++;
-              }
             }
-          } else {
-            const err57 = { instancePath: instancePath + "/telemetry/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/telemetry/additionalProperties/type", keyword: "type", params: { type: "object" } };
-            if (vErrors === null) {
-              vErrors = [err57];
-            } else {
-              vErrors.push(err57);
-            }
-            errors++;
-          }
-        }
-      } else {
-        const err58 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err58];
-        } else {
-          vErrors.push(err58);
-        }
-        errors++;
-      }
-    }
-    if (data.waypoints !== void 0) {
-      let data34 = data.waypoints;
-      if (data34 && typeof data34 == "object" && !Array.isArray(data34)) {
-        for (const key14 in data34) {
-          if (!(key14 === "interval" || key14 === "distance" || key14 === "heading" || key14 === "error")) {
-            const err59 = { instancePath: instancePath + "/waypoints", schemaPath: "#/properties/waypoints/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
-            if (vErrors === null) {
-              vErrors = [err59];
-            } else {
-              vErrors.push(err59);
-            }
-            errors++;
-          }
-        }
-        if (data34.interval !== void 0) {
-          if (!validate62(data34.interval, { instancePath: instancePath + "/waypoints/interval", parentData: data34, parentDataProperty: "interval", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data34.distance !== void 0) {
-          if (!validate92(data34.distance, { instancePath: instancePath + "/waypoints/distance", parentData: data34, parentDataProperty: "distance", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data34.heading !== void 0) {
-          let data37 = data34.heading;
-          if (typeof data37 == "number") {
-            if (data37 > 180 || isNaN(data37)) {
-              const err60 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/maximum", keyword: "maximum", params: { comparison: "<=", limit: 180 } };
-              if (vErrors === null) {
-                vErrors = [err60];
-              } else {
-                vErrors.push(err60);
-              }
-              errors++;
-            }
-            if (data37 <= 0 || isNaN(data37)) {
-              const err61 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
-              if (vErrors === null) {
-                vErrors = [err61];
-              } else {
-                vErrors.push(err61);
-              }
-              errors++;
-            }
-          } else {
-            const err62 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/type", keyword: "type", params: { type: "number" } };
-            if (vErrors === null) {
-              vErrors = [err62];
-            } else {
-              vErrors.push(err62);
-            }
-            errors++;
-          }
-        }
-        if (data34.error !== void 0) {
-          let data38 = data34.error;
-          if (typeof data38 == "number") {
-            if (data38 > 1e4 || isNaN(data38)) {
-              const err63 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e4 } };
-              if (vErrors === null) {
-                vErrors = [err63];
-              } else {
-                vErrors.push(err63);
-              }
-              errors++;
-            }
-            if (data38 <= 0 || isNaN(data38)) {
-              const err64 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
-              if (vErrors === null) {
-                vErrors = [err64];
-              } else {
-                vErrors.push(err64);
-              }
-              errors++;
-            }
-          } else {
-            const err65 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/type", keyword: "type", params: { type: "number" } };
-            if (vErrors === null) {
-              vErrors = [err65];
-            } else {
-              vErrors.push(err65);
-            }
-            errors++;
-          }
-        }
-      } else {
-        const err66 = { instancePath: instancePath + "/waypoints", schemaPath: "#/properties/waypoints/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err66];
-        } else {
-          vErrors.push(err66);
-        }
-        errors++;
-      }
-    }
-    if (data.alerts !== void 0) {
-      let data39 = data.alerts;
-      if (data39 && typeof data39 == "object" && !Array.isArray(data39)) {
-        for (const key15 in data39) {
-          const _errs85 = errors;
-          if (typeof key15 === "string") {
-            if (!pattern14.test(key15)) {
-              const err67 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9]{1,100}$" }, propertyName: key15 };
-              if (vErrors === null) {
-                vErrors = [err67];
-              } else {
-                vErrors.push(err67);
-              }
-              errors++;
-            }
-          } else {
-            const err68 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key15 };
-            if (vErrors === null) {
-              vErrors = [err68];
-            } else {
-              vErrors.push(err68);
-            }
-            errors++;
-          }
-          var valid21 = _errs85 === errors;
-          if (!valid21) {
-            const err69 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames", keyword: "propertyNames", params: { propertyName: key15 } };
-            if (vErrors === null) {
-              vErrors = [err69];
-            } else {
-              vErrors.push(err69);
-            }
-            errors++;
-          }
-        }
-        for (const key16 in data39) {
-          let data40 = data39[key16];
-          if (data40 && typeof data40 == "object" && !Array.isArray(data40)) {
-            if (data40.signal === void 0) {
-              const err70 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/required", keyword: "required", params: { missingProperty: "signal" } };
-              if (vErrors === null) {
-                vErrors = [err70];
-              } else {
-                vErrors.push(err70);
-              }
-              errors++;
-            }
-            for (const key17 in data40) {
-              if (!func1.call(schema19.properties.alerts.additionalProperties.properties, key17)) {
-                const err71 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
-                if (vErrors === null) {
-                  vErrors = [err71];
-                } else {
-                  vErrors.push(err71);
-                }
-                errors++;
-              }
-            }
-            if (data40.signal !== void 0) {
-              if (!validate70(data40.signal, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/signal", parentData: data40, parentDataProperty: "signal", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
+            if (data29.unit !== void 0) {
+              if (!validate55(data29.unit, { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/unit", parentData: data29, parentDataProperty: "unit", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
                 errors = vErrors.length;
               }
             }
-            if (data40.bus !== void 0) {
-              if (!validate72(data40.bus, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/bus", parentData: data40, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data40.scale !== void 0) {
-              if (!(typeof data40.scale == "number")) {
-                const err72 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/scale", schemaPath: "#/properties/alerts/additionalProperties/properties/scale/type", keyword: "type", params: { type: "number" } };
+            if (data29.resolution !== void 0) {
+              let data34 = data29.resolution;
+              if (typeof data34 == "number") {
+                if (data34 <= 0 || isNaN(data34)) {
+                  const err56 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/resolution", schemaPath: "#/properties/signals/additionalProperties/properties/resolution/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+                  if (vErrors === null) {
+                    vErrors = [err56];
+                  } else {
+                    vErrors.push(err56);
+                  }
+                  errors++;
+                }
+              } else {
+                const err57 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/resolution", schemaPath: "#/properties/signals/additionalProperties/properties/resolution/type", keyword: "type", params: { type: "number" } };
                 if (vErrors === null) {
-                  vErrors = [err72];
+                  vErrors = [err57];
                 } else {
-                  vErrors.push(err72);
+                  vErrors.push(err57);
                 }
                 errors++;
               }
             }
-            if (data40.offset !== void 0) {
-              if (!(typeof data40.offset == "number")) {
-                const err73 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/offset", schemaPath: "#/properties/alerts/additionalProperties/properties/offset/type", keyword: "type", params: { type: "number" } };
+            if (data29.scale !== void 0) {
+              if (!(typeof data29.scale == "number")) {
+                const err58 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/scale", schemaPath: "#/properties/signals/additionalProperties/properties/scale/type", keyword: "type", params: { type: "number" } };
                 if (vErrors === null) {
-                  vErrors = [err73];
+                  vErrors = [err58];
                 } else {
-                  vErrors.push(err73);
+                  vErrors.push(err58);
                 }
                 errors++;
               }
             }
-            if (data40.invalid !== void 0) {
-              if (!validate74(data40.invalid, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/invalid", parentData: data40, parentDataProperty: "invalid", rootData, dynamicAnchors })) {
+            if (data29.offset !== void 0) {
+              if (!(typeof data29.offset == "number")) {
+                const err59 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/offset", schemaPath: "#/properties/signals/additionalProperties/properties/offset/type", keyword: "type", params: { type: "number" } };
+                if (vErrors === null) {
+                  vErrors = [err59];
+                } else {
+                  vErrors.push(err59);
+                }
+                errors++;
+              }
+            }
+            if (data29.invalid !== void 0) {
+              if (!validate74(data29.invalid, { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/invalid", parentData: data29, parentDataProperty: "invalid", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
                 errors = vErrors.length;
               }
             }
-            if (data40.map !== void 0) {
-              if (!validate76(data40.map, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/map", parentData: data40, parentDataProperty: "map", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data40.timeout !== void 0) {
-              if (!validate62(data40.timeout, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/timeout", parentData: data40, parentDataProperty: "timeout", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data40.failover !== void 0) {
-              if (!validate62(data40.failover, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/failover", parentData: data40, parentDataProperty: "failover", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data40.severity !== void 0) {
-              let data49 = data40.severity;
-              if (typeof data49 !== "string") {
-                const err74 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/severity", schemaPath: "#/properties/alerts/additionalProperties/properties/severity/type", keyword: "type", params: { type: "string" } };
+            if (data29.names !== void 0) {
+              let data38 = data29.names;
+              if (data38 && typeof data38 == "object" && !Array.isArray(data38)) {
+                for (const key14 in data38) {
+                  const _errs82 = errors;
+                  if (typeof key14 === "string") {
+                    if (!pattern12.test(key14)) {
+                      const err60 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/names", schemaPath: "#/properties/signals/additionalProperties/properties/names/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, propertyName: key14 };
+                      if (vErrors === null) {
+                        vErrors = [err60];
+                      } else {
+                        vErrors.push(err60);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err61 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/names", schemaPath: "#/properties/signals/additionalProperties/properties/names/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key14 };
+                    if (vErrors === null) {
+                      vErrors = [err61];
+                    } else {
+                      vErrors.push(err61);
+                    }
+                    errors++;
+                  }
+                  var valid20 = _errs82 === errors;
+                  if (!valid20) {
+                    const err62 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/names", schemaPath: "#/properties/signals/additionalProperties/properties/names/propertyNames", keyword: "propertyNames", params: { propertyName: key14 } };
+                    if (vErrors === null) {
+                      vErrors = [err62];
+                    } else {
+                      vErrors.push(err62);
+                    }
+                    errors++;
+                  }
+                }
+                for (const key15 in data38) {
+                  if (!validate55(data38[key15], { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/names/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data38, parentDataProperty: key15, rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+                    errors = vErrors.length;
+                  }
+                }
+              } else {
+                const err63 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/names", schemaPath: "#/properties/signals/additionalProperties/properties/names/type", keyword: "type", params: { type: "object" } };
                 if (vErrors === null) {
-                  vErrors = [err74];
+                  vErrors = [err63];
                 } else {
-                  vErrors.push(err74);
+                  vErrors.push(err63);
                 }
                 errors++;
               }
-              if (!(data49 === "Information" || data49 === "Warning" || data49 === "Critical")) {
-                const err75 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/severity", schemaPath: "#/properties/alerts/additionalProperties/properties/severity/enum", keyword: "enum", params: { allowedValues: schema19.properties.alerts.additionalProperties.properties.severity.enum } };
+            }
+            if (data29.timeout !== void 0) {
+              if (!validate62(data29.timeout, { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/timeout", parentData: data29, parentDataProperty: "timeout", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data29.position !== void 0) {
+              if (typeof data29.position !== "boolean") {
+                const err64 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/position", schemaPath: "#/properties/signals/additionalProperties/properties/position/type", keyword: "type", params: { type: "boolean" } };
                 if (vErrors === null) {
-                  vErrors = [err75];
+                  vErrors = [err64];
                 } else {
-                  vErrors.push(err75);
+                  vErrors.push(err64);
                 }
                 errors++;
               }
             }
-            if (data40.onAfter !== void 0) {
-              if (!validate62(data40.onAfter, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/onAfter", parentData: data40, parentDataProperty: "onAfter", rootData, dynamicAnchors })) {
+            if (data29.interval !== void 0) {
+              let data42 = data29.interval;
+              if (!(typeof data42 == "number" && (!(data42 % 1) && !isNaN(data42))) && typeof data42 !== "string") {
+                const err65 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/interval", schemaPath: "#/properties/signals/additionalProperties/properties/interval/type", keyword: "type", params: { type: schema19.properties.signals.additionalProperties.properties.interval.type } };
+                if (vErrors === null) {
+                  vErrors = [err65];
+                } else {
+                  vErrors.push(err65);
+                }
+                errors++;
+              }
+              if (typeof data42 == "number") {
+                if (data42 > 31536e7 || isNaN(data42)) {
+                  const err66 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/interval", schemaPath: "#/properties/signals/additionalProperties/properties/interval/maximum", keyword: "maximum", params: { comparison: "<=", limit: 31536e7 } };
+                  if (vErrors === null) {
+                    vErrors = [err66];
+                  } else {
+                    vErrors.push(err66);
+                  }
+                  errors++;
+                }
+                if (data42 < 0 || isNaN(data42)) {
+                  const err67 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/interval", schemaPath: "#/properties/signals/additionalProperties/properties/interval/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+                  if (vErrors === null) {
+                    vErrors = [err67];
+                  } else {
+                    vErrors.push(err67);
+                  }
+                  errors++;
+                }
+              }
+              if (typeof data42 === "string") {
+                if (!pattern6.test(data42)) {
+                  const err68 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/interval", schemaPath: "#/properties/signals/additionalProperties/properties/interval/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" } };
+                  if (vErrors === null) {
+                    vErrors = [err68];
+                  } else {
+                    vErrors.push(err68);
+                  }
+                  errors++;
+                }
+              }
+            }
+            if (data29.deadBand !== void 0) {
+              let data43 = data29.deadBand;
+              if (typeof data43 == "number") {
+                if (data43 < 0 || isNaN(data43)) {
+                  const err69 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/deadBand", schemaPath: "#/properties/signals/additionalProperties/properties/deadBand/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+                  if (vErrors === null) {
+                    vErrors = [err69];
+                  } else {
+                    vErrors.push(err69);
+                  }
+                  errors++;
+                }
+              } else {
+                const err70 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/deadBand", schemaPath: "#/properties/signals/additionalProperties/properties/deadBand/type", keyword: "type", params: { type: "number" } };
+                if (vErrors === null) {
+                  vErrors = [err70];
+                } else {
+                  vErrors.push(err70);
+                }
+                errors++;
+              }
+            }
+            if (data29.heartbeat !== void 0) {
+              if (!validate62(data29.heartbeat, { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/heartbeat", parentData: data29, parentDataProperty: "heartbeat", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
                 errors = vErrors.length;
               }
             }
-            if (data40.offAfter !== void 0) {
-              if (!validate62(data40.offAfter, { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1") + "/offAfter", parentData: data40, parentDataProperty: "offAfter", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+            if (data29.timeResolution !== void 0) {
+              if (!validate96(data29.timeResolution, { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/timeResolution", parentData: data29, parentDataProperty: "timeResolution", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
                 errors = vErrors.length;
+              }
+            }
+            if (data29.while !== void 0) {
+              let data46 = data29.while;
+              if (data46 && typeof data46 == "object" && !Array.isArray(data46)) {
+                if (data46.path === void 0) {
+                  const err71 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/while", schemaPath: "#/properties/signals/additionalProperties/properties/while/required", keyword: "required", params: { missingProperty: "path" } };
+                  if (vErrors === null) {
+                    vErrors = [err71];
+                  } else {
+                    vErrors.push(err71);
+                  }
+                  errors++;
+                }
+                for (const key16 in data46) {
+                  if (!(key16 === "path" || key16 === "equals" || key16 === "includes" || key16 === "atMost" || key16 === "atLeast")) {
+                    const err72 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/while", schemaPath: "#/properties/signals/additionalProperties/properties/while/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 } };
+                    if (vErrors === null) {
+                      vErrors = [err72];
+                    } else {
+                      vErrors.push(err72);
+                    }
+                    errors++;
+                  }
+                }
+                if (data46.path !== void 0) {
+                  if (!validate55(data46.path, { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/while/path", parentData: data46, parentDataProperty: "path", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data46.equals !== void 0) {
+                  let data48 = data46.equals;
+                  if (typeof data48 !== "string" && !(typeof data48 == "number") && typeof data48 !== "boolean") {
+                    const err73 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/while/equals", schemaPath: "#/properties/signals/additionalProperties/properties/while/properties/equals/type", keyword: "type", params: { type: schema19.properties.signals.additionalProperties.properties.while.properties.equals.type } };
+                    if (vErrors === null) {
+                      vErrors = [err73];
+                    } else {
+                      vErrors.push(err73);
+                    }
+                    errors++;
+                  }
+                }
+                if (data46.includes !== void 0) {
+                  if (!validate55(data46.includes, { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/while/includes", parentData: data46, parentDataProperty: "includes", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data46.atMost !== void 0) {
+                  if (!(typeof data46.atMost == "number")) {
+                    const err74 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/while/atMost", schemaPath: "#/properties/signals/additionalProperties/properties/while/properties/atMost/type", keyword: "type", params: { type: "number" } };
+                    if (vErrors === null) {
+                      vErrors = [err74];
+                    } else {
+                      vErrors.push(err74);
+                    }
+                    errors++;
+                  }
+                }
+                if (data46.atLeast !== void 0) {
+                  if (!(typeof data46.atLeast == "number")) {
+                    const err75 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/while/atLeast", schemaPath: "#/properties/signals/additionalProperties/properties/while/properties/atLeast/type", keyword: "type", params: { type: "number" } };
+                    if (vErrors === null) {
+                      vErrors = [err75];
+                    } else {
+                      vErrors.push(err75);
+                    }
+                    errors++;
+                  }
+                }
+              } else {
+                const err76 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1") + "/while", schemaPath: "#/properties/signals/additionalProperties/properties/while/type", keyword: "type", params: { type: "object" } };
+                if (vErrors === null) {
+                  vErrors = [err76];
+                } else {
+                  vErrors.push(err76);
+                }
+                errors++;
               }
             }
           } else {
-            const err76 = { instancePath: instancePath + "/alerts/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/type", keyword: "type", params: { type: "object" } };
+            const err77 = { instancePath: instancePath + "/signals/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/signals/additionalProperties/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err76];
+              vErrors = [err77];
             } else {
-              vErrors.push(err76);
+              vErrors.push(err77);
             }
             errors++;
           }
         }
       } else {
-        const err77 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/type", keyword: "type", params: { type: "object" } };
+        const err78 = { instancePath: instancePath + "/signals", schemaPath: "#/properties/signals/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err77];
+          vErrors = [err78];
         } else {
-          vErrors.push(err77);
+          vErrors.push(err78);
         }
         errors++;
       }
     }
-    if (data.maintenance !== void 0) {
-      let data52 = data.maintenance;
+    if (data.telemetry !== void 0) {
+      let data52 = data.telemetry;
       if (data52 && typeof data52 == "object" && !Array.isArray(data52)) {
-        for (const key18 in data52) {
-          if (!(key18 === "days" || key18 === "mileage")) {
-            const err78 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
-            if (vErrors === null) {
-              vErrors = [err78];
-            } else {
-              vErrors.push(err78);
+        for (const key17 in data52) {
+          const _errs108 = errors;
+          if (typeof key17 === "string") {
+            if (!pattern8.test(key17)) {
+              const err79 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^\\s\\u0000-\\u001f]{1,200}$" }, propertyName: key17 };
+              if (vErrors === null) {
+                vErrors = [err79];
+              } else {
+                vErrors.push(err79);
+              }
+              errors++;
             }
-            errors++;
-          }
-        }
-        if (data52.days !== void 0) {
-          if (!validate68(data52.days, { instancePath: instancePath + "/maintenance/days", parentData: data52, parentDataProperty: "days", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data52.mileage !== void 0) {
-          if (!validate68(data52.mileage, { instancePath: instancePath + "/maintenance/mileage", parentData: data52, parentDataProperty: "mileage", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-      } else {
-        const err79 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err79];
-        } else {
-          vErrors.push(err79);
-        }
-        errors++;
-      }
-    }
-    if (data.collision !== void 0) {
-      let data55 = data.collision;
-      if (data55 && typeof data55 == "object" && !Array.isArray(data55)) {
-        for (const key19 in data55) {
-          if (!(key19 === "detected" || key19 === "tippedOver" || key19 === "pedestrian" || key19 === "side" || key19 === "severity")) {
-            const err80 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
+          } else {
+            const err80 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key17 };
             if (vErrors === null) {
               vErrors = [err80];
             } else {
@@ -1901,185 +1910,140 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             }
             errors++;
           }
-        }
-        if (data55.detected !== void 0) {
-          if (!validate68(data55.detected, { instancePath: instancePath + "/collision/detected", parentData: data55, parentDataProperty: "detected", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data55.tippedOver !== void 0) {
-          if (!validate68(data55.tippedOver, { instancePath: instancePath + "/collision/tippedOver", parentData: data55, parentDataProperty: "tippedOver", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data55.pedestrian !== void 0) {
-          if (!validate68(data55.pedestrian, { instancePath: instancePath + "/collision/pedestrian", parentData: data55, parentDataProperty: "pedestrian", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data55.side !== void 0) {
-          if (!validate68(data55.side, { instancePath: instancePath + "/collision/side", parentData: data55, parentDataProperty: "side", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data55.severity !== void 0) {
-          if (!validate68(data55.severity, { instancePath: instancePath + "/collision/severity", parentData: data55, parentDataProperty: "severity", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-      } else {
-        const err81 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err81];
-        } else {
-          vErrors.push(err81);
-        }
-        errors++;
-      }
-    }
-    if (data.acceleration !== void 0) {
-      let data61 = data.acceleration;
-      if (data61 && typeof data61 == "object" && !Array.isArray(data61)) {
-        for (const key20 in data61) {
-          if (!(key20 === "longitudinal" || key20 === "lateral" || key20 === "vertical")) {
-            const err82 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
+          var valid23 = _errs108 === errors;
+          if (!valid23) {
+            const err81 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/propertyNames", keyword: "propertyNames", params: { propertyName: key17 } };
             if (vErrors === null) {
-              vErrors = [err82];
+              vErrors = [err81];
             } else {
-              vErrors.push(err82);
+              vErrors.push(err81);
             }
             errors++;
           }
         }
-        if (data61.longitudinal !== void 0) {
-          if (!validate68(data61.longitudinal, { instancePath: instancePath + "/acceleration/longitudinal", parentData: data61, parentDataProperty: "longitudinal", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data61.lateral !== void 0) {
-          if (!validate68(data61.lateral, { instancePath: instancePath + "/acceleration/lateral", parentData: data61, parentDataProperty: "lateral", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data61.vertical !== void 0) {
-          if (!validate68(data61.vertical, { instancePath: instancePath + "/acceleration/vertical", parentData: data61, parentDataProperty: "vertical", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-      } else {
-        const err83 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err83];
-        } else {
-          vErrors.push(err83);
-        }
-        errors++;
-      }
-    }
-    if (data.key !== void 0) {
-      let data65 = data.key;
-      if (data65 && typeof data65 == "object" && !Array.isArray(data65)) {
-        for (const key21 in data65) {
-          if (!(key21 === "present")) {
-            const err84 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 } };
+        for (const key18 in data52) {
+          let data53 = data52[key18];
+          if (data53 && typeof data53 == "object" && !Array.isArray(data53)) {
+            for (const key19 in data53) {
+              if (!(key19 === "interval" || key19 === "deadBand" || key19 === "heartbeat" || key19 === "resolution")) {
+                const err82 = { instancePath: instancePath + "/telemetry/" + key18.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/telemetry/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
+                if (vErrors === null) {
+                  vErrors = [err82];
+                } else {
+                  vErrors.push(err82);
+                }
+                errors++;
+              }
+            }
+            if (data53.interval !== void 0) {
+              if (!validate62(data53.interval, { instancePath: instancePath + "/telemetry/" + key18.replace(/~/g, "~0").replace(/\//g, "~1") + "/interval", parentData: data53, parentDataProperty: "interval", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data53.deadBand !== void 0) {
+              let data55 = data53.deadBand;
+              if (typeof data55 == "number") {
+                if (data55 < 0 || isNaN(data55)) {
+                  const err83 = { instancePath: instancePath + "/telemetry/" + key18.replace(/~/g, "~0").replace(/\//g, "~1") + "/deadBand", schemaPath: "#/properties/telemetry/additionalProperties/properties/deadBand/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+                  if (vErrors === null) {
+                    vErrors = [err83];
+                  } else {
+                    vErrors.push(err83);
+                  }
+                  errors++;
+                }
+              } else {
+                const err84 = { instancePath: instancePath + "/telemetry/" + key18.replace(/~/g, "~0").replace(/\//g, "~1") + "/deadBand", schemaPath: "#/properties/telemetry/additionalProperties/properties/deadBand/type", keyword: "type", params: { type: "number" } };
+                if (vErrors === null) {
+                  vErrors = [err84];
+                } else {
+                  vErrors.push(err84);
+                }
+                errors++;
+              }
+            }
+            if (data53.heartbeat !== void 0) {
+              if (!validate62(data53.heartbeat, { instancePath: instancePath + "/telemetry/" + key18.replace(/~/g, "~0").replace(/\//g, "~1") + "/heartbeat", parentData: data53, parentDataProperty: "heartbeat", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data53.resolution !== void 0) {
+              if (!validate96(data53.resolution, { instancePath: instancePath + "/telemetry/" + key18.replace(/~/g, "~0").replace(/\//g, "~1") + "/resolution", parentData: data53, parentDataProperty: "resolution", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
+                errors = vErrors.length;
+              }
+            }
+          } else {
+            const err85 = { instancePath: instancePath + "/telemetry/" + key18.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/telemetry/additionalProperties/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err84];
+              vErrors = [err85];
             } else {
-              vErrors.push(err84);
+              vErrors.push(err85);
             }
             errors++;
           }
         }
-        if (data65.present !== void 0) {
-          if (!validate68(data65.present, { instancePath: instancePath + "/key/present", parentData: data65, parentDataProperty: "present", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
       } else {
-        const err85 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/type", keyword: "type", params: { type: "object" } };
+        const err86 = { instancePath: instancePath + "/telemetry", schemaPath: "#/properties/telemetry/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err85];
+          vErrors = [err86];
         } else {
-          vErrors.push(err85);
+          vErrors.push(err86);
         }
         errors++;
       }
     }
-    if (data.horn !== void 0) {
-      let data67 = data.horn;
-      if (data67 && typeof data67 == "object" && !Array.isArray(data67)) {
-        for (const key22 in data67) {
-          if (!(key22 === "sounding")) {
-            const err86 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key22 } };
+    if (data.waypoints !== void 0) {
+      let data58 = data.waypoints;
+      if (data58 && typeof data58 == "object" && !Array.isArray(data58)) {
+        for (const key20 in data58) {
+          if (!(key20 === "interval" || key20 === "distance" || key20 === "heading" || key20 === "error")) {
+            const err87 = { instancePath: instancePath + "/waypoints", schemaPath: "#/properties/waypoints/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
             if (vErrors === null) {
-              vErrors = [err86];
+              vErrors = [err87];
             } else {
-              vErrors.push(err86);
+              vErrors.push(err87);
             }
             errors++;
           }
         }
-        if (data67.sounding !== void 0) {
-          if (!validate68(data67.sounding, { instancePath: instancePath + "/horn/sounding", parentData: data67, parentDataProperty: "sounding", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+        if (data58.interval !== void 0) {
+          if (!validate62(data58.interval, { instancePath: instancePath + "/waypoints/interval", parentData: data58, parentDataProperty: "interval", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
             errors = vErrors.length;
           }
         }
-      } else {
-        const err87 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err87];
-        } else {
-          vErrors.push(err87);
+        if (data58.distance !== void 0) {
+          if (!validate104(data58.distance, { instancePath: instancePath + "/waypoints/distance", parentData: data58, parentDataProperty: "distance", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
+            errors = vErrors.length;
+          }
         }
-        errors++;
-      }
-    }
-    if (data.immobilizer !== void 0) {
-      let data69 = data.immobilizer;
-      if (data69 && typeof data69 == "object" && !Array.isArray(data69)) {
-        for (const key23 in data69) {
-          if (!(key23 === "active")) {
-            const err88 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key23 } };
-            if (vErrors === null) {
-              vErrors = [err88];
-            } else {
-              vErrors.push(err88);
+        if (data58.heading !== void 0) {
+          let data61 = data58.heading;
+          if (typeof data61 == "number") {
+            if (data61 > 180 || isNaN(data61)) {
+              const err88 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/maximum", keyword: "maximum", params: { comparison: "<=", limit: 180 } };
+              if (vErrors === null) {
+                vErrors = [err88];
+              } else {
+                vErrors.push(err88);
+              }
+              errors++;
             }
-            errors++;
-          }
-        }
-        if (data69.active !== void 0) {
-          if (!validate68(data69.active, { instancePath: instancePath + "/immobilizer/active", parentData: data69, parentDataProperty: "active", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-      } else {
-        const err89 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err89];
-        } else {
-          vErrors.push(err89);
-        }
-        errors++;
-      }
-    }
-    if (data.navigation !== void 0) {
-      let data71 = data.navigation;
-      if (data71 && typeof data71 == "object" && !Array.isArray(data71)) {
-        for (const key24 in data71) {
-          if (!(key24 === "received")) {
-            const err90 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key24 } };
+            if (data61 <= 0 || isNaN(data61)) {
+              const err89 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+              if (vErrors === null) {
+                vErrors = [err89];
+              } else {
+                vErrors.push(err89);
+              }
+              errors++;
+            }
+          } else {
+            const err90 = { instancePath: instancePath + "/waypoints/heading", schemaPath: "#/properties/waypoints/properties/heading/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
               vErrors = [err90];
             } else {
@@ -2088,95 +2052,74 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data71.received !== void 0) {
-          if (!validate68(data71.received, { instancePath: instancePath + "/navigation/received", parentData: data71, parentDataProperty: "received", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-      } else {
-        const err91 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err91];
-        } else {
-          vErrors.push(err91);
-        }
-        errors++;
-      }
-    }
-    if (data.trips !== void 0) {
-      let data73 = data.trips;
-      if (data73 && typeof data73 == "object" && !Array.isArray(data73)) {
-        for (const key25 in data73) {
-          if (!(key25 === "grace" || key25 === "moving" || key25 === "silence")) {
-            const err92 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key25 } };
-            if (vErrors === null) {
-              vErrors = [err92];
-            } else {
-              vErrors.push(err92);
-            }
-            errors++;
-          }
-        }
-        if (data73.grace !== void 0) {
-          if (!validate62(data73.grace, { instancePath: instancePath + "/trips/grace", parentData: data73, parentDataProperty: "grace", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data73.moving !== void 0) {
-          let data75 = data73.moving;
-          if (typeof data75 == "number") {
-            if (data75 > 50 || isNaN(data75)) {
-              const err93 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/maximum", keyword: "maximum", params: { comparison: "<=", limit: 50 } };
+        if (data58.error !== void 0) {
+          let data62 = data58.error;
+          if (typeof data62 == "number") {
+            if (data62 > 1e4 || isNaN(data62)) {
+              const err91 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e4 } };
               if (vErrors === null) {
-                vErrors = [err93];
+                vErrors = [err91];
               } else {
-                vErrors.push(err93);
+                vErrors.push(err91);
               }
               errors++;
             }
-            if (data75 <= 0 || isNaN(data75)) {
-              const err94 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+            if (data62 <= 0 || isNaN(data62)) {
+              const err92 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
               if (vErrors === null) {
-                vErrors = [err94];
+                vErrors = [err92];
               } else {
-                vErrors.push(err94);
+                vErrors.push(err92);
               }
               errors++;
             }
           } else {
-            const err95 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/type", keyword: "type", params: { type: "number" } };
+            const err93 = { instancePath: instancePath + "/waypoints/error", schemaPath: "#/properties/waypoints/properties/error/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err95];
+              vErrors = [err93];
             } else {
-              vErrors.push(err95);
+              vErrors.push(err93);
             }
             errors++;
           }
         }
-        if (data73.silence !== void 0) {
-          if (!validate62(data73.silence, { instancePath: instancePath + "/trips/silence", parentData: data73, parentDataProperty: "silence", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-            errors = vErrors.length;
-          }
-        }
       } else {
-        const err96 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/type", keyword: "type", params: { type: "object" } };
+        const err94 = { instancePath: instancePath + "/waypoints", schemaPath: "#/properties/waypoints/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err96];
+          vErrors = [err94];
         } else {
-          vErrors.push(err96);
+          vErrors.push(err94);
         }
         errors++;
       }
     }
-    if (data.impact !== void 0) {
-      let data77 = data.impact;
-      if (data77 && typeof data77 == "object" && !Array.isArray(data77)) {
-        for (const key26 in data77) {
-          if (!(key26 === "threshold" || key26 === "speedChange" || key26 === "before" || key26 === "after")) {
-            const err97 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key26 } };
+    if (data.alerts !== void 0) {
+      let data63 = data.alerts;
+      if (data63 && typeof data63 == "object" && !Array.isArray(data63)) {
+        for (const key21 in data63) {
+          const _errs130 = errors;
+          if (typeof key21 === "string") {
+            if (!pattern17.test(key21)) {
+              const err95 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9]{1,100}$" }, propertyName: key21 };
+              if (vErrors === null) {
+                vErrors = [err95];
+              } else {
+                vErrors.push(err95);
+              }
+              errors++;
+            }
+          } else {
+            const err96 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key21 };
+            if (vErrors === null) {
+              vErrors = [err96];
+            } else {
+              vErrors.push(err96);
+            }
+            errors++;
+          }
+          var valid27 = _errs130 === errors;
+          if (!valid27) {
+            const err97 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/propertyNames", keyword: "propertyNames", params: { propertyName: key21 } };
             if (vErrors === null) {
               vErrors = [err97];
             } else {
@@ -2185,17 +2128,11 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data77.threshold !== void 0) {
-          if (!validate60(data77.threshold, { instancePath: instancePath + "/impact/threshold", parentData: data77, parentDataProperty: "threshold", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data77.speedChange !== void 0) {
-          let data79 = data77.speedChange;
-          if (typeof data79 == "number") {
-            if (data79 > 200 || isNaN(data79)) {
-              const err98 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/maximum", keyword: "maximum", params: { comparison: "<=", limit: 200 } };
+        for (const key22 in data63) {
+          let data64 = data63[key22];
+          if (data64 && typeof data64 == "object" && !Array.isArray(data64)) {
+            if (data64.signal === void 0) {
+              const err98 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/required", keyword: "required", params: { missingProperty: "signal" } };
               if (vErrors === null) {
                 vErrors = [err98];
               } else {
@@ -2203,110 +2140,134 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-            if (data79 <= 0 || isNaN(data79)) {
-              const err99 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
-              if (vErrors === null) {
-                vErrors = [err99];
-              } else {
-                vErrors.push(err99);
+            for (const key23 in data64) {
+              if (!func1.call(schema19.properties.alerts.additionalProperties.properties, key23)) {
+                const err99 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key23 } };
+                if (vErrors === null) {
+                  vErrors = [err99];
+                } else {
+                  vErrors.push(err99);
+                }
+                errors++;
               }
-              errors++;
+            }
+            if (data64.signal !== void 0) {
+              if (!validate70(data64.signal, { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/signal", parentData: data64, parentDataProperty: "signal", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data64.bus !== void 0) {
+              if (!validate72(data64.bus, { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/bus", parentData: data64, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data64.scale !== void 0) {
+              if (!(typeof data64.scale == "number")) {
+                const err100 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/scale", schemaPath: "#/properties/alerts/additionalProperties/properties/scale/type", keyword: "type", params: { type: "number" } };
+                if (vErrors === null) {
+                  vErrors = [err100];
+                } else {
+                  vErrors.push(err100);
+                }
+                errors++;
+              }
+            }
+            if (data64.offset !== void 0) {
+              if (!(typeof data64.offset == "number")) {
+                const err101 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/offset", schemaPath: "#/properties/alerts/additionalProperties/properties/offset/type", keyword: "type", params: { type: "number" } };
+                if (vErrors === null) {
+                  vErrors = [err101];
+                } else {
+                  vErrors.push(err101);
+                }
+                errors++;
+              }
+            }
+            if (data64.invalid !== void 0) {
+              if (!validate74(data64.invalid, { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/invalid", parentData: data64, parentDataProperty: "invalid", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data64.map !== void 0) {
+              if (!validate76(data64.map, { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/map", parentData: data64, parentDataProperty: "map", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data64.timeout !== void 0) {
+              if (!validate62(data64.timeout, { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/timeout", parentData: data64, parentDataProperty: "timeout", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data64.failover !== void 0) {
+              if (!validate62(data64.failover, { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/failover", parentData: data64, parentDataProperty: "failover", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data64.severity !== void 0) {
+              let data73 = data64.severity;
+              if (typeof data73 !== "string") {
+                const err102 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/severity", schemaPath: "#/properties/alerts/additionalProperties/properties/severity/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err102];
+                } else {
+                  vErrors.push(err102);
+                }
+                errors++;
+              }
+              if (!(data73 === "Information" || data73 === "Warning" || data73 === "Critical")) {
+                const err103 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/severity", schemaPath: "#/properties/alerts/additionalProperties/properties/severity/enum", keyword: "enum", params: { allowedValues: schema19.properties.alerts.additionalProperties.properties.severity.enum } };
+                if (vErrors === null) {
+                  vErrors = [err103];
+                } else {
+                  vErrors.push(err103);
+                }
+                errors++;
+              }
+            }
+            if (data64.onAfter !== void 0) {
+              if (!validate62(data64.onAfter, { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/onAfter", parentData: data64, parentDataProperty: "onAfter", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data64.offAfter !== void 0) {
+              if (!validate62(data64.offAfter, { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1") + "/offAfter", parentData: data64, parentDataProperty: "offAfter", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                errors = vErrors.length;
+              }
             }
           } else {
-            const err100 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/type", keyword: "type", params: { type: "number" } };
+            const err104 = { instancePath: instancePath + "/alerts/" + key22.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/alerts/additionalProperties/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err100];
+              vErrors = [err104];
             } else {
-              vErrors.push(err100);
+              vErrors.push(err104);
             }
             errors++;
           }
         }
-        if (data77.before !== void 0) {
-          if (!validate62(data77.before, { instancePath: instancePath + "/impact/before", parentData: data77, parentDataProperty: "before", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data77.after !== void 0) {
-          if (!validate62(data77.after, { instancePath: instancePath + "/impact/after", parentData: data77, parentDataProperty: "after", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-            errors = vErrors.length;
-          }
-        }
       } else {
-        const err101 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/type", keyword: "type", params: { type: "object" } };
+        const err105 = { instancePath: instancePath + "/alerts", schemaPath: "#/properties/alerts/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err101];
+          vErrors = [err105];
         } else {
-          vErrors.push(err101);
+          vErrors.push(err105);
         }
         errors++;
       }
     }
-    if (data.theft !== void 0) {
-      let data82 = data.theft;
-      if (data82 && typeof data82 == "object" && !Array.isArray(data82)) {
-        for (const key27 in data82) {
-          if (!(key27 === "distance" || key27 === "within")) {
-            const err102 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key27 } };
-            if (vErrors === null) {
-              vErrors = [err102];
-            } else {
-              vErrors.push(err102);
-            }
-            errors++;
-          }
-        }
-        if (data82.distance !== void 0) {
-          if (!validate92(data82.distance, { instancePath: instancePath + "/theft/distance", parentData: data82, parentDataProperty: "distance", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data82.within !== void 0) {
-          if (!validate62(data82.within, { instancePath: instancePath + "/theft/within", parentData: data82, parentDataProperty: "within", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-            errors = vErrors.length;
-          }
-        }
-      } else {
-        const err103 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err103];
-        } else {
-          vErrors.push(err103);
-        }
-        errors++;
-      }
-    }
-    if (data.commands !== void 0) {
-      let data85 = data.commands;
-      if (data85 && typeof data85 == "object" && !Array.isArray(data85)) {
-        for (const key28 in data85) {
-          const _errs162 = errors;
-          if (typeof key28 === "string") {
-            if (!pattern3.test(key28)) {
-              const err104 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key28 };
-              if (vErrors === null) {
-                vErrors = [err104];
-              } else {
-                vErrors.push(err104);
-              }
-              errors++;
-            }
-          } else {
-            const err105 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key28 };
-            if (vErrors === null) {
-              vErrors = [err105];
-            } else {
-              vErrors.push(err105);
-            }
-            errors++;
-          }
-          var valid34 = _errs162 === errors;
-          if (!valid34) {
-            const err106 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames", keyword: "propertyNames", params: { propertyName: key28 } };
+    if (data.maintenance !== void 0) {
+      let data76 = data.maintenance;
+      if (data76 && typeof data76 == "object" && !Array.isArray(data76)) {
+        for (const key24 in data76) {
+          if (!(key24 === "days" || key24 === "mileage")) {
+            const err106 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key24 } };
             if (vErrors === null) {
               vErrors = [err106];
             } else {
@@ -2315,522 +2276,596 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        for (const key29 in data85) {
-          let data86 = data85[key29];
-          if (data86 && typeof data86 == "object" && !Array.isArray(data86)) {
-            for (const key30 in data86) {
-              const _errs167 = errors;
-              if (typeof key30 === "string") {
-                if (!pattern3.test(key30)) {
-                  const err107 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key30 };
+        if (data76.days !== void 0) {
+          if (!validate68(data76.days, { instancePath: instancePath + "/maintenance/days", parentData: data76, parentDataProperty: "days", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data76.mileage !== void 0) {
+          if (!validate68(data76.mileage, { instancePath: instancePath + "/maintenance/mileage", parentData: data76, parentDataProperty: "mileage", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err107 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err107];
+        } else {
+          vErrors.push(err107);
+        }
+        errors++;
+      }
+    }
+    if (data.collision !== void 0) {
+      let data79 = data.collision;
+      if (data79 && typeof data79 == "object" && !Array.isArray(data79)) {
+        for (const key25 in data79) {
+          if (!(key25 === "detected" || key25 === "tippedOver" || key25 === "pedestrian" || key25 === "side" || key25 === "severity")) {
+            const err108 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key25 } };
+            if (vErrors === null) {
+              vErrors = [err108];
+            } else {
+              vErrors.push(err108);
+            }
+            errors++;
+          }
+        }
+        if (data79.detected !== void 0) {
+          if (!validate68(data79.detected, { instancePath: instancePath + "/collision/detected", parentData: data79, parentDataProperty: "detected", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data79.tippedOver !== void 0) {
+          if (!validate68(data79.tippedOver, { instancePath: instancePath + "/collision/tippedOver", parentData: data79, parentDataProperty: "tippedOver", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data79.pedestrian !== void 0) {
+          if (!validate68(data79.pedestrian, { instancePath: instancePath + "/collision/pedestrian", parentData: data79, parentDataProperty: "pedestrian", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data79.side !== void 0) {
+          if (!validate68(data79.side, { instancePath: instancePath + "/collision/side", parentData: data79, parentDataProperty: "side", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data79.severity !== void 0) {
+          if (!validate68(data79.severity, { instancePath: instancePath + "/collision/severity", parentData: data79, parentDataProperty: "severity", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err109 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err109];
+        } else {
+          vErrors.push(err109);
+        }
+        errors++;
+      }
+    }
+    if (data.acceleration !== void 0) {
+      let data85 = data.acceleration;
+      if (data85 && typeof data85 == "object" && !Array.isArray(data85)) {
+        for (const key26 in data85) {
+          if (!(key26 === "longitudinal" || key26 === "lateral" || key26 === "vertical")) {
+            const err110 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key26 } };
+            if (vErrors === null) {
+              vErrors = [err110];
+            } else {
+              vErrors.push(err110);
+            }
+            errors++;
+          }
+        }
+        if (data85.longitudinal !== void 0) {
+          if (!validate68(data85.longitudinal, { instancePath: instancePath + "/acceleration/longitudinal", parentData: data85, parentDataProperty: "longitudinal", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data85.lateral !== void 0) {
+          if (!validate68(data85.lateral, { instancePath: instancePath + "/acceleration/lateral", parentData: data85, parentDataProperty: "lateral", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data85.vertical !== void 0) {
+          if (!validate68(data85.vertical, { instancePath: instancePath + "/acceleration/vertical", parentData: data85, parentDataProperty: "vertical", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err111 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err111];
+        } else {
+          vErrors.push(err111);
+        }
+        errors++;
+      }
+    }
+    if (data.key !== void 0) {
+      let data89 = data.key;
+      if (data89 && typeof data89 == "object" && !Array.isArray(data89)) {
+        for (const key27 in data89) {
+          if (!(key27 === "present")) {
+            const err112 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key27 } };
+            if (vErrors === null) {
+              vErrors = [err112];
+            } else {
+              vErrors.push(err112);
+            }
+            errors++;
+          }
+        }
+        if (data89.present !== void 0) {
+          if (!validate68(data89.present, { instancePath: instancePath + "/key/present", parentData: data89, parentDataProperty: "present", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err113 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err113];
+        } else {
+          vErrors.push(err113);
+        }
+        errors++;
+      }
+    }
+    if (data.horn !== void 0) {
+      let data91 = data.horn;
+      if (data91 && typeof data91 == "object" && !Array.isArray(data91)) {
+        for (const key28 in data91) {
+          if (!(key28 === "sounding")) {
+            const err114 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key28 } };
+            if (vErrors === null) {
+              vErrors = [err114];
+            } else {
+              vErrors.push(err114);
+            }
+            errors++;
+          }
+        }
+        if (data91.sounding !== void 0) {
+          if (!validate68(data91.sounding, { instancePath: instancePath + "/horn/sounding", parentData: data91, parentDataProperty: "sounding", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err115 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err115];
+        } else {
+          vErrors.push(err115);
+        }
+        errors++;
+      }
+    }
+    if (data.immobilizer !== void 0) {
+      let data93 = data.immobilizer;
+      if (data93 && typeof data93 == "object" && !Array.isArray(data93)) {
+        for (const key29 in data93) {
+          if (!(key29 === "active")) {
+            const err116 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key29 } };
+            if (vErrors === null) {
+              vErrors = [err116];
+            } else {
+              vErrors.push(err116);
+            }
+            errors++;
+          }
+        }
+        if (data93.active !== void 0) {
+          if (!validate68(data93.active, { instancePath: instancePath + "/immobilizer/active", parentData: data93, parentDataProperty: "active", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err117 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err117];
+        } else {
+          vErrors.push(err117);
+        }
+        errors++;
+      }
+    }
+    if (data.navigation !== void 0) {
+      let data95 = data.navigation;
+      if (data95 && typeof data95 == "object" && !Array.isArray(data95)) {
+        for (const key30 in data95) {
+          if (!(key30 === "received")) {
+            const err118 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key30 } };
+            if (vErrors === null) {
+              vErrors = [err118];
+            } else {
+              vErrors.push(err118);
+            }
+            errors++;
+          }
+        }
+        if (data95.received !== void 0) {
+          if (!validate68(data95.received, { instancePath: instancePath + "/navigation/received", parentData: data95, parentDataProperty: "received", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err119 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err119];
+        } else {
+          vErrors.push(err119);
+        }
+        errors++;
+      }
+    }
+    if (data.trips !== void 0) {
+      let data97 = data.trips;
+      if (data97 && typeof data97 == "object" && !Array.isArray(data97)) {
+        for (const key31 in data97) {
+          if (!(key31 === "grace" || key31 === "moving" || key31 === "silence")) {
+            const err120 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key31 } };
+            if (vErrors === null) {
+              vErrors = [err120];
+            } else {
+              vErrors.push(err120);
+            }
+            errors++;
+          }
+        }
+        if (data97.grace !== void 0) {
+          if (!validate62(data97.grace, { instancePath: instancePath + "/trips/grace", parentData: data97, parentDataProperty: "grace", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data97.moving !== void 0) {
+          let data99 = data97.moving;
+          if (typeof data99 == "number") {
+            if (data99 > 50 || isNaN(data99)) {
+              const err121 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/maximum", keyword: "maximum", params: { comparison: "<=", limit: 50 } };
+              if (vErrors === null) {
+                vErrors = [err121];
+              } else {
+                vErrors.push(err121);
+              }
+              errors++;
+            }
+            if (data99 <= 0 || isNaN(data99)) {
+              const err122 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+              if (vErrors === null) {
+                vErrors = [err122];
+              } else {
+                vErrors.push(err122);
+              }
+              errors++;
+            }
+          } else {
+            const err123 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/type", keyword: "type", params: { type: "number" } };
+            if (vErrors === null) {
+              vErrors = [err123];
+            } else {
+              vErrors.push(err123);
+            }
+            errors++;
+          }
+        }
+        if (data97.silence !== void 0) {
+          if (!validate62(data97.silence, { instancePath: instancePath + "/trips/silence", parentData: data97, parentDataProperty: "silence", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err124 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err124];
+        } else {
+          vErrors.push(err124);
+        }
+        errors++;
+      }
+    }
+    if (data.impact !== void 0) {
+      let data101 = data.impact;
+      if (data101 && typeof data101 == "object" && !Array.isArray(data101)) {
+        for (const key32 in data101) {
+          if (!(key32 === "threshold" || key32 === "speedChange" || key32 === "before" || key32 === "after")) {
+            const err125 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key32 } };
+            if (vErrors === null) {
+              vErrors = [err125];
+            } else {
+              vErrors.push(err125);
+            }
+            errors++;
+          }
+        }
+        if (data101.threshold !== void 0) {
+          if (!validate60(data101.threshold, { instancePath: instancePath + "/impact/threshold", parentData: data101, parentDataProperty: "threshold", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data101.speedChange !== void 0) {
+          let data103 = data101.speedChange;
+          if (typeof data103 == "number") {
+            if (data103 > 200 || isNaN(data103)) {
+              const err126 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/maximum", keyword: "maximum", params: { comparison: "<=", limit: 200 } };
+              if (vErrors === null) {
+                vErrors = [err126];
+              } else {
+                vErrors.push(err126);
+              }
+              errors++;
+            }
+            if (data103 <= 0 || isNaN(data103)) {
+              const err127 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+              if (vErrors === null) {
+                vErrors = [err127];
+              } else {
+                vErrors.push(err127);
+              }
+              errors++;
+            }
+          } else {
+            const err128 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/type", keyword: "type", params: { type: "number" } };
+            if (vErrors === null) {
+              vErrors = [err128];
+            } else {
+              vErrors.push(err128);
+            }
+            errors++;
+          }
+        }
+        if (data101.before !== void 0) {
+          if (!validate62(data101.before, { instancePath: instancePath + "/impact/before", parentData: data101, parentDataProperty: "before", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data101.after !== void 0) {
+          if (!validate62(data101.after, { instancePath: instancePath + "/impact/after", parentData: data101, parentDataProperty: "after", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err129 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err129];
+        } else {
+          vErrors.push(err129);
+        }
+        errors++;
+      }
+    }
+    if (data.theft !== void 0) {
+      let data106 = data.theft;
+      if (data106 && typeof data106 == "object" && !Array.isArray(data106)) {
+        for (const key33 in data106) {
+          if (!(key33 === "distance" || key33 === "within")) {
+            const err130 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key33 } };
+            if (vErrors === null) {
+              vErrors = [err130];
+            } else {
+              vErrors.push(err130);
+            }
+            errors++;
+          }
+        }
+        if (data106.distance !== void 0) {
+          if (!validate104(data106.distance, { instancePath: instancePath + "/theft/distance", parentData: data106, parentDataProperty: "distance", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data106.within !== void 0) {
+          if (!validate62(data106.within, { instancePath: instancePath + "/theft/within", parentData: data106, parentDataProperty: "within", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err131 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err131];
+        } else {
+          vErrors.push(err131);
+        }
+        errors++;
+      }
+    }
+    if (data.commands !== void 0) {
+      let data109 = data.commands;
+      if (data109 && typeof data109 == "object" && !Array.isArray(data109)) {
+        for (const key34 in data109) {
+          const _errs207 = errors;
+          if (typeof key34 === "string") {
+            if (!pattern3.test(key34)) {
+              const err132 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key34 };
+              if (vErrors === null) {
+                vErrors = [err132];
+              } else {
+                vErrors.push(err132);
+              }
+              errors++;
+            }
+          } else {
+            const err133 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key34 };
+            if (vErrors === null) {
+              vErrors = [err133];
+            } else {
+              vErrors.push(err133);
+            }
+            errors++;
+          }
+          var valid40 = _errs207 === errors;
+          if (!valid40) {
+            const err134 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames", keyword: "propertyNames", params: { propertyName: key34 } };
+            if (vErrors === null) {
+              vErrors = [err134];
+            } else {
+              vErrors.push(err134);
+            }
+            errors++;
+          }
+        }
+        for (const key35 in data109) {
+          let data110 = data109[key35];
+          if (data110 && typeof data110 == "object" && !Array.isArray(data110)) {
+            for (const key36 in data110) {
+              const _errs212 = errors;
+              if (typeof key36 === "string") {
+                if (!pattern3.test(key36)) {
+                  const err135 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key36 };
                   if (vErrors === null) {
-                    vErrors = [err107];
+                    vErrors = [err135];
                   } else {
-                    vErrors.push(err107);
+                    vErrors.push(err135);
                   }
                   errors++;
                 }
               } else {
-                const err108 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key30 };
+                const err136 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key36 };
                 if (vErrors === null) {
-                  vErrors = [err108];
+                  vErrors = [err136];
                 } else {
-                  vErrors.push(err108);
+                  vErrors.push(err136);
                 }
                 errors++;
               }
-              var valid36 = _errs167 === errors;
-              if (!valid36) {
-                const err109 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames", keyword: "propertyNames", params: { propertyName: key30 } };
+              var valid42 = _errs212 === errors;
+              if (!valid42) {
+                const err137 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames", keyword: "propertyNames", params: { propertyName: key36 } };
                 if (vErrors === null) {
-                  vErrors = [err109];
+                  vErrors = [err137];
                 } else {
-                  vErrors.push(err109);
+                  vErrors.push(err137);
                 }
                 errors++;
               }
             }
-            for (const key31 in data86) {
-              let data87 = data86[key31];
-              if (data87 && typeof data87 == "object" && !Array.isArray(data87)) {
-                if (data87.confirm === void 0) {
-                  const err110 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" } };
+            for (const key37 in data110) {
+              let data111 = data110[key37];
+              if (data111 && typeof data111 == "object" && !Array.isArray(data111)) {
+                if (data111.confirm === void 0) {
+                  const err138 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" } };
                   if (vErrors === null) {
-                    vErrors = [err110];
+                    vErrors = [err138];
                   } else {
-                    vErrors.push(err110);
+                    vErrors.push(err138);
                   }
                   errors++;
                 }
-                for (const key32 in data87) {
-                  if (!(key32 === "send" || key32 === "uds" || key32 === "confirm" || key32 === "within" || key32 === "requires")) {
-                    const err111 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key32 } };
+                for (const key38 in data111) {
+                  if (!(key38 === "send" || key38 === "uds" || key38 === "confirm" || key38 === "within" || key38 === "requires")) {
+                    const err139 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key38 } };
                     if (vErrors === null) {
-                      vErrors = [err111];
+                      vErrors = [err139];
                     } else {
-                      vErrors.push(err111);
+                      vErrors.push(err139);
                     }
                     errors++;
                   }
                 }
-                if (data87.send !== void 0) {
-                  let data88 = data87.send;
-                  if (data88 && typeof data88 == "object" && !Array.isArray(data88)) {
-                    if (data88.message === void 0) {
-                      const err112 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" } };
+                if (data111.send !== void 0) {
+                  let data112 = data111.send;
+                  if (data112 && typeof data112 == "object" && !Array.isArray(data112)) {
+                    if (data112.message === void 0) {
+                      const err140 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" } };
                       if (vErrors === null) {
-                        vErrors = [err112];
+                        vErrors = [err140];
                       } else {
-                        vErrors.push(err112);
+                        vErrors.push(err140);
                       }
                       errors++;
                     }
-                    if (data88.signals === void 0) {
-                      const err113 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" } };
+                    if (data112.signals === void 0) {
+                      const err141 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" } };
                       if (vErrors === null) {
-                        vErrors = [err113];
+                        vErrors = [err141];
                       } else {
-                        vErrors.push(err113);
+                        vErrors.push(err141);
                       }
                       errors++;
                     }
-                    for (const key33 in data88) {
-                      if (!(key33 === "bus" || key33 === "message" || key33 === "signals" || key33 === "every" || key33 === "for" || key33 === "counter" || key33 === "checksum")) {
-                        const err114 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key33 } };
+                    for (const key39 in data112) {
+                      if (!(key39 === "bus" || key39 === "message" || key39 === "signals" || key39 === "every" || key39 === "for" || key39 === "counter" || key39 === "checksum")) {
+                        const err142 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key39 } };
                         if (vErrors === null) {
-                          vErrors = [err114];
+                          vErrors = [err142];
                         } else {
-                          vErrors.push(err114);
+                          vErrors.push(err142);
                         }
                         errors++;
                       }
                     }
-                    if (data88.bus !== void 0) {
-                      if (!validate72(data88.bus, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", parentData: data88, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                    if (data112.bus !== void 0) {
+                      if (!validate72(data112.bus, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", parentData: data112, parentDataProperty: "bus", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data88.message !== void 0) {
-                      if (!validate72(data88.message, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", parentData: data88, parentDataProperty: "message", rootData, dynamicAnchors })) {
+                    if (data112.message !== void 0) {
+                      if (!validate72(data112.message, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", parentData: data112, parentDataProperty: "message", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data88.signals !== void 0) {
-                      let data91 = data88.signals;
-                      if (data91 && typeof data91 == "object" && !Array.isArray(data91)) {
-                        for (const key34 in data91) {
-                          const _errs180 = errors;
-                          if (typeof key34 === "string") {
-                            if (!pattern17.test(key34)) {
-                              const err115 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, propertyName: key34 };
+                    if (data112.signals !== void 0) {
+                      let data115 = data112.signals;
+                      if (data115 && typeof data115 == "object" && !Array.isArray(data115)) {
+                        for (const key40 in data115) {
+                          const _errs225 = errors;
+                          if (typeof key40 === "string") {
+                            if (!pattern20.test(key40)) {
+                              const err143 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, propertyName: key40 };
                               if (vErrors === null) {
-                                vErrors = [err115];
+                                vErrors = [err143];
                               } else {
-                                vErrors.push(err115);
+                                vErrors.push(err143);
                               }
                               errors++;
                             }
                           } else {
-                            const err116 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key34 };
+                            const err144 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key40 };
                             if (vErrors === null) {
-                              vErrors = [err116];
+                              vErrors = [err144];
                             } else {
-                              vErrors.push(err116);
+                              vErrors.push(err144);
                             }
                             errors++;
                           }
-                          var valid40 = _errs180 === errors;
-                          if (!valid40) {
-                            const err117 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key34 } };
+                          var valid46 = _errs225 === errors;
+                          if (!valid46) {
+                            const err145 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key40 } };
                             if (vErrors === null) {
-                              vErrors = [err117];
+                              vErrors = [err145];
                             } else {
-                              vErrors.push(err117);
-                            }
-                            errors++;
-                          }
-                        }
-                        for (const key35 in data91) {
-                          let data92 = data91[key35];
-                          if (!(typeof data92 == "number") && typeof data92 !== "string") {
-                            const err118 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key35.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type } };
-                            if (vErrors === null) {
-                              vErrors = [err118];
-                            } else {
-                              vErrors.push(err118);
+                              vErrors.push(err145);
                             }
                             errors++;
                           }
                         }
-                      } else {
-                        const err119 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/type", keyword: "type", params: { type: "object" } };
-                        if (vErrors === null) {
-                          vErrors = [err119];
-                        } else {
-                          vErrors.push(err119);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data88.every !== void 0) {
-                      if (!validate62(data88.every, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", parentData: data88, parentDataProperty: "every", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data88.for !== void 0) {
-                      if (!validate62(data88.for, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", parentData: data88, parentDataProperty: "for", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data88.counter !== void 0) {
-                      if (!validate72(data88.counter, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", parentData: data88, parentDataProperty: "counter", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data88.checksum !== void 0) {
-                      let data96 = data88.checksum;
-                      if (data96 && typeof data96 == "object" && !Array.isArray(data96)) {
-                        if (data96.signal === void 0) {
-                          const err120 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" } };
-                          if (vErrors === null) {
-                            vErrors = [err120];
-                          } else {
-                            vErrors.push(err120);
-                          }
-                          errors++;
-                        }
-                        if (data96.method === void 0) {
-                          const err121 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" } };
-                          if (vErrors === null) {
-                            vErrors = [err121];
-                          } else {
-                            vErrors.push(err121);
-                          }
-                          errors++;
-                        }
-                        for (const key36 in data96) {
-                          if (!(key36 === "signal" || key36 === "method" || key36 === "dataId")) {
-                            const err122 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key36 } };
-                            if (vErrors === null) {
-                              vErrors = [err122];
-                            } else {
-                              vErrors.push(err122);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data96.signal !== void 0) {
-                          if (!validate72(data96.signal, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", parentData: data96, parentDataProperty: "signal", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                        if (data96.method !== void 0) {
-                          let data98 = data96.method;
-                          if (typeof data98 !== "string") {
-                            const err123 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" } };
-                            if (vErrors === null) {
-                              vErrors = [err123];
-                            } else {
-                              vErrors.push(err123);
-                            }
-                            errors++;
-                          }
-                          if (!(data98 === "sum" || data98 === "xor" || data98 === "crc8-j1850" || data98 === "autosar-p1" || data98 === "autosar-p2")) {
-                            const err124 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum } };
-                            if (vErrors === null) {
-                              vErrors = [err124];
-                            } else {
-                              vErrors.push(err124);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data96.dataId !== void 0) {
-                          let data99 = data96.dataId;
-                          if (!(typeof data99 == "number" && (!(data99 % 1) && !isNaN(data99))) && !Array.isArray(data99)) {
-                            const err125 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type } };
-                            if (vErrors === null) {
-                              vErrors = [err125];
-                            } else {
-                              vErrors.push(err125);
-                            }
-                            errors++;
-                          }
-                          if (typeof data99 == "number") {
-                            if (data99 > 65535 || isNaN(data99)) {
-                              const err126 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 } };
-                              if (vErrors === null) {
-                                vErrors = [err126];
-                              } else {
-                                vErrors.push(err126);
-                              }
-                              errors++;
-                            }
-                            if (data99 < 0 || isNaN(data99)) {
-                              const err127 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
-                              if (vErrors === null) {
-                                vErrors = [err127];
-                              } else {
-                                vErrors.push(err127);
-                              }
-                              errors++;
-                            }
-                          }
-                          if (Array.isArray(data99)) {
-                            if (data99.length > 16) {
-                              const err128 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 } };
-                              if (vErrors === null) {
-                                vErrors = [err128];
-                              } else {
-                                vErrors.push(err128);
-                              }
-                              errors++;
-                            }
-                            if (data99.length < 16) {
-                              const err129 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 } };
-                              if (vErrors === null) {
-                                vErrors = [err129];
-                              } else {
-                                vErrors.push(err129);
-                              }
-                              errors++;
-                            }
-                            const len3 = data99.length;
-                            for (let i3 = 0; i3 < len3; i3++) {
-                              if (!validate129(data99[i3], { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i3, parentData: data99, parentDataProperty: i3, rootData, dynamicAnchors })) {
-                                vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
-                                errors = vErrors.length;
-                              }
-                            }
-                          }
-                        }
-                      } else {
-                        const err130 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/type", keyword: "type", params: { type: "object" } };
-                        if (vErrors === null) {
-                          vErrors = [err130];
-                        } else {
-                          vErrors.push(err130);
-                        }
-                        errors++;
-                      }
-                    }
-                  } else {
-                    const err131 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/type", keyword: "type", params: { type: "object" } };
-                    if (vErrors === null) {
-                      vErrors = [err131];
-                    } else {
-                      vErrors.push(err131);
-                    }
-                    errors++;
-                  }
-                }
-                if (data87.uds !== void 0) {
-                  let data101 = data87.uds;
-                  if (data101 && typeof data101 == "object" && !Array.isArray(data101)) {
-                    if (data101.request === void 0) {
-                      const err132 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/required", keyword: "required", params: { missingProperty: "request" } };
-                      if (vErrors === null) {
-                        vErrors = [err132];
-                      } else {
-                        vErrors.push(err132);
-                      }
-                      errors++;
-                    }
-                    for (const key37 in data101) {
-                      if (!func1.call(schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties, key37)) {
-                        const err133 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key37 } };
-                        if (vErrors === null) {
-                          vErrors = [err133];
-                        } else {
-                          vErrors.push(err133);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data101.bus !== void 0) {
-                      if (!validate53(data101.bus, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/bus", parentData: data101, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data101.request !== void 0) {
-                      if (!validate132(data101.request, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/request", parentData: data101, parentDataProperty: "request", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data101.response !== void 0) {
-                      if (!validate132(data101.response, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/response", parentData: data101, parentDataProperty: "response", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data101.flowControl !== void 0) {
-                      if (!validate132(data101.flowControl, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/flowControl", parentData: data101, parentDataProperty: "flowControl", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data101.target !== void 0) {
-                      if (!validate129(data101.target, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/target", parentData: data101, parentDataProperty: "target", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data101.source !== void 0) {
-                      if (!validate129(data101.source, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/source", parentData: data101, parentDataProperty: "source", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data101.session !== void 0) {
-                      let data108 = data101.session;
-                      if (!(typeof data108 == "number" && (!(data108 % 1) && !isNaN(data108)))) {
-                        const err134 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/type", keyword: "type", params: { type: "integer" } };
-                        if (vErrors === null) {
-                          vErrors = [err134];
-                        } else {
-                          vErrors.push(err134);
-                        }
-                        errors++;
-                      }
-                      if (typeof data108 == "number") {
-                        if (data108 > 126 || isNaN(data108)) {
-                          const err135 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/maximum", keyword: "maximum", params: { comparison: "<=", limit: 126 } };
-                          if (vErrors === null) {
-                            vErrors = [err135];
-                          } else {
-                            vErrors.push(err135);
-                          }
-                          errors++;
-                        }
-                        if (data108 < 0 || isNaN(data108)) {
-                          const err136 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
-                          if (vErrors === null) {
-                            vErrors = [err136];
-                          } else {
-                            vErrors.push(err136);
-                          }
-                          errors++;
-                        }
-                      }
-                    }
-                    if (data101.security !== void 0) {
-                      let data109 = data101.security;
-                      if (data109 && typeof data109 == "object" && !Array.isArray(data109)) {
-                        if (data109.level === void 0) {
-                          const err137 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "level" } };
-                          if (vErrors === null) {
-                            vErrors = [err137];
-                          } else {
-                            vErrors.push(err137);
-                          }
-                          errors++;
-                        }
-                        if (data109.key === void 0) {
-                          const err138 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "key" } };
-                          if (vErrors === null) {
-                            vErrors = [err138];
-                          } else {
-                            vErrors.push(err138);
-                          }
-                          errors++;
-                        }
-                        for (const key38 in data109) {
-                          if (!(key38 === "level" || key38 === "key" || key38 === "constant")) {
-                            const err139 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key38 } };
-                            if (vErrors === null) {
-                              vErrors = [err139];
-                            } else {
-                              vErrors.push(err139);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data109.level !== void 0) {
-                          let data110 = data109.level;
-                          if (!(typeof data110 == "number" && (!(data110 % 1) && !isNaN(data110)))) {
-                            const err140 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/type", keyword: "type", params: { type: "integer" } };
-                            if (vErrors === null) {
-                              vErrors = [err140];
-                            } else {
-                              vErrors.push(err140);
-                            }
-                            errors++;
-                          }
-                          if (typeof data110 == "number") {
-                            if (data110 > 125 || isNaN(data110)) {
-                              const err141 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/maximum", keyword: "maximum", params: { comparison: "<=", limit: 125 } };
-                              if (vErrors === null) {
-                                vErrors = [err141];
-                              } else {
-                                vErrors.push(err141);
-                              }
-                              errors++;
-                            }
-                            if (data110 < 0 || isNaN(data110)) {
-                              const err142 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
-                              if (vErrors === null) {
-                                vErrors = [err142];
-                              } else {
-                                vErrors.push(err142);
-                              }
-                              errors++;
-                            }
-                          }
-                        }
-                        if (data109.key !== void 0) {
-                          if (!validate53(data109.key, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/key", parentData: data109, parentDataProperty: "key", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                        if (data109.constant !== void 0) {
-                          if (!validate139(data109.constant, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/constant", parentData: data109, parentDataProperty: "constant", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                      } else {
-                        const err143 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/type", keyword: "type", params: { type: "object" } };
-                        if (vErrors === null) {
-                          vErrors = [err143];
-                        } else {
-                          vErrors.push(err143);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data101.io !== void 0) {
-                      let data113 = data101.io;
-                      if (data113 && typeof data113 == "object" && !Array.isArray(data113)) {
-                        if (data113.identifier === void 0) {
-                          const err144 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "identifier" } };
-                          if (vErrors === null) {
-                            vErrors = [err144];
-                          } else {
-                            vErrors.push(err144);
-                          }
-                          errors++;
-                        }
-                        if (data113.control === void 0) {
-                          const err145 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "control" } };
-                          if (vErrors === null) {
-                            vErrors = [err145];
-                          } else {
-                            vErrors.push(err145);
-                          }
-                          errors++;
-                        }
-                        for (const key39 in data113) {
-                          if (!(key39 === "identifier" || key39 === "control" || key39 === "state")) {
-                            const err146 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key39 } };
+                        for (const key41 in data115) {
+                          let data116 = data115[key41];
+                          if (!(typeof data116 == "number") && typeof data116 !== "string") {
+                            const err146 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key41.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type } };
                             if (vErrors === null) {
                               vErrors = [err146];
                             } else {
@@ -2839,64 +2874,76 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
-                        if (data113.identifier !== void 0) {
-                          if (!validate141(data113.identifier, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/identifier", parentData: data113, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                        if (data113.control !== void 0) {
-                          let data115 = data113.control;
-                          if (typeof data115 !== "string") {
-                            const err147 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/type", keyword: "type", params: { type: "string" } };
-                            if (vErrors === null) {
-                              vErrors = [err147];
-                            } else {
-                              vErrors.push(err147);
-                            }
-                            errors++;
-                          }
-                          if (!(data115 === "resetToDefault" || data115 === "freezeCurrentState" || data115 === "shortTermAdjustment")) {
-                            const err148 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties.io.properties.control.enum } };
-                            if (vErrors === null) {
-                              vErrors = [err148];
-                            } else {
-                              vErrors.push(err148);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data113.state !== void 0) {
-                          if (!validate139(data113.state, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/state", parentData: data113, parentDataProperty: "state", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
-                            errors = vErrors.length;
-                          }
-                        }
                       } else {
-                        const err149 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/type", keyword: "type", params: { type: "object" } };
+                        const err147 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err149];
+                          vErrors = [err147];
                         } else {
-                          vErrors.push(err149);
+                          vErrors.push(err147);
                         }
                         errors++;
                       }
                     }
-                    if (data101.routine !== void 0) {
-                      let data117 = data101.routine;
-                      if (data117 && typeof data117 == "object" && !Array.isArray(data117)) {
-                        if (data117.identifier === void 0) {
-                          const err150 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/required", keyword: "required", params: { missingProperty: "identifier" } };
+                    if (data112.every !== void 0) {
+                      if (!validate62(data112.every, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", parentData: data112, parentDataProperty: "every", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data112.for !== void 0) {
+                      if (!validate62(data112.for, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", parentData: data112, parentDataProperty: "for", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data112.counter !== void 0) {
+                      if (!validate72(data112.counter, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", parentData: data112, parentDataProperty: "counter", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data112.checksum !== void 0) {
+                      let data120 = data112.checksum;
+                      if (data120 && typeof data120 == "object" && !Array.isArray(data120)) {
+                        if (data120.signal === void 0) {
+                          const err148 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" } };
                           if (vErrors === null) {
-                            vErrors = [err150];
+                            vErrors = [err148];
                           } else {
-                            vErrors.push(err150);
+                            vErrors.push(err148);
                           }
                           errors++;
                         }
-                        for (const key40 in data117) {
-                          if (!(key40 === "identifier" || key40 === "option" || key40 === "results")) {
-                            const err151 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key40 } };
+                        if (data120.method === void 0) {
+                          const err149 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" } };
+                          if (vErrors === null) {
+                            vErrors = [err149];
+                          } else {
+                            vErrors.push(err149);
+                          }
+                          errors++;
+                        }
+                        for (const key42 in data120) {
+                          if (!(key42 === "signal" || key42 === "method" || key42 === "dataId")) {
+                            const err150 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key42 } };
+                            if (vErrors === null) {
+                              vErrors = [err150];
+                            } else {
+                              vErrors.push(err150);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data120.signal !== void 0) {
+                          if (!validate72(data120.signal, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", parentData: data120, parentDataProperty: "signal", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data120.method !== void 0) {
+                          let data122 = data120.method;
+                          if (typeof data122 !== "string") {
+                            const err151 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" } };
                             if (vErrors === null) {
                               vErrors = [err151];
                             } else {
@@ -2904,229 +2951,210 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                        }
-                        if (data117.identifier !== void 0) {
-                          if (!validate141(data117.identifier, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/identifier", parentData: data117, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
-                            errors = vErrors.length;
+                          if (!(data122 === "sum" || data122 === "xor" || data122 === "crc8-j1850" || data122 === "autosar-p1" || data122 === "autosar-p2")) {
+                            const err152 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum } };
+                            if (vErrors === null) {
+                              vErrors = [err152];
+                            } else {
+                              vErrors.push(err152);
+                            }
+                            errors++;
                           }
                         }
-                        if (data117.option !== void 0) {
-                          if (!validate139(data117.option, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/option", parentData: data117, parentDataProperty: "option", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
-                            errors = vErrors.length;
+                        if (data120.dataId !== void 0) {
+                          let data123 = data120.dataId;
+                          if (!(typeof data123 == "number" && (!(data123 % 1) && !isNaN(data123))) && !Array.isArray(data123)) {
+                            const err153 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type } };
+                            if (vErrors === null) {
+                              vErrors = [err153];
+                            } else {
+                              vErrors.push(err153);
+                            }
+                            errors++;
                           }
-                        }
-                        if (data117.results !== void 0) {
-                          if (!validate139(data117.results, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/results", parentData: data117, parentDataProperty: "results", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
-                            errors = vErrors.length;
+                          if (typeof data123 == "number") {
+                            if (data123 > 65535 || isNaN(data123)) {
+                              const err154 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 } };
+                              if (vErrors === null) {
+                                vErrors = [err154];
+                              } else {
+                                vErrors.push(err154);
+                              }
+                              errors++;
+                            }
+                            if (data123 < 0 || isNaN(data123)) {
+                              const err155 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+                              if (vErrors === null) {
+                                vErrors = [err155];
+                              } else {
+                                vErrors.push(err155);
+                              }
+                              errors++;
+                            }
+                          }
+                          if (Array.isArray(data123)) {
+                            if (data123.length > 16) {
+                              const err156 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 } };
+                              if (vErrors === null) {
+                                vErrors = [err156];
+                              } else {
+                                vErrors.push(err156);
+                              }
+                              errors++;
+                            }
+                            if (data123.length < 16) {
+                              const err157 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 } };
+                              if (vErrors === null) {
+                                vErrors = [err157];
+                              } else {
+                                vErrors.push(err157);
+                              }
+                              errors++;
+                            }
+                            const len3 = data123.length;
+                            for (let i3 = 0; i3 < len3; i3++) {
+                              if (!validate141(data123[i3], { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i3, parentData: data123, parentDataProperty: i3, rootData, dynamicAnchors })) {
+                                vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
+                                errors = vErrors.length;
+                              }
+                            }
                           }
                         }
                       } else {
-                        const err152 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/type", keyword: "type", params: { type: "object" } };
+                        const err158 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err152];
+                          vErrors = [err158];
                         } else {
-                          vErrors.push(err152);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data101.hold !== void 0) {
-                      if (!validate62(data101.hold, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/hold", parentData: data101, parentDataProperty: "hold", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data101.release !== void 0) {
-                      if (typeof data101.release !== "boolean") {
-                        const err153 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/release", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/release/type", keyword: "type", params: { type: "boolean" } };
-                        if (vErrors === null) {
-                          vErrors = [err153];
-                        } else {
-                          vErrors.push(err153);
+                          vErrors.push(err158);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err154 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/type", keyword: "type", params: { type: "object" } };
+                    const err159 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/type", keyword: "type", params: { type: "object" } };
                     if (vErrors === null) {
-                      vErrors = [err154];
+                      vErrors = [err159];
                     } else {
-                      vErrors.push(err154);
+                      vErrors.push(err159);
                     }
                     errors++;
                   }
                 }
-                if (data87.confirm !== void 0) {
-                  let data123 = data87.confirm;
-                  if (data123 && typeof data123 == "object" && !Array.isArray(data123)) {
-                    if (data123.path === void 0) {
-                      const err155 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" } };
+                if (data111.uds !== void 0) {
+                  let data125 = data111.uds;
+                  if (data125 && typeof data125 == "object" && !Array.isArray(data125)) {
+                    if (data125.request === void 0) {
+                      const err160 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/required", keyword: "required", params: { missingProperty: "request" } };
                       if (vErrors === null) {
-                        vErrors = [err155];
+                        vErrors = [err160];
                       } else {
-                        vErrors.push(err155);
+                        vErrors.push(err160);
                       }
                       errors++;
                     }
-                    for (const key41 in data123) {
-                      if (!(key41 === "path" || key41 === "equals" || key41 === "includes")) {
-                        const err156 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key41 } };
+                    for (const key43 in data125) {
+                      if (!func1.call(schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties, key43)) {
+                        const err161 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key43 } };
                         if (vErrors === null) {
-                          vErrors = [err156];
+                          vErrors = [err161];
                         } else {
-                          vErrors.push(err156);
+                          vErrors.push(err161);
                         }
                         errors++;
                       }
                     }
-                    if (data123.path !== void 0) {
-                      if (!validate148(data123.path, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", parentData: data123, parentDataProperty: "path", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
+                    if (data125.bus !== void 0) {
+                      if (!validate53(data125.bus, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/bus", parentData: data125, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data123.equals !== void 0) {
-                      let data125 = data123.equals;
-                      if (typeof data125 !== "string" && !(typeof data125 == "number") && typeof data125 !== "boolean") {
-                        const err157 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type } };
+                    if (data125.request !== void 0) {
+                      if (!validate144(data125.request, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/request", parentData: data125, parentDataProperty: "request", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate144.errors : vErrors.concat(validate144.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data125.response !== void 0) {
+                      if (!validate144(data125.response, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/response", parentData: data125, parentDataProperty: "response", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate144.errors : vErrors.concat(validate144.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data125.flowControl !== void 0) {
+                      if (!validate144(data125.flowControl, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/flowControl", parentData: data125, parentDataProperty: "flowControl", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate144.errors : vErrors.concat(validate144.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data125.target !== void 0) {
+                      if (!validate141(data125.target, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/target", parentData: data125, parentDataProperty: "target", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data125.source !== void 0) {
+                      if (!validate141(data125.source, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/source", parentData: data125, parentDataProperty: "source", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data125.session !== void 0) {
+                      let data132 = data125.session;
+                      if (!(typeof data132 == "number" && (!(data132 % 1) && !isNaN(data132)))) {
+                        const err162 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/type", keyword: "type", params: { type: "integer" } };
                         if (vErrors === null) {
-                          vErrors = [err157];
+                          vErrors = [err162];
                         } else {
-                          vErrors.push(err157);
+                          vErrors.push(err162);
                         }
                         errors++;
                       }
-                    }
-                    if (data123.includes !== void 0) {
-                      if (!validate55(data123.includes, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", parentData: data123, parentDataProperty: "includes", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                  } else {
-                    const err158 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/type", keyword: "type", params: { type: "object" } };
-                    if (vErrors === null) {
-                      vErrors = [err158];
-                    } else {
-                      vErrors.push(err158);
-                    }
-                    errors++;
-                  }
-                }
-                if (data87.within !== void 0) {
-                  if (!validate62(data87.within, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", parentData: data87, parentDataProperty: "within", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                    errors = vErrors.length;
-                  }
-                }
-                if (data87.requires !== void 0) {
-                  let data128 = data87.requires;
-                  if (Array.isArray(data128)) {
-                    if (data128.length < 1) {
-                      const err159 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/minItems", keyword: "minItems", params: { limit: 1 } };
-                      if (vErrors === null) {
-                        vErrors = [err159];
-                      } else {
-                        vErrors.push(err159);
-                      }
-                      errors++;
-                    }
-                    const len4 = data128.length;
-                    for (let i4 = 0; i4 < len4; i4++) {
-                      let data129 = data128[i4];
-                      if (data129 && typeof data129 == "object" && !Array.isArray(data129)) {
-                        if (data129.path === void 0) {
-                          const err160 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "path" } };
+                      if (typeof data132 == "number") {
+                        if (data132 > 126 || isNaN(data132)) {
+                          const err163 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/maximum", keyword: "maximum", params: { comparison: "<=", limit: 126 } };
                           if (vErrors === null) {
-                            vErrors = [err160];
+                            vErrors = [err163];
                           } else {
-                            vErrors.push(err160);
+                            vErrors.push(err163);
                           }
                           errors++;
                         }
-                        if (data129.cause === void 0) {
-                          const err161 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "cause" } };
+                        if (data132 < 0 || isNaN(data132)) {
+                          const err164 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
                           if (vErrors === null) {
-                            vErrors = [err161];
+                            vErrors = [err164];
                           } else {
-                            vErrors.push(err161);
+                            vErrors.push(err164);
                           }
                           errors++;
                         }
-                        for (const key42 in data129) {
-                          if (!(key42 === "path" || key42 === "equals" || key42 === "includes" || key42 === "atMost" || key42 === "atLeast" || key42 === "cause")) {
-                            const err162 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key42 } };
-                            if (vErrors === null) {
-                              vErrors = [err162];
-                            } else {
-                              vErrors.push(err162);
-                            }
-                            errors++;
+                      }
+                    }
+                    if (data125.security !== void 0) {
+                      let data133 = data125.security;
+                      if (data133 && typeof data133 == "object" && !Array.isArray(data133)) {
+                        if (data133.level === void 0) {
+                          const err165 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "level" } };
+                          if (vErrors === null) {
+                            vErrors = [err165];
+                          } else {
+                            vErrors.push(err165);
                           }
+                          errors++;
                         }
-                        if (data129.path !== void 0) {
-                          if (!validate148(data129.path, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/path", parentData: data129, parentDataProperty: "path", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
-                            errors = vErrors.length;
+                        if (data133.key === void 0) {
+                          const err166 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "key" } };
+                          if (vErrors === null) {
+                            vErrors = [err166];
+                          } else {
+                            vErrors.push(err166);
                           }
+                          errors++;
                         }
-                        if (data129.equals !== void 0) {
-                          let data131 = data129.equals;
-                          if (typeof data131 !== "string" && !(typeof data131 == "number") && typeof data131 !== "boolean") {
-                            const err163 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.equals.type } };
-                            if (vErrors === null) {
-                              vErrors = [err163];
-                            } else {
-                              vErrors.push(err163);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data129.includes !== void 0) {
-                          if (!validate55(data129.includes, { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/includes", parentData: data129, parentDataProperty: "includes", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                        if (data129.atMost !== void 0) {
-                          if (!(typeof data129.atMost == "number")) {
-                            const err164 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atMost", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atMost/type", keyword: "type", params: { type: "number" } };
-                            if (vErrors === null) {
-                              vErrors = [err164];
-                            } else {
-                              vErrors.push(err164);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data129.atLeast !== void 0) {
-                          if (!(typeof data129.atLeast == "number")) {
-                            const err165 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atLeast", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atLeast/type", keyword: "type", params: { type: "number" } };
-                            if (vErrors === null) {
-                              vErrors = [err165];
-                            } else {
-                              vErrors.push(err165);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data129.cause !== void 0) {
-                          let data135 = data129.cause;
-                          if (typeof data135 !== "string") {
-                            const err166 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/type", keyword: "type", params: { type: "string" } };
-                            if (vErrors === null) {
-                              vErrors = [err166];
-                            } else {
-                              vErrors.push(err166);
-                            }
-                            errors++;
-                          }
-                          if (!(data135 === "GeneralError" || data135 === "VehicleError" || data135 === "WrongCommand" || data135 === "VehicleConnectionTimeout" || data135 === "MissingRights" || data135 === "NotPossibleDueToVehicleBatteryLevel" || data135 === "NotPossibleDueToVehiclePrivacyLevel" || data135 === "TooManyWakeUpsOverMonth" || data135 === "TooManyRequestInShortTime" || data135 === "SameActionInProgress" || data135 === "NotPossibleDueToVehicleStolenState" || data135 === "VehicleInUse" || data135 === "TooManyRequestSent" || data135 === "DoorsOpen" || data135 === "VehicleErrorOrCidInside" || data135 === "CidInside" || data135 === "ExternalChargingSystemError" || data135 === "VehicleChargingSystemError" || data135 === "VehicleIsNotLocked" || data135 === "CanceledByDriver")) {
-                            const err167 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.cause.enum } };
+                        for (const key44 in data133) {
+                          if (!(key44 === "level" || key44 === "key" || key44 === "constant")) {
+                            const err167 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key44 } };
                             if (vErrors === null) {
                               vErrors = [err167];
                             } else {
@@ -3135,62 +3163,444 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
+                        if (data133.level !== void 0) {
+                          let data134 = data133.level;
+                          if (!(typeof data134 == "number" && (!(data134 % 1) && !isNaN(data134)))) {
+                            const err168 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/type", keyword: "type", params: { type: "integer" } };
+                            if (vErrors === null) {
+                              vErrors = [err168];
+                            } else {
+                              vErrors.push(err168);
+                            }
+                            errors++;
+                          }
+                          if (typeof data134 == "number") {
+                            if (data134 > 125 || isNaN(data134)) {
+                              const err169 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/maximum", keyword: "maximum", params: { comparison: "<=", limit: 125 } };
+                              if (vErrors === null) {
+                                vErrors = [err169];
+                              } else {
+                                vErrors.push(err169);
+                              }
+                              errors++;
+                            }
+                            if (data134 < 0 || isNaN(data134)) {
+                              const err170 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+                              if (vErrors === null) {
+                                vErrors = [err170];
+                              } else {
+                                vErrors.push(err170);
+                              }
+                              errors++;
+                            }
+                          }
+                        }
+                        if (data133.key !== void 0) {
+                          if (!validate53(data133.key, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/key", parentData: data133, parentDataProperty: "key", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data133.constant !== void 0) {
+                          if (!validate151(data133.constant, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/constant", parentData: data133, parentDataProperty: "constant", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
+                            errors = vErrors.length;
+                          }
+                        }
                       } else {
-                        const err168 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/type", keyword: "type", params: { type: "object" } };
+                        const err171 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err168];
+                          vErrors = [err171];
                         } else {
-                          vErrors.push(err168);
+                          vErrors.push(err171);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data125.io !== void 0) {
+                      let data137 = data125.io;
+                      if (data137 && typeof data137 == "object" && !Array.isArray(data137)) {
+                        if (data137.identifier === void 0) {
+                          const err172 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "identifier" } };
+                          if (vErrors === null) {
+                            vErrors = [err172];
+                          } else {
+                            vErrors.push(err172);
+                          }
+                          errors++;
+                        }
+                        if (data137.control === void 0) {
+                          const err173 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "control" } };
+                          if (vErrors === null) {
+                            vErrors = [err173];
+                          } else {
+                            vErrors.push(err173);
+                          }
+                          errors++;
+                        }
+                        for (const key45 in data137) {
+                          if (!(key45 === "identifier" || key45 === "control" || key45 === "state")) {
+                            const err174 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key45 } };
+                            if (vErrors === null) {
+                              vErrors = [err174];
+                            } else {
+                              vErrors.push(err174);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data137.identifier !== void 0) {
+                          if (!validate153(data137.identifier, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/identifier", parentData: data137, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate153.errors : vErrors.concat(validate153.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data137.control !== void 0) {
+                          let data139 = data137.control;
+                          if (typeof data139 !== "string") {
+                            const err175 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/type", keyword: "type", params: { type: "string" } };
+                            if (vErrors === null) {
+                              vErrors = [err175];
+                            } else {
+                              vErrors.push(err175);
+                            }
+                            errors++;
+                          }
+                          if (!(data139 === "resetToDefault" || data139 === "freezeCurrentState" || data139 === "shortTermAdjustment")) {
+                            const err176 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties.io.properties.control.enum } };
+                            if (vErrors === null) {
+                              vErrors = [err176];
+                            } else {
+                              vErrors.push(err176);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data137.state !== void 0) {
+                          if (!validate151(data137.state, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/state", parentData: data137, parentDataProperty: "state", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                      } else {
+                        const err177 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/type", keyword: "type", params: { type: "object" } };
+                        if (vErrors === null) {
+                          vErrors = [err177];
+                        } else {
+                          vErrors.push(err177);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data125.routine !== void 0) {
+                      let data141 = data125.routine;
+                      if (data141 && typeof data141 == "object" && !Array.isArray(data141)) {
+                        if (data141.identifier === void 0) {
+                          const err178 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/required", keyword: "required", params: { missingProperty: "identifier" } };
+                          if (vErrors === null) {
+                            vErrors = [err178];
+                          } else {
+                            vErrors.push(err178);
+                          }
+                          errors++;
+                        }
+                        for (const key46 in data141) {
+                          if (!(key46 === "identifier" || key46 === "option" || key46 === "results")) {
+                            const err179 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key46 } };
+                            if (vErrors === null) {
+                              vErrors = [err179];
+                            } else {
+                              vErrors.push(err179);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data141.identifier !== void 0) {
+                          if (!validate153(data141.identifier, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/identifier", parentData: data141, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate153.errors : vErrors.concat(validate153.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data141.option !== void 0) {
+                          if (!validate151(data141.option, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/option", parentData: data141, parentDataProperty: "option", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data141.results !== void 0) {
+                          if (!validate151(data141.results, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/results", parentData: data141, parentDataProperty: "results", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                      } else {
+                        const err180 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/type", keyword: "type", params: { type: "object" } };
+                        if (vErrors === null) {
+                          vErrors = [err180];
+                        } else {
+                          vErrors.push(err180);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data125.hold !== void 0) {
+                      if (!validate62(data125.hold, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/hold", parentData: data125, parentDataProperty: "hold", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data125.release !== void 0) {
+                      if (typeof data125.release !== "boolean") {
+                        const err181 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/release", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/release/type", keyword: "type", params: { type: "boolean" } };
+                        if (vErrors === null) {
+                          vErrors = [err181];
+                        } else {
+                          vErrors.push(err181);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err169 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/type", keyword: "type", params: { type: "array" } };
+                    const err182 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/type", keyword: "type", params: { type: "object" } };
                     if (vErrors === null) {
-                      vErrors = [err169];
+                      vErrors = [err182];
                     } else {
-                      vErrors.push(err169);
+                      vErrors.push(err182);
+                    }
+                    errors++;
+                  }
+                }
+                if (data111.confirm !== void 0) {
+                  let data147 = data111.confirm;
+                  if (data147 && typeof data147 == "object" && !Array.isArray(data147)) {
+                    if (data147.path === void 0) {
+                      const err183 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" } };
+                      if (vErrors === null) {
+                        vErrors = [err183];
+                      } else {
+                        vErrors.push(err183);
+                      }
+                      errors++;
+                    }
+                    for (const key47 in data147) {
+                      if (!(key47 === "path" || key47 === "equals" || key47 === "includes")) {
+                        const err184 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key47 } };
+                        if (vErrors === null) {
+                          vErrors = [err184];
+                        } else {
+                          vErrors.push(err184);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data147.path !== void 0) {
+                      if (!validate160(data147.path, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", parentData: data147, parentDataProperty: "path", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data147.equals !== void 0) {
+                      let data149 = data147.equals;
+                      if (typeof data149 !== "string" && !(typeof data149 == "number") && typeof data149 !== "boolean") {
+                        const err185 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type } };
+                        if (vErrors === null) {
+                          vErrors = [err185];
+                        } else {
+                          vErrors.push(err185);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data147.includes !== void 0) {
+                      if (!validate55(data147.includes, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", parentData: data147, parentDataProperty: "includes", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                  } else {
+                    const err186 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/type", keyword: "type", params: { type: "object" } };
+                    if (vErrors === null) {
+                      vErrors = [err186];
+                    } else {
+                      vErrors.push(err186);
+                    }
+                    errors++;
+                  }
+                }
+                if (data111.within !== void 0) {
+                  if (!validate62(data111.within, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", parentData: data111, parentDataProperty: "within", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data111.requires !== void 0) {
+                  let data152 = data111.requires;
+                  if (Array.isArray(data152)) {
+                    if (data152.length < 1) {
+                      const err187 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/minItems", keyword: "minItems", params: { limit: 1 } };
+                      if (vErrors === null) {
+                        vErrors = [err187];
+                      } else {
+                        vErrors.push(err187);
+                      }
+                      errors++;
+                    }
+                    const len4 = data152.length;
+                    for (let i4 = 0; i4 < len4; i4++) {
+                      let data153 = data152[i4];
+                      if (data153 && typeof data153 == "object" && !Array.isArray(data153)) {
+                        if (data153.path === void 0) {
+                          const err188 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "path" } };
+                          if (vErrors === null) {
+                            vErrors = [err188];
+                          } else {
+                            vErrors.push(err188);
+                          }
+                          errors++;
+                        }
+                        if (data153.cause === void 0) {
+                          const err189 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "cause" } };
+                          if (vErrors === null) {
+                            vErrors = [err189];
+                          } else {
+                            vErrors.push(err189);
+                          }
+                          errors++;
+                        }
+                        for (const key48 in data153) {
+                          if (!(key48 === "path" || key48 === "equals" || key48 === "includes" || key48 === "atMost" || key48 === "atLeast" || key48 === "cause")) {
+                            const err190 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key48 } };
+                            if (vErrors === null) {
+                              vErrors = [err190];
+                            } else {
+                              vErrors.push(err190);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data153.path !== void 0) {
+                          if (!validate160(data153.path, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/path", parentData: data153, parentDataProperty: "path", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data153.equals !== void 0) {
+                          let data155 = data153.equals;
+                          if (typeof data155 !== "string" && !(typeof data155 == "number") && typeof data155 !== "boolean") {
+                            const err191 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.equals.type } };
+                            if (vErrors === null) {
+                              vErrors = [err191];
+                            } else {
+                              vErrors.push(err191);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data153.includes !== void 0) {
+                          if (!validate55(data153.includes, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/includes", parentData: data153, parentDataProperty: "includes", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data153.atMost !== void 0) {
+                          if (!(typeof data153.atMost == "number")) {
+                            const err192 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atMost", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atMost/type", keyword: "type", params: { type: "number" } };
+                            if (vErrors === null) {
+                              vErrors = [err192];
+                            } else {
+                              vErrors.push(err192);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data153.atLeast !== void 0) {
+                          if (!(typeof data153.atLeast == "number")) {
+                            const err193 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atLeast", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atLeast/type", keyword: "type", params: { type: "number" } };
+                            if (vErrors === null) {
+                              vErrors = [err193];
+                            } else {
+                              vErrors.push(err193);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data153.cause !== void 0) {
+                          let data159 = data153.cause;
+                          if (typeof data159 !== "string") {
+                            const err194 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/type", keyword: "type", params: { type: "string" } };
+                            if (vErrors === null) {
+                              vErrors = [err194];
+                            } else {
+                              vErrors.push(err194);
+                            }
+                            errors++;
+                          }
+                          if (!(data159 === "GeneralError" || data159 === "VehicleError" || data159 === "WrongCommand" || data159 === "VehicleConnectionTimeout" || data159 === "MissingRights" || data159 === "NotPossibleDueToVehicleBatteryLevel" || data159 === "NotPossibleDueToVehiclePrivacyLevel" || data159 === "TooManyWakeUpsOverMonth" || data159 === "TooManyRequestInShortTime" || data159 === "SameActionInProgress" || data159 === "NotPossibleDueToVehicleStolenState" || data159 === "VehicleInUse" || data159 === "TooManyRequestSent" || data159 === "DoorsOpen" || data159 === "VehicleErrorOrCidInside" || data159 === "CidInside" || data159 === "ExternalChargingSystemError" || data159 === "VehicleChargingSystemError" || data159 === "VehicleIsNotLocked" || data159 === "CanceledByDriver")) {
+                            const err195 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.cause.enum } };
+                            if (vErrors === null) {
+                              vErrors = [err195];
+                            } else {
+                              vErrors.push(err195);
+                            }
+                            errors++;
+                          }
+                        }
+                      } else {
+                        const err196 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/type", keyword: "type", params: { type: "object" } };
+                        if (vErrors === null) {
+                          vErrors = [err196];
+                        } else {
+                          vErrors.push(err196);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err197 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/type", keyword: "type", params: { type: "array" } };
+                    if (vErrors === null) {
+                      vErrors = [err197];
+                    } else {
+                      vErrors.push(err197);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err170 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key31.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/type", keyword: "type", params: { type: "object" } };
+                const err198 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/type", keyword: "type", params: { type: "object" } };
                 if (vErrors === null) {
-                  vErrors = [err170];
+                  vErrors = [err198];
                 } else {
-                  vErrors.push(err170);
+                  vErrors.push(err198);
                 }
                 errors++;
               }
             }
           } else {
-            const err171 = { instancePath: instancePath + "/commands/" + key29.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/type", keyword: "type", params: { type: "object" } };
+            const err199 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err171];
+              vErrors = [err199];
             } else {
-              vErrors.push(err171);
+              vErrors.push(err199);
             }
             errors++;
           }
         }
       } else {
-        const err172 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" } };
+        const err200 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err172];
+          vErrors = [err200];
         } else {
-          vErrors.push(err172);
+          vErrors.push(err200);
         }
         errors++;
       }
     }
   } else {
-    const err173 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err201 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err173];
+      vErrors = [err201];
     } else {
-      vErrors.push(err173);
+      vErrors.push(err201);
     }
     errors++;
   }
@@ -3198,24 +3608,24 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
   return errors === 0;
 }
 validate52.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-var configuration = validate154;
-var schema37 = { "type": "object", "required": ["configuration", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part2" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part3" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" }, "maxValidity": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part2" }, "batch": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "power": { "type": "object", "properties": { "standbyFor": { "$ref": "#/$defs/part4" }, "lowBatteryStandbyFor": { "$ref": "#/$defs/part4" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "busSilentAfter": { "$ref": "#/$defs/part4" }, "wakeTimeout": { "$ref": "#/$defs/part4" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part5" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part6" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part6" }, "subjects": { "$ref": "#/$defs/part6" }, "clientIds": { "$ref": "#/$defs/part6" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part7" }, "BR": { "$ref": "#/$defs/part7" }, "AR": { "$ref": "#/$defs/part7" } }, "additionalProperties": false } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "maxBodyBytes": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part2": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part5": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part6": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part7": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
-var pattern20 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
-var pattern23 = new RegExp("^[^\\s/:]{1,15}$", "u");
-var pattern24 = new RegExp("^[0-9]{1,4}k$", "u");
-var pattern28 = new RegExp("^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$", "u");
-var pattern29 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$", "u");
-var pattern31 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$", "u");
-var pattern32 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
-var pattern33 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
-var pattern35 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
-var pattern36 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
-var pattern37 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
-var pattern38 = new RegExp("^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "u");
-function validate155(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+var configuration = validate166;
+var schema38 = { "type": "object", "required": ["configuration", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part2" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part3" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" }, "maxValidity": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part2" }, "batch": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "power": { "type": "object", "properties": { "standbyFor": { "$ref": "#/$defs/part4" }, "lowBatteryStandbyFor": { "$ref": "#/$defs/part4" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "busSilentAfter": { "$ref": "#/$defs/part4" }, "wakeTimeout": { "$ref": "#/$defs/part4" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part5" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part6" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part6" }, "subjects": { "$ref": "#/$defs/part6" }, "clientIds": { "$ref": "#/$defs/part6" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part7" }, "BR": { "$ref": "#/$defs/part7" }, "AR": { "$ref": "#/$defs/part7" } }, "additionalProperties": false } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "maxBodyBytes": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part2": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part5": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part6": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part7": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
+var pattern23 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
+var pattern26 = new RegExp("^[^\\s/:]{1,15}$", "u");
+var pattern27 = new RegExp("^[0-9]{1,4}k$", "u");
+var pattern31 = new RegExp("^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$", "u");
+var pattern32 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$", "u");
+var pattern34 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$", "u");
+var pattern35 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
+var pattern36 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
+var pattern38 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
+var pattern39 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
+var pattern40 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
+var pattern41 = new RegExp("^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "u");
+function validate167(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate155.evaluated;
+  const evaluated0 = validate167.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3241,14 +3651,14 @@ function validate155(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate155.errors = vErrors;
+  validate167.errors = vErrors;
   return errors === 0;
 }
-validate155.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate158(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate167.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate170(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate158.evaluated;
+  const evaluated0 = validate170.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3274,16 +3684,16 @@ function validate158(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate158.errors = vErrors;
+  validate170.errors = vErrors;
   return errors === 0;
 }
-validate158.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var schema40 = { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" };
-var pattern25 = new RegExp("^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$", "u");
-function validate169(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate170.evaluated = { "dynamicProps": false, "dynamicItems": false };
+var schema41 = { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" };
+var pattern28 = new RegExp("^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$", "u");
+function validate181(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate169.evaluated;
+  const evaluated0 = validate181.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3291,7 +3701,7 @@ function validate169(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (!(typeof data == "number" && (!(data % 1) && !isNaN(data))) && typeof data !== "string") {
-    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: schema40.type } };
+    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: schema41.type } };
     if (vErrors === null) {
       vErrors = [err0];
     } else {
@@ -3320,7 +3730,7 @@ function validate169(data, { instancePath = "", parentData, parentDataProperty, 
     }
   }
   if (typeof data === "string") {
-    if (!pattern25.test(data)) {
+    if (!pattern28.test(data)) {
       const err3 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" } };
       if (vErrors === null) {
         vErrors = [err3];
@@ -3330,15 +3740,15 @@ function validate169(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate169.errors = vErrors;
+  validate181.errors = vErrors;
   return errors === 0;
 }
-validate169.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var pattern26 = new RegExp("^mqtts?://[^\\s/@?#]+/?$", "u");
-function validate171(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate181.evaluated = { "dynamicProps": false, "dynamicItems": false };
+var pattern29 = new RegExp("^mqtts?://[^\\s/@?#]+/?$", "u");
+function validate183(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate171.evaluated;
+  const evaluated0 = validate183.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3346,7 +3756,7 @@ function validate171(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (typeof data === "string") {
-    if (!pattern26.test(data)) {
+    if (!pattern29.test(data)) {
       const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^mqtts?://[^\\s/@?#]+/?$" } };
       if (vErrors === null) {
         vErrors = [err0];
@@ -3364,15 +3774,15 @@ function validate171(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate171.errors = vErrors;
+  validate183.errors = vErrors;
   return errors === 0;
 }
-validate171.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var schema42 = { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" };
-function validate180(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate183.evaluated = { "dynamicProps": false, "dynamicItems": false };
+var schema43 = { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" };
+function validate192(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate180.evaluated;
+  const evaluated0 = validate192.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3380,7 +3790,7 @@ function validate180(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (!(typeof data == "number" && (!(data % 1) && !isNaN(data))) && typeof data !== "string") {
-    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: schema42.type } };
+    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: schema43.type } };
     if (vErrors === null) {
       vErrors = [err0];
     } else {
@@ -3419,15 +3829,15 @@ function validate180(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate180.errors = vErrors;
+  validate192.errors = vErrors;
   return errors === 0;
 }
-validate180.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var pattern30 = new RegExp("^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
-function validate192(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate192.evaluated = { "dynamicProps": false, "dynamicItems": false };
+var pattern33 = new RegExp("^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
+function validate204(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate192.evaluated;
+  const evaluated0 = validate204.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3435,7 +3845,7 @@ function validate192(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (typeof data === "string") {
-    if (!pattern30.test(data)) {
+    if (!pattern33.test(data)) {
       const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" } };
       if (vErrors === null) {
         vErrors = [err0];
@@ -3453,14 +3863,14 @@ function validate192(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate192.errors = vErrors;
+  validate204.errors = vErrors;
   return errors === 0;
 }
-validate192.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate199(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate204.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate211(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate199.evaluated;
+  const evaluated0 = validate211.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3479,8 +3889,8 @@ function validate199(data, { instancePath = "", parentData, parentDataProperty, 
     }
     const len0 = data.length;
     for (let i0 = 0; i0 < len0; i0++) {
-      if (!validate155(data[i0], { instancePath: instancePath + "/" + i0, parentData: data, parentDataProperty: i0, rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+      if (!validate167(data[i0], { instancePath: instancePath + "/" + i0, parentData: data, parentDataProperty: i0, rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
         errors = vErrors.length;
       }
     }
@@ -3493,15 +3903,15 @@ function validate199(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate199.errors = vErrors;
+  validate211.errors = vErrors;
   return errors === 0;
 }
-validate199.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
-var pattern34 = new RegExp("^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$", "u");
-function validate213(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate211.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
+var pattern37 = new RegExp("^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$", "u");
+function validate225(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate213.evaluated;
+  const evaluated0 = validate225.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3509,7 +3919,7 @@ function validate213(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (typeof data === "string") {
-    if (!pattern34.test(data)) {
+    if (!pattern37.test(data)) {
       const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } };
       if (vErrors === null) {
         vErrors = [err0];
@@ -3527,14 +3937,14 @@ function validate213(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate213.errors = vErrors;
+  validate225.errors = vErrors;
   return errors === 0;
 }
-validate213.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate154(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate225.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate166(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate154.evaluated;
+  const evaluated0 = validate166.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3570,7 +3980,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
     for (const key0 in data) {
-      if (!func1.call(schema37.properties, key0)) {
+      if (!func1.call(schema38.properties, key0)) {
         const err3 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 } };
         if (vErrors === null) {
           vErrors = [err3];
@@ -3604,7 +4014,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
     if (data.vin !== void 0) {
       let data1 = data.vin;
       if (typeof data1 === "string") {
-        if (!pattern20.test(data1)) {
+        if (!pattern23.test(data1)) {
           const err6 = { instancePath: instancePath + "/vin", schemaPath: "#/properties/vin/pattern", keyword: "pattern", params: { pattern: "^[A-HJ-NPR-Z0-9]{17}$" } };
           if (vErrors === null) {
             vErrors = [err6];
@@ -3624,14 +4034,14 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.profile !== void 0) {
-      if (!validate155(data.profile, { instancePath: instancePath + "/profile", parentData: data, parentDataProperty: "profile", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+      if (!validate167(data.profile, { instancePath: instancePath + "/profile", parentData: data, parentDataProperty: "profile", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
         errors = vErrors.length;
       }
     }
     if (data.data !== void 0) {
-      if (!validate155(data.data, { instancePath: instancePath + "/data", parentData: data, parentDataProperty: "data", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+      if (!validate167(data.data, { instancePath: instancePath + "/data", parentData: data, parentDataProperty: "data", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
         errors = vErrors.length;
       }
     }
@@ -3672,8 +4082,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data5.bus !== void 0) {
-              if (!validate158(data5.bus, { instancePath: instancePath + "/can/" + i0 + "/bus", parentData: data5, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
+              if (!validate170(data5.bus, { instancePath: instancePath + "/can/" + i0 + "/bus", parentData: data5, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
                 errors = vErrors.length;
               }
             }
@@ -3689,8 +4099,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data5.log !== void 0) {
-              if (!validate155(data5.log, { instancePath: instancePath + "/can/" + i0 + "/log", parentData: data5, parentDataProperty: "log", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+              if (!validate167(data5.log, { instancePath: instancePath + "/can/" + i0 + "/log", parentData: data5, parentDataProperty: "log", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
                 errors = vErrors.length;
               }
             }
@@ -3739,7 +4149,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             if (data5.socketcan !== void 0) {
               let data11 = data5.socketcan;
               if (typeof data11 === "string") {
-                if (!pattern23.test(data11)) {
+                if (!pattern26.test(data11)) {
                   const err16 = { instancePath: instancePath + "/can/" + i0 + "/socketcan", schemaPath: "#/properties/can/items/properties/socketcan/pattern", keyword: "pattern", params: { pattern: "^[^\\s/:]{1,15}$" } };
                   if (vErrors === null) {
                     vErrors = [err16];
@@ -3759,15 +4169,15 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data5.slcan !== void 0) {
-              if (!validate155(data5.slcan, { instancePath: instancePath + "/can/" + i0 + "/slcan", parentData: data5, parentDataProperty: "slcan", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+              if (!validate167(data5.slcan, { instancePath: instancePath + "/can/" + i0 + "/slcan", parentData: data5, parentDataProperty: "slcan", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
                 errors = vErrors.length;
               }
             }
             if (data5.bitrate !== void 0) {
               let data13 = data5.bitrate;
               if (!(typeof data13 == "number" && (!(data13 % 1) && !isNaN(data13))) && typeof data13 !== "string") {
-                const err18 = { instancePath: instancePath + "/can/" + i0 + "/bitrate", schemaPath: "#/properties/can/items/properties/bitrate/type", keyword: "type", params: { type: schema37.properties.can.items.properties.bitrate.type } };
+                const err18 = { instancePath: instancePath + "/can/" + i0 + "/bitrate", schemaPath: "#/properties/can/items/properties/bitrate/type", keyword: "type", params: { type: schema38.properties.can.items.properties.bitrate.type } };
                 if (vErrors === null) {
                   vErrors = [err18];
                 } else {
@@ -3796,7 +4206,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 }
               }
               if (typeof data13 === "string") {
-                if (!pattern24.test(data13)) {
+                if (!pattern27.test(data13)) {
                   const err21 = { instancePath: instancePath + "/can/" + i0 + "/bitrate", schemaPath: "#/properties/can/items/properties/bitrate/pattern", keyword: "pattern", params: { pattern: "^[0-9]{1,4}k$" } };
                   if (vErrors === null) {
                     vErrors = [err21];
@@ -3842,20 +4252,20 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data14.bus !== void 0) {
-          if (!validate158(data14.bus, { instancePath: instancePath + "/obd/bus", parentData: data14, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
+          if (!validate170(data14.bus, { instancePath: instancePath + "/obd/bus", parentData: data14, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
             errors = vErrors.length;
           }
         }
         if (data14.elm327 !== void 0) {
-          if (!validate155(data14.elm327, { instancePath: instancePath + "/obd/elm327", parentData: data14, parentDataProperty: "elm327", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+          if (!validate167(data14.elm327, { instancePath: instancePath + "/obd/elm327", parentData: data14, parentDataProperty: "elm327", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
         if (data14.isotp !== void 0) {
-          if (!validate158(data14.isotp, { instancePath: instancePath + "/obd/isotp", parentData: data14, parentDataProperty: "isotp", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
+          if (!validate170(data14.isotp, { instancePath: instancePath + "/obd/isotp", parentData: data14, parentDataProperty: "isotp", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
             errors = vErrors.length;
           }
         }
@@ -3871,7 +4281,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
           if (!(data18 === "j1850-pwm" || data18 === "j1850-vpw" || data18 === "iso-9141-2" || data18 === "kwp-5-baud" || data18 === "kwp-fast" || data18 === "can-11-500" || data18 === "can-29-500" || data18 === "can-11-250" || data18 === "can-29-250")) {
-            const err26 = { instancePath: instancePath + "/obd/protocol", schemaPath: "#/properties/obd/properties/protocol/enum", keyword: "enum", params: { allowedValues: schema37.properties.obd.properties.protocol.enum } };
+            const err26 = { instancePath: instancePath + "/obd/protocol", schemaPath: "#/properties/obd/properties/protocol/enum", keyword: "enum", params: { allowedValues: schema38.properties.obd.properties.protocol.enum } };
             if (vErrors === null) {
               vErrors = [err26];
             } else {
@@ -3905,20 +4315,20 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data19.bus !== void 0) {
-          if (!validate158(data19.bus, { instancePath: instancePath + "/gnss/bus", parentData: data19, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
+          if (!validate170(data19.bus, { instancePath: instancePath + "/gnss/bus", parentData: data19, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
             errors = vErrors.length;
           }
         }
         if (data19.nmea !== void 0) {
-          if (!validate155(data19.nmea, { instancePath: instancePath + "/gnss/nmea", parentData: data19, parentDataProperty: "nmea", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+          if (!validate167(data19.nmea, { instancePath: instancePath + "/gnss/nmea", parentData: data19, parentDataProperty: "nmea", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
         if (data19.gpsd !== void 0) {
-          if (!validate155(data19.gpsd, { instancePath: instancePath + "/gnss/gpsd", parentData: data19, parentDataProperty: "gpsd", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+          if (!validate167(data19.gpsd, { instancePath: instancePath + "/gnss/gpsd", parentData: data19, parentDataProperty: "gpsd", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
@@ -3967,14 +4377,14 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data24.folder !== void 0) {
-          if (!validate155(data24.folder, { instancePath: instancePath + "/record/folder", parentData: data24, parentDataProperty: "folder", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+          if (!validate167(data24.folder, { instancePath: instancePath + "/record/folder", parentData: data24, parentDataProperty: "folder", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
         if (data24.size !== void 0) {
-          if (!validate169(data24.size, { instancePath: instancePath + "/record/size", parentData: data24, parentDataProperty: "size", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate169.errors : vErrors.concat(validate169.errors);
+          if (!validate181(data24.size, { instancePath: instancePath + "/record/size", parentData: data24, parentDataProperty: "size", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate181.errors : vErrors.concat(validate181.errors);
             errors = vErrors.length;
           }
         }
@@ -4032,7 +4442,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           errors++;
         }
         for (const key5 in data28) {
-          if (!func1.call(schema37.properties.mqtt.properties, key5)) {
+          if (!func1.call(schema38.properties.mqtt.properties, key5)) {
             const err38 = { instancePath: instancePath + "/mqtt", schemaPath: "#/properties/mqtt/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key5 } };
             if (vErrors === null) {
               vErrors = [err38];
@@ -4043,8 +4453,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data28.url !== void 0) {
-          if (!validate171(data28.url, { instancePath: instancePath + "/mqtt/url", parentData: data28, parentDataProperty: "url", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate171.errors : vErrors.concat(validate171.errors);
+          if (!validate183(data28.url, { instancePath: instancePath + "/mqtt/url", parentData: data28, parentDataProperty: "url", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate183.errors : vErrors.concat(validate183.errors);
             errors = vErrors.length;
           }
         }
@@ -4062,8 +4472,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             }
             const len1 = data30.length;
             for (let i1 = 0; i1 < len1; i1++) {
-              if (!validate171(data30[i1], { instancePath: instancePath + "/mqtt/fallbacks/" + i1, parentData: data30, parentDataProperty: i1, rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate171.errors : vErrors.concat(validate171.errors);
+              if (!validate183(data30[i1], { instancePath: instancePath + "/mqtt/fallbacks/" + i1, parentData: data30, parentDataProperty: i1, rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate183.errors : vErrors.concat(validate183.errors);
                 errors = vErrors.length;
               }
             }
@@ -4080,7 +4490,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
         if (data28.protocol !== void 0) {
           let data32 = data28.protocol;
           if (!(data32 === "auto" || data32 === "5" || data32 === "3.1.1" || data32 === 5)) {
-            const err41 = { instancePath: instancePath + "/mqtt/protocol", schemaPath: "#/properties/mqtt/properties/protocol/enum", keyword: "enum", params: { allowedValues: schema37.properties.mqtt.properties.protocol.enum } };
+            const err41 = { instancePath: instancePath + "/mqtt/protocol", schemaPath: "#/properties/mqtt/properties/protocol/enum", keyword: "enum", params: { allowedValues: schema38.properties.mqtt.properties.protocol.enum } };
             if (vErrors === null) {
               vErrors = [err41];
             } else {
@@ -4090,44 +4500,44 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data28.username !== void 0) {
-          if (!validate155(data28.username, { instancePath: instancePath + "/mqtt/username", parentData: data28, parentDataProperty: "username", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+          if (!validate167(data28.username, { instancePath: instancePath + "/mqtt/username", parentData: data28, parentDataProperty: "username", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
         if (data28.passwordFile !== void 0) {
-          if (!validate155(data28.passwordFile, { instancePath: instancePath + "/mqtt/passwordFile", parentData: data28, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+          if (!validate167(data28.passwordFile, { instancePath: instancePath + "/mqtt/passwordFile", parentData: data28, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
         if (data28.ca !== void 0) {
-          if (!validate155(data28.ca, { instancePath: instancePath + "/mqtt/ca", parentData: data28, parentDataProperty: "ca", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+          if (!validate167(data28.ca, { instancePath: instancePath + "/mqtt/ca", parentData: data28, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
         if (data28.cert !== void 0) {
-          if (!validate155(data28.cert, { instancePath: instancePath + "/mqtt/cert", parentData: data28, parentDataProperty: "cert", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+          if (!validate167(data28.cert, { instancePath: instancePath + "/mqtt/cert", parentData: data28, parentDataProperty: "cert", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
         if (data28.key !== void 0) {
-          if (!validate155(data28.key, { instancePath: instancePath + "/mqtt/key", parentData: data28, parentDataProperty: "key", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+          if (!validate167(data28.key, { instancePath: instancePath + "/mqtt/key", parentData: data28, parentDataProperty: "key", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
         if (data28.crl !== void 0) {
-          if (!validate155(data28.crl, { instancePath: instancePath + "/mqtt/crl", parentData: data28, parentDataProperty: "crl", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+          if (!validate167(data28.crl, { instancePath: instancePath + "/mqtt/crl", parentData: data28, parentDataProperty: "crl", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
         if (data28.keepalive !== void 0) {
-          if (!validate180(data28.keepalive, { instancePath: instancePath + "/mqtt/keepalive", parentData: data28, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate192(data28.keepalive, { instancePath: instancePath + "/mqtt/keepalive", parentData: data28, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
             errors = vErrors.length;
           }
         }
@@ -4165,14 +4575,14 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data40.trust !== void 0) {
-          if (!validate155(data40.trust, { instancePath: instancePath + "/commands/trust", parentData: data40, parentDataProperty: "trust", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+          if (!validate167(data40.trust, { instancePath: instancePath + "/commands/trust", parentData: data40, parentDataProperty: "trust", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
         if (data40.maxValidity !== void 0) {
-          if (!validate180(data40.maxValidity, { instancePath: instancePath + "/commands/maxValidity", parentData: data40, parentDataProperty: "maxValidity", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate192(data40.maxValidity, { instancePath: instancePath + "/commands/maxValidity", parentData: data40, parentDataProperty: "maxValidity", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
             errors = vErrors.length;
           }
         }
@@ -4201,14 +4611,14 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data43.limit !== void 0) {
-          if (!validate169(data43.limit, { instancePath: instancePath + "/outbox/limit", parentData: data43, parentDataProperty: "limit", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate169.errors : vErrors.concat(validate169.errors);
+          if (!validate181(data43.limit, { instancePath: instancePath + "/outbox/limit", parentData: data43, parentDataProperty: "limit", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate181.errors : vErrors.concat(validate181.errors);
             errors = vErrors.length;
           }
         }
         if (data43.batch !== void 0) {
-          if (!validate180(data43.batch, { instancePath: instancePath + "/outbox/batch", parentData: data43, parentDataProperty: "batch", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate192(data43.batch, { instancePath: instancePath + "/outbox/batch", parentData: data43, parentDataProperty: "batch", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
             errors = vErrors.length;
           }
         }
@@ -4248,7 +4658,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
         if (data46.listen !== void 0) {
           let data47 = data46.listen;
           if (typeof data47 === "string") {
-            if (!pattern28.test(data47)) {
+            if (!pattern31.test(data47)) {
               const err50 = { instancePath: instancePath + "/metrics/listen", schemaPath: "#/properties/metrics/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } };
               if (vErrors === null) {
                 vErrors = [err50];
@@ -4292,8 +4702,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data48.every !== void 0) {
-          if (!validate180(data48.every, { instancePath: instancePath + "/health/every", parentData: data48, parentDataProperty: "every", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate192(data48.every, { instancePath: instancePath + "/health/every", parentData: data48, parentDataProperty: "every", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
             errors = vErrors.length;
           }
         }
@@ -4322,14 +4732,14 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data50.standbyFor !== void 0) {
-          if (!validate180(data50.standbyFor, { instancePath: instancePath + "/power/standbyFor", parentData: data50, parentDataProperty: "standbyFor", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate192(data50.standbyFor, { instancePath: instancePath + "/power/standbyFor", parentData: data50, parentDataProperty: "standbyFor", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
             errors = vErrors.length;
           }
         }
         if (data50.lowBatteryStandbyFor !== void 0) {
-          if (!validate180(data50.lowBatteryStandbyFor, { instancePath: instancePath + "/power/lowBatteryStandbyFor", parentData: data50, parentDataProperty: "lowBatteryStandbyFor", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate192(data50.lowBatteryStandbyFor, { instancePath: instancePath + "/power/lowBatteryStandbyFor", parentData: data50, parentDataProperty: "lowBatteryStandbyFor", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
             errors = vErrors.length;
           }
         }
@@ -4365,20 +4775,20 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data50.busSilentAfter !== void 0) {
-          if (!validate180(data50.busSilentAfter, { instancePath: instancePath + "/power/busSilentAfter", parentData: data50, parentDataProperty: "busSilentAfter", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate192(data50.busSilentAfter, { instancePath: instancePath + "/power/busSilentAfter", parentData: data50, parentDataProperty: "busSilentAfter", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
             errors = vErrors.length;
           }
         }
         if (data50.wakeTimeout !== void 0) {
-          if (!validate180(data50.wakeTimeout, { instancePath: instancePath + "/power/wakeTimeout", parentData: data50, parentDataProperty: "wakeTimeout", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate192(data50.wakeTimeout, { instancePath: instancePath + "/power/wakeTimeout", parentData: data50, parentDataProperty: "wakeTimeout", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
             errors = vErrors.length;
           }
         }
         if (data50.keepalive !== void 0) {
-          if (!validate180(data50.keepalive, { instancePath: instancePath + "/power/keepalive", parentData: data50, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate192(data50.keepalive, { instancePath: instancePath + "/power/keepalive", parentData: data50, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
             errors = vErrors.length;
           }
         }
@@ -4405,7 +4815,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           errors++;
         }
         for (const key11 in data57) {
-          if (!func1.call(schema37.properties.http.properties, key11)) {
+          if (!func1.call(schema38.properties.http.properties, key11)) {
             const err61 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key11 } };
             if (vErrors === null) {
               vErrors = [err61];
@@ -4418,7 +4828,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
         if (data57.listen !== void 0) {
           let data58 = data57.listen;
           if (typeof data58 === "string") {
-            if (!pattern29.test(data58)) {
+            if (!pattern32.test(data58)) {
               const err62 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" } };
               if (vErrors === null) {
                 vErrors = [err62];
@@ -4438,8 +4848,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data57.url !== void 0) {
-          if (!validate192(data57.url, { instancePath: instancePath + "/http/url", parentData: data57, parentDataProperty: "url", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
+          if (!validate204(data57.url, { instancePath: instancePath + "/http/url", parentData: data57, parentDataProperty: "url", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate204.errors : vErrors.concat(validate204.errors);
             errors = vErrors.length;
           }
         }
@@ -4459,7 +4869,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             for (let i2 = 0; i2 < len2; i2++) {
               let data61 = data60[i2];
               if (typeof data61 === "string") {
-                if (!pattern31.test(data61)) {
+                if (!pattern34.test(data61)) {
                   const err65 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" } };
                   if (vErrors === null) {
                     vErrors = [err65];
@@ -4521,20 +4931,20 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data62.cert !== void 0) {
-              if (!validate155(data62.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data62, parentDataProperty: "cert", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+              if (!validate167(data62.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data62, parentDataProperty: "cert", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
                 errors = vErrors.length;
               }
             }
             if (data62.key !== void 0) {
-              if (!validate155(data62.key, { instancePath: instancePath + "/http/tls/key", parentData: data62, parentDataProperty: "key", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+              if (!validate167(data62.key, { instancePath: instancePath + "/http/tls/key", parentData: data62, parentDataProperty: "key", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
                 errors = vErrors.length;
               }
             }
             if (data62.clientCa !== void 0) {
-              if (!validate155(data62.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data62, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+              if (!validate167(data62.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data62, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
                 errors = vErrors.length;
               }
             }
@@ -4614,7 +5024,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 if (data67.name !== void 0) {
                   let data68 = data67.name;
                   if (typeof data68 === "string") {
-                    if (!pattern32.test(data68)) {
+                    if (!pattern35.test(data68)) {
                       const err78 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u0020:\\u007f]{1,128}$" } };
                       if (vErrors === null) {
                         vErrors = [err78];
@@ -4634,26 +5044,26 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                 }
                 if (data67.passwordFile !== void 0) {
-                  if (!validate155(data67.passwordFile, { instancePath: instancePath + "/http/fleet/" + i3 + "/passwordFile", parentData: data67, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                  if (!validate167(data67.passwordFile, { instancePath: instancePath + "/http/fleet/" + i3 + "/passwordFile", parentData: data67, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data67.clientId !== void 0) {
-                  if (!validate155(data67.clientId, { instancePath: instancePath + "/http/fleet/" + i3 + "/clientId", parentData: data67, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                  if (!validate167(data67.clientId, { instancePath: instancePath + "/http/fleet/" + i3 + "/clientId", parentData: data67, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data67.fleets !== void 0) {
-                  if (!validate199(data67.fleets, { instancePath: instancePath + "/http/fleet/" + i3 + "/fleets", parentData: data67, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
+                  if (!validate211(data67.fleets, { instancePath: instancePath + "/http/fleet/" + i3 + "/fleets", parentData: data67, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data67.certificate !== void 0) {
-                  if (!validate155(data67.certificate, { instancePath: instancePath + "/http/fleet/" + i3 + "/certificate", parentData: data67, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                  if (!validate167(data67.certificate, { instancePath: instancePath + "/http/fleet/" + i3 + "/certificate", parentData: data67, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
                     errors = vErrors.length;
                   }
                 }
@@ -4710,38 +5120,38 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data73.issuer !== void 0) {
-              if (!validate155(data73.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data73, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+              if (!validate167(data73.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data73, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
                 errors = vErrors.length;
               }
             }
             if (data73.audience !== void 0) {
-              if (!validate155(data73.audience, { instancePath: instancePath + "/http/user/audience", parentData: data73, parentDataProperty: "audience", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+              if (!validate167(data73.audience, { instancePath: instancePath + "/http/user/audience", parentData: data73, parentDataProperty: "audience", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
                 errors = vErrors.length;
               }
             }
             if (data73.jwks !== void 0) {
-              if (!validate155(data73.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data73, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+              if (!validate167(data73.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data73, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
                 errors = vErrors.length;
               }
             }
             if (data73.keys !== void 0) {
-              if (!validate199(data73.keys, { instancePath: instancePath + "/http/user/keys", parentData: data73, parentDataProperty: "keys", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
+              if (!validate211(data73.keys, { instancePath: instancePath + "/http/user/keys", parentData: data73, parentDataProperty: "keys", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
                 errors = vErrors.length;
               }
             }
             if (data73.subjects !== void 0) {
-              if (!validate199(data73.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data73, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
+              if (!validate211(data73.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data73, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
                 errors = vErrors.length;
               }
             }
             if (data73.clientIds !== void 0) {
-              if (!validate199(data73.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data73, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
+              if (!validate211(data73.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data73, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
                 errors = vErrors.length;
               }
             }
@@ -4791,8 +5201,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                       }
                     }
                     if (data81.clientId !== void 0) {
-                      if (!validate155(data81.clientId, { instancePath: instancePath + "/http/user/clients/" + i4 + "/clientId", parentData: data81, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                      if (!validate167(data81.clientId, { instancePath: instancePath + "/http/user/clients/" + i4 + "/clientId", parentData: data81, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
                         errors = vErrors.length;
                       }
                     }
@@ -4808,7 +5218,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                         errors++;
                       }
                       if (!(data83 === "object" || data83 === "list")) {
-                        const err90 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/enum", keyword: "enum", params: { allowedValues: schema37.properties.http.properties.user.properties.clients.items.properties.energy.enum } };
+                        const err90 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/enum", keyword: "enum", params: { allowedValues: schema38.properties.http.properties.user.properties.clients.items.properties.energy.enum } };
                         if (vErrors === null) {
                           vErrors = [err90];
                         } else {
@@ -4864,7 +5274,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             if (data84.id !== void 0) {
               let data85 = data84.id;
               if (typeof data85 === "string") {
-                if (!pattern33.test(data85)) {
+                if (!pattern36.test(data85)) {
                   const err95 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" } };
                   if (vErrors === null) {
                     vErrors = [err95];
@@ -4895,7 +5305,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
               if (!(data86 === "Electric" || data86 === "Hybrid" || data86 === "Thermic" || data86 === "Hydrogen")) {
-                const err98 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema37.properties.http.properties.vehicle.properties.motorization.enum } };
+                const err98 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema38.properties.http.properties.vehicle.properties.motorization.enum } };
                 if (vErrors === null) {
                   vErrors = [err98];
                 } else {
@@ -4905,14 +5315,14 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data84.brand !== void 0) {
-              if (!validate155(data84.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data84, parentDataProperty: "brand", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+              if (!validate167(data84.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data84, parentDataProperty: "brand", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
                 errors = vErrors.length;
               }
             }
             if (data84.label !== void 0) {
-              if (!validate155(data84.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data84, parentDataProperty: "label", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+              if (!validate167(data84.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data84, parentDataProperty: "label", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
                 errors = vErrors.length;
               }
             }
@@ -4930,8 +5340,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                 }
                 const len5 = data89.length;
                 for (let i5 = 0; i5 < len5; i5++) {
-                  if (!validate192(data89[i5], { instancePath: instancePath + "/http/vehicle/pictures/" + i5, parentData: data89, parentDataProperty: i5, rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
+                  if (!validate204(data89[i5], { instancePath: instancePath + "/http/vehicle/pictures/" + i5, parentData: data89, parentDataProperty: i5, rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate204.errors : vErrors.concat(validate204.errors);
                     errors = vErrors.length;
                   }
                 }
@@ -4960,20 +5370,20 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                 }
                 if (data91.CL !== void 0) {
-                  if (!validate213(data91.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data91, parentDataProperty: "CL", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate213.errors : vErrors.concat(validate213.errors);
+                  if (!validate225(data91.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data91, parentDataProperty: "CL", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate225.errors : vErrors.concat(validate225.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data91.BR !== void 0) {
-                  if (!validate213(data91.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data91, parentDataProperty: "BR", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate213.errors : vErrors.concat(validate213.errors);
+                  if (!validate225(data91.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data91, parentDataProperty: "BR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate225.errors : vErrors.concat(validate225.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data91.AR !== void 0) {
-                  if (!validate213(data91.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data91, parentDataProperty: "AR", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate213.errors : vErrors.concat(validate213.errors);
+                  if (!validate225(data91.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data91, parentDataProperty: "AR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate225.errors : vErrors.concat(validate225.errors);
                     errors = vErrors.length;
                   }
                 }
@@ -5060,8 +5470,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data57.maxBodyBytes !== void 0) {
-          if (!validate169(data57.maxBodyBytes, { instancePath: instancePath + "/http/maxBodyBytes", parentData: data57, parentDataProperty: "maxBodyBytes", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate169.errors : vErrors.concat(validate169.errors);
+          if (!validate181(data57.maxBodyBytes, { instancePath: instancePath + "/http/maxBodyBytes", parentData: data57, parentDataProperty: "maxBodyBytes", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate181.errors : vErrors.concat(validate181.errors);
             errors = vErrors.length;
           }
         }
@@ -5105,7 +5515,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             for (let i6 = 0; i6 < len6; i6++) {
               let data100 = data99[i6];
               if (typeof data100 === "string") {
-                if (!pattern35.test(data100)) {
+                if (!pattern38.test(data100)) {
                   const err113 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
                   if (vErrors === null) {
                     vErrors = [err113];
@@ -5146,8 +5556,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data98.ca !== void 0) {
-          if (!validate155(data98.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data98, parentDataProperty: "ca", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+          if (!validate167(data98.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data98, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
@@ -5226,7 +5636,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             if (data104.subject !== void 0) {
               let data105 = data104.subject;
               if (typeof data105 === "string") {
-                if (!pattern36.test(data105)) {
+                if (!pattern39.test(data105)) {
                   const err124 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
                   if (vErrors === null) {
                     vErrors = [err124];
@@ -5248,7 +5658,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             if (data104.publicKey !== void 0) {
               let data106 = data104.publicKey;
               if (typeof data106 === "string") {
-                if (!pattern37.test(data106)) {
+                if (!pattern40.test(data106)) {
                   const err126 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
                   if (vErrors === null) {
                     vErrors = [err126];
@@ -5268,8 +5678,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data104.privateKeyFile !== void 0) {
-              if (!validate155(data104.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data104, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+              if (!validate167(data104.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data104, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
                 errors = vErrors.length;
               }
             }
@@ -5296,7 +5706,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
     if (data.monitors !== void 0) {
       let data108 = data.monitors;
       if (!data108 || typeof data108 != "object") {
-        const err130 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema37.properties.monitors.type } };
+        const err130 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema38.properties.monitors.type } };
         if (vErrors === null) {
           vErrors = [err130];
         } else {
@@ -5341,8 +5751,8 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data108.file !== void 0) {
-          if (!validate155(data108.file, { instancePath: instancePath + "/monitors/file", parentData: data108, parentDataProperty: "file", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+          if (!validate167(data108.file, { instancePath: instancePath + "/monitors/file", parentData: data108, parentDataProperty: "file", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
@@ -5351,7 +5761,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
     if (data.timeZone !== void 0) {
       let data111 = data.timeZone;
       if (typeof data111 === "string") {
-        if (!pattern38.test(data111)) {
+        if (!pattern41.test(data111)) {
           const err134 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
           if (vErrors === null) {
             vErrors = [err134];
@@ -5396,7 +5806,7 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
           if (!(data113 === "error" || data113 === "warn" || data113 === "info")) {
-            const err138 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema37.properties.log.properties.level.enum } };
+            const err138 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema38.properties.log.properties.level.enum } };
             if (vErrors === null) {
               vErrors = [err138];
             } else {
@@ -5424,10 +5834,10 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate154.errors = vErrors;
+  validate166.errors = vErrors;
   return errors === 0;
 }
-validate154.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+validate166.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 export {
   configuration,
   profile

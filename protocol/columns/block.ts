@@ -16,7 +16,7 @@
  * Columns of one kind lie together, series after series, so that what compresses them finds what is alike.
  */
 import { type NumberReader, type NumberWriter, REACH } from './numbers.ts';
-import { rankOf, readSlots, writeSlots } from './slot-numbers.ts';
+import { type SeriesNumbers, slotNumbers } from './slot-numbers.ts';
 import { stepOf } from './steps.ts';
 import { bitsOf, LONGEST, readTimes, type TimeColumns, timeColumns, writeTimes } from './times.ts';
 
@@ -51,6 +51,7 @@ export interface Gathering {
 /** Gathers readings of one resolution, in the order in which they were taken, and writes their block. */
 export class BlockWriter {
   readonly #resolution: number;
+  readonly #numbers: SeriesNumbers;
   /** Tick of the first reading. */
   #origin = 0;
   /**
@@ -64,13 +65,14 @@ export class BlockWriter {
   #total = 0;
 
   /** @param resolution milliseconds of a tick. */
-  constructor(resolution: number) {
+  constructor(resolution: number, numbers: SeriesNumbers = slotNumbers) {
     this.#resolution = resolution;
+    this.#numbers = numbers;
   }
 
   /** Adds a slot that has none yet; the result is for {@link add}. */
   series(slot: number): Gathering {
-    const added: Gathering = { rank: rankOf(slot), places: [], values: [] };
+    const added: Gathering = { rank: this.#numbers.rankOf(slot), places: [], values: [] };
     const series = this.#series;
     let place = series.length;
     for (; place > 0 && series[place - 1]!.rank > added.rank; place--) series[place] = series[place - 1]!;
@@ -99,7 +101,7 @@ export class BlockWriter {
     writer.unsigned(series.length);
     writer.unsigned(times.interval);
     writer.unsigned(shared ? this.#moments.length : 0);
-    writeSlots(
+    this.#numbers.write(
       series.map(({ rank }) => rank),
       writer,
     );
@@ -168,7 +170,7 @@ function writeDifferences(values: readonly number[], step: number, writer: Numbe
 }
 
 /** Reads a block of at most `limit` readings. Nothing is made room for before as many bytes are there. */
-export function readBlock(reader: NumberReader, limit: number): Block {
+export function readBlock(reader: NumberReader, limit: number, numbers: SeriesNumbers = slotNumbers): Block {
   const resolution = reader.unsigned();
   if (resolution < 1 || resolution > LONGEST_TICK) throw reader.fault(`have a tick of ${resolution} ms`);
   const size = reader.unsigned();
@@ -176,7 +178,7 @@ export function readBlock(reader: NumberReader, limit: number): Block {
   const moments = reader.unsigned();
   if (size === 0 || size > reader.left || moments > reader.left) throw reader.fault('promise more than there is');
   if (interval > LONGEST) throw reader.fault('have an interval beyond 2^31');
-  const slots = readSlots(size, reader);
+  const slots = numbers.read(size, reader);
   let total = 0;
   const counts = slots.map(() => {
     const count = reader.unsigned() + 1;

@@ -18,8 +18,18 @@ export const numberedSlots: readonly number[] = [
 
 const numberOf: ReadonlyMap<number, number> = new Map(numberedSlots.map((id, place) => [id, place + 1]));
 
+/** How the series of a block say what they are of. */
+export interface SeriesNumbers {
+  /** Where a series stands in the order in which series travel. */
+  rankOf(id: number): number;
+  /** Writes what tells series apart, in the order of their ranks. */
+  write(ranks: readonly number[], writer: NumberWriter): void;
+  /** Ids of `size` series. */
+  read(size: number, reader: NumberReader): number[];
+}
+
 /** Where a slot stands in the order in which series travel: by number, behind them those without by id. */
-export function rankOf(slot: number): number {
+function rankOf(slot: number): number {
   return numberOf.get(slot) ?? numberedSlots.length + slot;
 }
 
@@ -27,7 +37,7 @@ export function rankOf(slot: number): number {
  * Writes what tells the slots of series in the order of their ranks: the difference of each number to the one before,
  * which is at least 1; for a slot without number 0 and its id.
  */
-export function writeSlots(ranks: readonly number[], writer: NumberWriter): void {
+function writeSlots(ranks: readonly number[], writer: NumberWriter): void {
   let previous = 0;
   for (const rank of ranks) {
     if (rank > numberedSlots.length) {
@@ -41,7 +51,7 @@ export function writeSlots(ranks: readonly number[], writer: NumberWriter): void
 }
 
 /** Ids of `size` slots. */
-export function readSlots(size: number, reader: NumberReader): number[] {
+function readSlots(size: number, reader: NumberReader): number[] {
   const slots: number[] = [];
   let number = 0;
   while (slots.length < size) {
@@ -53,3 +63,29 @@ export function readSlots(size: number, reader: NumberReader): number[] {
   }
   return slots;
 }
+
+/** Series of slots. */
+export const slotNumbers: SeriesNumbers = { rankOf, write: writeSlots, read: readSlots };
+
+/** Series whose ids are numbers from 1: the difference of each to the one before, at least 1. */
+export const plainNumbers: SeriesNumbers = {
+  rankOf: (id) => id,
+  write(ranks, writer) {
+    let previous = 0;
+    for (const rank of ranks) {
+      writer.unsigned(rank - previous);
+      previous = rank;
+    }
+  },
+  read(size, reader) {
+    const ids: number[] = [];
+    let number = 0;
+    while (ids.length < size) {
+      const difference = reader.unsigned();
+      number += difference;
+      if (difference === 0 || number > Number.MAX_SAFE_INTEGER) throw reader.fault(`name the series ${number} twice`);
+      ids.push(number);
+    }
+    return ids;
+  },
+};

@@ -15,7 +15,7 @@ const titled = (text: string): string => `${text.slice(0, 1).toUpperCase()}${tex
 
 /** The whole document, of JSON's types. */
 export function asyncApi(): object {
-  const ups = kinds.map(up);
+  const ups = kinds.map((kind) => (kind === 'catalog' ? catalog : up(kind)));
   const downs = downKinds.map(down);
   return {
     asyncapi: '3.0.0',
@@ -60,6 +60,25 @@ function up(kind: Kind): Described {
   const binding = { qos: 1, messageExpiryInterval: expiry, bindingVersion: '0.2.0' };
   return { name: `up${titled(kind)}`, channel, action: 'send', binding };
 }
+
+/** Each part of a catalog has a topic of its own, and never expires. */
+const catalog: Described = {
+  name: 'upCatalog',
+  channel: {
+    address: `${address(upTopic(SOME_VIN, 'catalog'))}-{catalog}-{part}`,
+    description: 'What the numbers of custom signals stand for; retained.',
+    parameters: {
+      ...parameters,
+      catalog: { description: 'Hash of the catalog, 16 digits in lower-case hexadecimal.' },
+      part: { description: 'Number of the part, from 0.' },
+    },
+    messages: {
+      catalog: { name: 'catalog', contentType: 'application/cbor', payload: mqttSchema(messageSchema('catalog')) },
+    },
+  },
+  action: 'send',
+  binding: { qos: 1, retain: true, bindingVersion: '0.2.0' },
+};
 
 const presence: Described = {
   name: 'presence',

@@ -16,6 +16,7 @@ export const kinds = [
   'monitor',
   'gap',
   'hello',
+  'catalog',
 ] as const;
 export type Kind = (typeof kinds)[number];
 

@@ -1,6 +1,7 @@
 /** The envelope of every message from the car, and the table of bodies. */
 import { alarmRecordSchema } from './alarm.ts';
 import { alertSchema } from './alert.ts';
+import { catalogSchema } from './catalog.ts';
 import { collisionSchema } from './collision.ts';
 import { count } from './count.ts';
 import { eventSchema } from './event.ts';
@@ -64,6 +65,7 @@ export const bodies = {
   monitor: monitorListSchema,
   gap: gapSchema,
   hello: helloSchema,
+  catalog: catalogSchema,
 } as const satisfies Record<Kind, TSchema>;
 
 export type BodyKind = Kind;

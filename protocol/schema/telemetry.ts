@@ -4,13 +4,35 @@ import { type Deflate, NO_DICTIONARY, portableDeflate } from '../columns/deflate
 import { inflate } from '../columns/inflate.ts';
 import { type Coding, integersOf } from '../columns/integers.ts';
 import { NumberReader, NumberWriter, REACH } from '../columns/numbers.ts';
+import { type SeriesNumbers, slotNumbers } from '../columns/slot-numbers.ts';
 import { VigieError } from '../errors.ts';
 import { type Slot, type SlotValue, slotById, slots } from '../slots.ts';
+import { HASH_LENGTH } from './catalog.ts';
 import { count } from './count.ts';
-import { bytes, instant, record, required, type Static } from './fields.ts';
+import { bytes, instant, optional, record, required, type Static } from './fields.ts';
 
 /** What one message carries at most: readings, and bytes of columns before compression. Such columns always fit. */
 export const telemetryBounds = { readings: 10_000, size: 1 << 18 } as const;
+
+const signalColumnsSchema = record(
+  'SignalColumns',
+  {
+    catalog: required(
+      1,
+      bytes({ description: 'Hash of the catalog that says what the numbers stand for.', maxLength: HASH_LENGTH }),
+    ),
+    size: required(2, count('Bytes of the columns before compression.', { maximum: telemetryBounds.size })),
+    columns: required(
+      3,
+      bytes({
+        description: 'Columns of times and values, compressed.',
+        coding: 'docs/wire-format.md, "Custom signals"',
+        maxLength: telemetryBounds.size,
+      }),
+    ),
+  },
+  { description: 'Readings of custom signals over time.' },
+);
 
 export const telemetrySchema = record(
   'Telemetry',
@@ -25,6 +47,7 @@ export const telemetrySchema = record(
         maxLength: telemetryBounds.size,
       }),
     ),
+    signals: optional(4, signalColumnsSchema),
   },
   { description: 'Readings over time.' },
 );
@@ -102,14 +125,21 @@ function unbounded(what: string, maximum: number): VigieError {
   return new VigieError('message.unbounded', `telemetry of ${what}; at most ${maximum} allowed, send it in parts`);
 }
 
+/** Columns, and the moment that their times are counted from. */
+interface Columns {
+  readonly start: number;
+  readonly size: number;
+  readonly columns: Uint8Array;
+}
+
 /** Series with their times in UTC milliseconds, by ascending id of their slot. */
-function seriesOf({ start, size, columns }: Telemetry): ColumnSeries[] {
+export function seriesOfColumns({ start, size, columns }: Columns, numbers: SeriesNumbers): ColumnSeries[] {
   if (size > telemetryBounds.size) throw unbounded(`${size} bytes`, telemetryBounds.size);
   const reader = new NumberReader(inflate(columns, size, NO_DICTIONARY));
   const found: ColumnSeries[] = [];
   let left: number = telemetryBounds.readings;
   while (reader.left > 0) {
-    const { resolution, series } = readBlock(reader, left);
+    const { resolution, series } = readBlock(reader, left, numbers);
     for (const { slot, times, values } of series) {
       left -= values.length;
       found.push({ slot, times: times.map((tick) => start + tick * resolution), values });
@@ -127,7 +157,7 @@ function seriesOf({ start, size, columns }: Telemetry): ColumnSeries[] {
  */
 export function readingsFromTelemetry(telemetry: Telemetry): Reading[] {
   const readings: Reading[] = [];
-  for (const { slot: id, times, values } of seriesOf(telemetry)) {
+  for (const { slot: id, times, values } of seriesOfColumns(telemetry, slotNumbers)) {
     const slot = slotById.get(id);
     const coding = slot === undefined ? undefined : integersOf(slot);
     if (slot === undefined || coding === undefined) continue;
@@ -153,7 +183,7 @@ export interface TelemetryJson {
 /** @throws VigieError as {@link readingsFromTelemetry} */
 export function telemetryJson(telemetry: Telemetry): TelemetryJson {
   return {
-    series: seriesOf(telemetry).map(({ slot: id, times, values }) => {
+    series: seriesOfColumns(telemetry, slotNumbers).map(({ slot: id, times, values }) => {
       const slot = slotById.get(id);
       const coding = slot === undefined ? undefined : integersOf(slot);
       return {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { CommandSigner, generateKey } from '../../adapters/keys/index.ts';
 import { CloudClient } from '../../adapters/mqtt/index.ts';
-import { type ReceivedMessage, toLine } from '../../commands/received.ts';
+import { MessageReader, type ReceivedMessage } from '../../commands/received.ts';
 import { requestOf } from '../../commands/send/vocabulary.ts';
 import { encodeBody, encodeCommand } from '../../protocol/command.ts';
 import { downTopic, upFilter, upTopic } from '../../protocol/topics.ts';
@@ -35,6 +35,8 @@ export class Cloud {
   readonly #client: CloudClient;
   readonly #signer: CommandSigner;
 
+  readonly #reader = new MessageReader();
+
   private constructor(client: CloudClient, signer: CommandSigner) {
     this.#client = client;
     this.#signer = signer;
@@ -50,7 +52,7 @@ export class Cloud {
     await cloud.#client.subscribe(upFilter(VIN), (topic, payload, { retained }) => {
       if (retained) return;
       cloud.sequences.take(payload);
-      cloud.received.push(toLine(topic, payload));
+      cloud.received.push(cloud.#reader.line(topic, payload));
       cloud.heard();
     });
     return cloud;

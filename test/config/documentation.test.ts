@@ -12,6 +12,7 @@ import { slots } from '../../protocol/slots.ts';
 
 const root = new URL('../../', import.meta.url);
 const page = readFileSync(new URL('docs/profiles.md', root), 'utf8');
+const signalsPage = readFileSync(new URL('docs/signals.md', root), 'utf8');
 
 test('the example is a profile without a single finding', () => {
   const example = /```yaml\n(.*?)```/s.exec(page)?.[1] as string;
@@ -28,6 +29,23 @@ test('the example is a profile without a single finding', () => {
   }
 });
 
+test('the example of custom signals is a profile without a single finding', () => {
+  const example = /```yaml\n(.*?)```/s.exec(signalsPage)?.[1] as string;
+  const folder = mkdtempSync(join(tmpdir(), 'vigie-signals-page-'));
+  try {
+    writeFileSync(join(folder, 'profile.yaml'), example);
+    writeFileSync(join(folder, 'my-car.dbc'), 'VERSION ""\n');
+    const { profile, diagnostics } = loadProfile(folder, { shipped: folder });
+    expect(diagnostics).toEqual([]);
+    expect(profile?.writtenSignals.map(({ signal, rule }) => [signal, rule.interval])).toEqual([
+      ['CellMax', 1_000],
+      ['*', 0],
+    ]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test('every member and every method of the format is explained', () => {
   const words = new Set<string>();
   const walk = (schema: unknown): void => {
@@ -39,7 +57,7 @@ test('every member and every method of the format is explained', () => {
   };
   walk(profileSchema);
   expect(words.size).toBeGreaterThan(30);
-  const prose = page.replace(/```yaml\n.*?```/s, '');
+  const prose = page.replace(/```yaml\n.*?```/s, '') + signalsPage;
   const example = /```yaml\n(.*?)```/s.exec(page)?.[1] as string;
   for (const word of words) {
     const explained = prose.includes(`\`${word}\``) || prose.includes(`**${word}**`) || prose.includes(`## ${word}`);

@@ -42,6 +42,7 @@ test('a profile becomes plain data with every default filled in', () => {
     file: join(folder, 'profile.yaml'),
     name: 'car',
     title: 'car',
+    writtenSignals: [],
     buses: [{ name: 'body', kind: 'can', dbc, line: 4 }],
     sources: [
       { ...plain, path: 'kinetic.speed', message: 'MOTION', signal: 'Speed', timeout: 5000, failover: 2000, line: 9 },

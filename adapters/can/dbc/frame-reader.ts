@@ -1,4 +1,5 @@
 import { ERROR, type FrameBatch, REMOTE } from '../../../agent/ports.ts';
+import { decimalScale, rounded } from '../../../protocol/decimals.ts';
 import type { DbcMessage, Signal } from './database.ts';
 import { Halves, load, operation, rawOf } from './extraction.ts';
 import { bytesNeeded, readable } from './layout.ts';
@@ -113,13 +114,6 @@ export class DbcFrameReader {
   }
 }
 
-/** With the decimals that factor and offset can give; see {@link scaleOf}. */
-export function rounded(value: number, scale: number | undefined): number {
-  if (scale === undefined || !(Math.abs(value * scale) < limit)) return value;
-  // Of two whole numbers the quotient is the double that is nearest to the decimal.
-  return Math.round(value * scale) / scale;
-}
-
 /** As JSON can write it: values that are not finite as `nan`, `inf`, `-inf`. */
 export function writable(value: number): number | 'nan' | 'inf' | '-inf' {
   if (Number.isFinite(value)) return value;
@@ -154,19 +148,9 @@ function readersOf(signals: readonly Signal[]): Reader[] {
   return readers;
 }
 
-/** Powers of ten up to this one are exact doubles. */
-const MOST_DECIMALS = 22;
-
 /** 10 to the power of the decimals that values of a signal have; undefined: as many as a double has. */
 export function scaleOf({ type, factor, offset }: Signal): number | undefined {
-  const decimals = Math.max(decimalsOf(factor), decimalsOf(offset));
-  return type === 'float' || decimals === 0 || decimals > MOST_DECIMALS ? undefined : 10 ** decimals;
-}
-
-/** Digits behind the point of a number as it is written. */
-function decimalsOf(number: number): number {
-  const [digits = '', exponent = '0'] = String(number).split('e');
-  return Math.max(0, (digits.split('.')[1]?.length ?? 0) - Number(exponent));
+  return type === 'float' ? undefined : decimalScale(factor, offset);
 }
 
 /** Integers in, integers out, and some of them larger than 2^53. */

@@ -101,7 +101,9 @@ describe('the AsyncAPI document', () => {
 
   it('has a channel for every topic', () => {
     const addresses = Object.values(document.channels).map(({ address }) => address);
-    expect(addresses).toEqual(expect.arrayContaining(kinds.map((kind) => `vigie/1/{vin}/up/${kind}`)));
+    const levels = kinds.map((kind) => (kind === 'catalog' ? 'catalog-{catalog}-{part}' : kind));
+    const ups = levels.map((level) => `vigie/1/{vin}/up/${level}`);
+    expect(addresses).toEqual(expect.arrayContaining(ups));
     expect(addresses).toEqual(expect.arrayContaining(['vigie/1/{vin}/presence', 'vigie/1/{vin}/down/remote']));
   });
 });

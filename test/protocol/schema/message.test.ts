@@ -176,6 +176,19 @@ const examples: { [K in BodyKind]: Message<K> } = {
     kind: 'hello',
     body: { version: '1.0.0', protocol: 1, boot: 2, profile: 'bench 1', startedAt: 1_700_000_000_000 },
   },
+  catalog: {
+    ...envelope,
+    kind: 'catalog',
+    body: {
+      catalog: Uint8Array.from([1, 2, 3, 4, 5, 6, 7, 8]),
+      part: 0,
+      parts: 1,
+      entries: [
+        { number: 1, name: 'Vehicle.Cabin.Temperature', kind: 'quantity', unit: '°C', resolution: 0.5, offset: -40 },
+        { number: 2, name: 'Vehicle.Gear', kind: 'enumeration', names: [{ count: -1, name: 'Reverse' }] },
+      ],
+    },
+  },
 };
 
 describe('schemas', () => {
@@ -188,7 +201,9 @@ describe('schemas', () => {
         `keys of ${path}`,
       ).toBe(true);
       expect(new Set(keys).size, `keys of ${path}`).toBe(keys.length);
-      if (node.type === 'number') expect(node['x-resolution'], `resolution of ${path}`).toBeGreaterThan(0);
+      // What scales a custom signal is whatever its network description says.
+      const scales = /^catalog\.body\.entries\[\]\.(resolution|offset)$/.test(path);
+      if (node.type === 'number' && !scales) expect(node['x-resolution'], `resolution of ${path}`).toBeGreaterThan(0);
       if (node['x-resolution'] !== undefined) expect(node['x-unit'], `unit of ${path}`).toBeTruthy();
     }
   });
@@ -242,6 +257,7 @@ describe('messages', () => {
       'monitor',
       'gap',
       'hello',
+      'catalog',
     ]);
     expect([...kinds].sort()).toEqual(Object.keys(bodies).sort());
   });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { kinds } from '../../../protocol/schema/kind.ts';
 import {
+  catalogTopic,
   downFilter,
   downKind,
   downKinds,
@@ -35,6 +36,20 @@ describe('topics', () => {
         expect(downKind(vin, downTopic(vin, down))).toBe(down);
       }),
     );
+  });
+
+  test('parts of catalogs have topics of their own, which what subscribes to all messages includes', () => {
+    const topic = catalogTopic(vin, '0123456789abcdef', 12);
+    expect(topic).toBe(`vigie/1/${vin}/up/catalog-0123456789abcdef-12`);
+    expect(parseTopic(topic)).toEqual({ vin, direction: 'up', kind: 'catalog' });
+    for (const other of [
+      'catalog-',
+      'catalog-0123456789abcdef',
+      'catalog-0123456789ABCDEF-0',
+      'status-0123456789abcdef-0',
+    ]) {
+      expect(parseTopic(`vigie/1/${vin}/up/${other}`)).toBeUndefined();
+    }
   });
 
   test.each([

@@ -1,0 +1,108 @@
+import type { CustomSignal } from '../../protocol/profile.ts';
+import type { CatalogEntry } from '../../protocol/schema/catalog.ts';
+import { catalogParts } from '../../protocol/signals/catalog.ts';
+import type { ColumnSink } from '../column-intake.ts';
+import type { SourceGroup } from '../mapping.ts';
+import type { CustomSignalsPart, SignalParts } from '../options.ts';
+import type { OutboxStore, Publisher, ReadingSink, WantedSignal } from '../ports.ts';
+import { SignalNumbers } from './numbers.ts';
+import { SignalRecorder } from './recorder.ts';
+import { Signals } from './signals.ts';
+
+interface SplitGroup {
+  readonly mapped: SourceGroup;
+  readonly custom: Int32Array;
+}
+
+/** The custom signals of a car: what they say, their numbers, and their recorder. */
+export class CustomSignals implements CustomSignalsPart {
+  readonly wanted: readonly WantedSignal[];
+  readonly signals: Signals;
+  readonly numbers: SignalNumbers;
+  readonly recorder: SignalRecorder;
+  readonly custom: readonly CustomSignal[];
+
+  constructor(custom: readonly CustomSignal[], parts: SignalParts) {
+    const { status, records, memory, log, clock, quality } = parts;
+    this.custom = custom;
+    this.wanted = custom.map(({ bus, message, signal }) =>
+      bus === undefined ? { message, signal } : { bus, message, signal },
+    );
+    this.signals = new Signals(custom, parts.privacy);
+    const now = quality() === 'none' ? undefined : clock.now();
+    this.numbers = new SignalNumbers(custom.map(definitionOf), memory, log, now);
+    this.recorder = new SignalRecorder(
+      custom,
+      { signals: this.signals, numbers: this.numbers, status, records },
+      parts,
+    );
+  }
+
+  announce(publisher: Pick<Publisher, 'put'>, store: Pick<OutboxStore, 'entries'>): void {
+    const put = (entries: readonly CatalogEntry[]): void => {
+      for (const part of catalogParts(entries)) publisher.put('catalog', part, { retain: true });
+    };
+    // They are in the order of their numbers, so that the first is the oldest.
+    for (const { kind, at } of store.entries()) {
+      if (kind !== 'telemetry') continue;
+      for (const entries of this.numbers.earlier(at)) put(entries);
+      break;
+    }
+    put(this.numbers.entries);
+  }
+
+  states(): Iterable<readonly [key: string, value: unknown]> {
+    return this.numbers.states();
+  }
+
+  stepped(by: number): void {
+    this.signals.stepped(by);
+  }
+
+  get readings(): number {
+    return this.signals.readings;
+  }
+
+  get rejected(): number {
+    return this.signals.rejected;
+  }
+
+  /** Takes the readings of {@link wanted}, which come behind the `first` signals of `mapping`. */
+  behind(mapping: ColumnSink<SourceGroup>, first: number): ColumnSink<SplitGroup> {
+    const { signals } = this;
+    const split = (all: readonly number[]): SplitGroup & { readonly own: readonly number[] } => {
+      const own = all.filter((signal) => signal < first);
+      const custom = Int32Array.from(all.filter((signal) => signal >= first).map((signal) => signal - first));
+      return { own, mapped: mapping.group(own), custom };
+    };
+    const alive: ReadingSink['alive'] = (all, at) => {
+      const { own, custom } = split(all);
+      if (own.length > 0) mapping.alive(own, at);
+      signals.seen(custom, at);
+    };
+    return {
+      reading(signal, value, raw, at) {
+        if (signal < first) mapping.reading(signal, value, raw, at);
+        else signals.reading(signal - first, value, raw, at);
+      },
+      settled: (at) => mapping.settled(at),
+      alive,
+      group: split,
+      aliveTogether({ mapped, custom }, at) {
+        mapping.aliveTogether(mapped, at);
+        signals.seen(custom, at);
+      },
+    };
+  }
+}
+
+function definitionOf({ name, kind, unit, resolution, offset, names }: CustomSignal) {
+  return {
+    name,
+    kind,
+    ...(unit === undefined ? {} : { unit }),
+    ...(resolution === undefined ? {} : { resolution }),
+    ...(offset === undefined ? {} : { offset }),
+    ...(names === undefined ? {} : { names }),
+  };
+}

@@ -1,0 +1,268 @@
+import { type Deflate, portableDeflate } from '../../protocol/columns/deflate.ts';
+import type { Condition, CustomSignal } from '../../protocol/profile.ts';
+import { type TimeResolution, telemetryBounds } from '../../protocol/schema/telemetry.ts';
+import { hexOf } from '../../protocol/signals/hash.ts';
+import { type SignalReading, telemetryFromSignals } from '../../protocol/signals/telemetry.ts';
+import type { Slot } from '../../protocol/slots.ts';
+import { PARTS, type Patience, type Recorder, unchanged } from '../recorders/recorder.ts';
+import type { Records } from '../records.ts';
+import type { StatusReader } from '../status.ts';
+import { Conditions } from './conditions.ts';
+import type { SignalNumbers } from './numbers.ts';
+import type { Signals } from './signals.ts';
+
+/** Readings may come a little out of order; what lies further back is a step of the clock, ms. */
+const STEP = 10_000;
+/** A batch is closed after this many readings. */
+const READINGS = 1_000;
+/** And after this, ms: each second is a part of the state. */
+const LONGEST = PARTS * 1_000 - 4_000;
+
+interface SignalRecorderOptions {
+  readonly deflate?: Deflate | undefined;
+  /** Readings travel together for so long, ms. */
+  readonly batch?: number | undefined;
+  readonly patience?: Patience | undefined;
+}
+
+/** What is kept of a second of a batch that is open: the catalog, and number, time, count of each reading in a row. */
+type Draft = readonly [catalog: string, readings: readonly number[]];
+
+/**
+ * Records readings of custom signals by the rules of telemetry: on change, at most one per interval (the last of the
+ * interval is kept), beyond the dead-band, and a heartbeat while a value is read again and stays the same. What was
+ * recorded last is not kept over a restart: each signal is recorded anew then.
+ */
+export class SignalRecorder implements Recorder {
+  readonly name = 'signals';
+  readonly watches: readonly Slot[];
+  readonly #signals: Signals;
+  readonly #numbers: SignalNumbers;
+  readonly #records: Records;
+  readonly #deflate: Deflate;
+  readonly #age: number;
+  readonly #patience: Patience;
+  readonly #interval: Float64Array;
+  readonly #heartbeat: Float64Array;
+  /** A change by less counts is none. */
+  readonly #band: Float64Array;
+  readonly #conditions: Conditions;
+  /** By place: index of its condition; -1: none. */
+  readonly #condition: Int16Array;
+  readonly #timeResolution: ReadonlyMap<number, TimeResolution>;
+  /** What was recorded last, NaN: nothing; its time is in whole ms. */
+  readonly #count: Float64Array;
+  readonly #at: Float64Array;
+  /** Changes that the interval holds back. */
+  readonly #held = new Map<number, { count: number; at: number }>();
+  readonly #hidden: Uint8Array;
+  #seconds: SignalReading[][] = [[]];
+  #readings = 0;
+  #written = 0;
+
+  constructor(
+    custom: readonly CustomSignal[],
+    parts: { signals: Signals; numbers: SignalNumbers; status: StatusReader; records: Records },
+    { deflate = portableDeflate, batch = LONGEST, patience = unchanged }: SignalRecorderOptions,
+  ) {
+    this.#signals = parts.signals;
+    this.#numbers = parts.numbers;
+    this.#records = parts.records;
+    this.#deflate = deflate;
+    this.#age = Math.min(batch, LONGEST);
+    this.#patience = patience;
+    this.#interval = Float64Array.from(custom, ({ rule }) => rule.interval);
+    this.#heartbeat = Float64Array.from(custom, ({ rule }) => rule.heartbeat);
+    this.#band = Float64Array.from(custom, bandOf);
+    const conditions = new Map<string, Condition>();
+    this.#condition = Int16Array.from(custom, ({ while: condition }) => {
+      if (condition === undefined) return -1;
+      const text = JSON.stringify(condition);
+      conditions.set(text, condition);
+      return [...conditions.keys()].indexOf(text);
+    });
+    this.#conditions = new Conditions(parts.status, [...conditions.values()]);
+    this.watches = this.#conditions.slots;
+    this.#timeResolution = new Map(
+      custom.map(({ rule }, place) => [this.#numbers.numbers[place] as number, rule.resolution ?? 1]),
+    );
+    this.#count = new Float64Array(custom.length).fill(Number.NaN);
+    this.#at = new Float64Array(custom.length).fill(Number.NEGATIVE_INFINITY);
+    this.#hidden = new Uint8Array(custom.length);
+    this.#signals.observe({
+      changed: (place, count, at) => this.#take(place, count, at),
+      absent: (place) => this.#forget(place),
+    });
+  }
+
+  /** Status changed: a condition may hold, or not any more. */
+  changed(slot: Slot, _value: unknown, _previous: unknown, at: number): void {
+    this.#turn(this.#conditions.look(at, slot), at);
+  }
+
+  removed(slot: Slot, _previous: unknown, at: number): void {
+    this.#turn(this.#conditions.look(at, slot), at);
+  }
+
+  tick(now: number): void {
+    this.#turn(this.#conditions.look(now), now);
+    for (const [place, { count, at }] of this.#held) {
+      if (passed(this.#at[place] as number, now, this.#interval[place] as number)) this.#record(place, count, at);
+    }
+    for (let place = 0; place < this.#at.length; place++) {
+      const at = this.#at[place] as number;
+      const hidden = this.#signals.hidden(place) ? 1 : 0;
+      if (hidden !== this.#hidden[place]) this.#hide(place, hidden, now);
+      else if (passed(at, now, this.#heartbeat[place] as number) && this.#lives(place, at, now)) {
+        this.#record(place, this.#signals.count(place), now);
+      }
+    }
+    const first = this.#seconds[0]?.[0];
+    if (first === undefined) return;
+    const isOver = now - first.at >= this.#patience(this.#age) || now < first.at - STEP;
+    if (this.#readings >= READINGS || isOver) this.#close();
+    else if ((this.#seconds.at(-1) as SignalReading[]).length > 0) this.#seconds.push([]);
+  }
+
+  flush(): void {
+    for (const [place, { count, at }] of this.#held) this.#record(place, count, at);
+    this.#close();
+  }
+
+  *parts(): Generator<readonly [number, unknown]> {
+    const catalog = hexOf(this.#numbers.catalog);
+    const seconds = this.#seconds.filter((second) => second.length > 0);
+    for (const [key, second] of seconds.entries()) {
+      yield [key, [catalog, second.flatMap(({ number, at, count }) => [number, at, count])] satisfies Draft];
+    }
+    for (let key = seconds.length; key < this.#written; key++) yield [key, undefined];
+    this.#written = seconds.length;
+  }
+
+  /** Readings of an earlier profile are closed at once: their numbers are those of its catalog. */
+  restoreParts(parts: readonly unknown[]): void {
+    this.#written = PARTS;
+    const present = hexOf(this.#numbers.catalog);
+    const earlier = new Map<string, SignalReading[]>();
+    this.#seconds = [];
+    for (const [catalog, numbers] of parts as readonly Draft[]) {
+      const readings: SignalReading[] = [];
+      for (let i = 0; i < numbers.length; i += 3) {
+        readings.push({ number: numbers[i] as number, at: numbers[i + 1] as number, count: numbers[i + 2] as number });
+      }
+      if (catalog === present) {
+        this.#seconds.push(readings);
+        this.#readings += readings.length;
+      } else earlier.set(catalog, [...(earlier.get(catalog) ?? []), ...readings]);
+    }
+    if (this.#seconds.length === 0) this.#seconds.push([]);
+    for (const [catalog, readings] of earlier) this.#append(bytesOf(catalog), readings);
+  }
+
+  correct(by: number, latest: number): void {
+    const later = (at: number): number => (at <= latest ? at + by : at);
+    this.#seconds = this.#seconds.map((second) => second.map((reading) => ({ ...reading, at: later(reading.at) })));
+    for (const [place, at] of this.#at.entries()) this.#at[place] = later(at);
+    for (const held of this.#held.values()) held.at = later(held.at);
+  }
+
+  /** A signal has another value. */
+  #take(place: number, count: number, at: number): void {
+    // It is not hidden, or nobody would be told.
+    this.#hidden[place] = 0;
+    if (!this.#wanted(place)) return;
+    // What was never recorded is NaN, and no difference to that is less than a dead-band.
+    if (Math.abs(count - (this.#count[place] as number)) < (this.#band[place] as number)) {
+      this.#held.delete(place);
+      return;
+    }
+    const interval = this.#interval[place] as number;
+    // Times are kept in whole ms, so the reading before may seem to be the later one.
+    if (interval === 0 || passed(this.#at[place] as number, at, interval)) this.#record(place, count, at);
+    else this.#held.set(place, { count, at: Math.round(at) });
+  }
+
+  /** What has no value is neither repeated nor caught up with. */
+  #forget(place: number): void {
+    this.#held.delete(place);
+    this.#count[place] = Number.NaN;
+    this.#at[place] = Number.NEGATIVE_INFINITY;
+  }
+
+  #wanted(place: number): boolean {
+    const condition = this.#condition[place] as number;
+    return condition < 0 || this.#conditions.hold(condition);
+  }
+
+  /** Read again since it was recorded, and fresh. */
+  #lives(place: number, at: number, now: number): boolean {
+    if (at === Number.NEGATIVE_INFINITY || !this.#wanted(place)) return false;
+    return this.#signals.seenAt(place) > at && this.#signals.fresh(place, now);
+  }
+
+  /** Conditions hold, or do not any more: what they let in is recorded as it stands. */
+  #turn(conditions: readonly number[], at: number): void {
+    if (conditions.length === 0) return;
+    for (let place = 0; place < this.#condition.length; place++) {
+      if (!conditions.includes(this.#condition[place] as number)) continue;
+      this.#forget(place);
+      if (this.#wanted(place) && this.#signals.fresh(place, at)) this.#record(place, this.#signals.count(place), at);
+    }
+  }
+
+  /** Privacy hides a signal, or does not any more. */
+  #hide(place: number, hidden: number, now: number): void {
+    this.#hidden[place] = hidden;
+    this.#forget(place);
+    if (hidden === 0 && this.#wanted(place) && this.#signals.fresh(place, now)) {
+      this.#record(place, this.#signals.count(place), now);
+    }
+  }
+
+  #record(place: number, count: number, at: number): void {
+    this.#held.delete(place);
+    const when = Math.round(at);
+    this.#count[place] = count;
+    this.#at[place] = when;
+    (this.#seconds.at(-1) as SignalReading[]).push({
+      number: this.#numbers.numbers[place] as number,
+      count,
+      at: when,
+    });
+    this.#readings++;
+    if (this.#readings >= telemetryBounds.readings) this.#close();
+  }
+
+  #close(): void {
+    const readings = this.#seconds.flat();
+    this.#seconds = [[]];
+    this.#readings = 0;
+    if (readings.length > 0) this.#append(this.#numbers.catalog, readings);
+  }
+
+  #append(catalog: Uint8Array, readings: readonly SignalReading[]): void {
+    let from = Number.POSITIVE_INFINITY;
+    for (const { at } of readings) if (at < from) from = at;
+    const resolution = (number: number): TimeResolution => this.#timeResolution.get(number) ?? 1;
+    this.#records.append(
+      'signals',
+      telemetryFromSignals(readings, { catalog, resolution, deflate: this.#deflate }),
+      from,
+    );
+  }
+}
+
+/** The dead-band as a number of counts: what moved by at least the band moved by so many. */
+function bandOf({ kind, resolution = 1, rule }: CustomSignal): number {
+  // A decimal divided by a decimal is a little off: 0.3 / 0.1 is less than 3.
+  return kind === 'quantity' ? Math.ceil(rule.deadBand / Math.abs(resolution) - 1e-6) : 0;
+}
+
+function bytesOf(hex: string): Uint8Array {
+  return Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
+}
+
+/** Whether `span` ms have passed since `from`. A clock that stepped back says nothing about it: then they have. */
+function passed(from: number, now: number, span: number): boolean {
+  return now - from >= span || now < from - STEP;
+}

@@ -1,0 +1,126 @@
+import { REACH } from '../../protocol/columns/numbers.ts';
+import type { CustomSignal } from '../../protocol/profile.ts';
+
+/** Sees what custom signals say. */
+export interface CustomSignalObserver {
+  /** The signal with this place has another value. `at` is UTC milliseconds of the reading. */
+  changed(place: number, count: number, at: number): void;
+  /** The car says that the signal has no value. */
+  absent?(place: number, at: number): void;
+}
+
+/** How a reading becomes the integer that stands for it. */
+const RAW = 0;
+const COUNTED = 1;
+const FLAG = 2;
+
+/**
+ * The present value of each custom signal, as the integer that stands for it. In columns by place in the profile, for
+ * there are thousands of signals.
+ */
+export class Signals {
+  /** Readings that came. */
+  readings = 0;
+  /** Readings that were no possible value. */
+  rejected = 0;
+  readonly size: number;
+  /** NaN: it has no value. */
+  readonly #counts: Float64Array;
+  readonly #seenAt: Float64Array;
+  readonly #changedAt: Float64Array;
+  readonly #timeout: Float64Array;
+  readonly #form: Uint8Array;
+  readonly #scale: Float64Array;
+  readonly #shift: Float64Array;
+  /** Privacy from this level on hides it. */
+  readonly #hiddenFrom: Uint8Array;
+  readonly #invalid: (ReadonlySet<number> | undefined)[];
+  readonly #level: () => number;
+  readonly #observers: CustomSignalObserver[] = [];
+
+  /** @param level of privacy: 0 nothing is hidden, 1 positions, 2 all */
+  constructor(signals: readonly CustomSignal[], level: () => number) {
+    this.size = signals.length;
+    this.#level = level;
+    this.#counts = new Float64Array(this.size).fill(Number.NaN);
+    this.#seenAt = new Float64Array(this.size).fill(Number.NEGATIVE_INFINITY);
+    this.#changedAt = new Float64Array(this.size).fill(Number.NaN);
+    this.#timeout = Float64Array.from(signals, ({ timeout }) => timeout ?? Number.POSITIVE_INFINITY);
+    this.#form = Uint8Array.from(signals, ({ kind, raw }) => (kind === 'flag' ? FLAG : raw ? RAW : COUNTED));
+    // count = (physical × scale + shift - offset) / resolution
+    const divisor = ({ kind, resolution = 1 }: CustomSignal): number => (kind === 'quantity' ? resolution : 1);
+    this.#scale = Float64Array.from(signals, (signal) => signal.scale / divisor(signal));
+    this.#shift = Float64Array.from(signals, (signal) => (signal.shift - (signal.offset ?? 0)) / divisor(signal));
+    this.#hiddenFrom = Uint8Array.from(signals, ({ position }) => (position ? 1 : 2));
+    this.#invalid = signals.map(({ invalid }) => (invalid.length === 0 ? undefined : new Set(invalid)));
+  }
+
+  observe(observer: CustomSignalObserver): void {
+    this.#observers.push(observer);
+  }
+
+  /** The integer that stands for the value; NaN when there is none, or privacy hides it. */
+  count(place: number): number {
+    return this.hidden(place) ? Number.NaN : (this.#counts[place] as number);
+  }
+
+  /** UTC milliseconds of the last reading, also of one without a change; -Infinity: none. */
+  seenAt(place: number): number {
+    return this.#seenAt[place] as number;
+  }
+
+  /** UTC milliseconds of the reading that made the value what it is. */
+  changedAt(place: number): number {
+    return this.#changedAt[place] as number;
+  }
+
+  /** It has a value that was read not longer ago than its time-out. */
+  fresh(place: number, now: number): boolean {
+    const age = now - (this.#seenAt[place] as number);
+    // As in Status: how old a reading from the future is cannot be said.
+    return !Number.isNaN(this.count(place)) && age >= -1000 && age <= (this.#timeout[place] as number);
+  }
+
+  hidden(place: number): boolean {
+    return (this.#hiddenFrom[place] as number) <= this.#level();
+  }
+
+  reading(place: number, value: number, raw: number, at: number): void {
+    this.readings++;
+    this.#seenAt[place] = at;
+    const count = this.#invalid[place]?.has(raw) === true ? Number.NaN : this.#countOf(place, value, raw);
+    const before = this.#counts[place] as number;
+    if (count === before) return;
+    if (Number.isNaN(count)) {
+      if (Number.isNaN(before)) return;
+      this.#counts[place] = Number.NaN;
+      for (const observer of this.#observers) observer.absent?.(place, at);
+      return;
+    }
+    this.#counts[place] = count;
+    this.#changedAt[place] = at;
+    // What privacy hides is known for the moment it ends, and goes nowhere until then.
+    if (this.hidden(place)) return;
+    for (const observer of this.#observers) observer.changed(place, count, at);
+  }
+
+  /** The frame that carries these came again unchanged. */
+  seen(places: Int32Array, at: number): void {
+    for (let i = 0; i < places.length; i++) this.#seenAt[places[i] as number] = at;
+  }
+
+  /** The clock was set `by` ms later. */
+  stepped(by: number): void {
+    for (const times of [this.#seenAt, this.#changedAt]) for (const [i, at] of times.entries()) times[i] = at + by;
+  }
+
+  #countOf(place: number, value: number, raw: number): number {
+    const form = this.#form[place] as number;
+    const counted = form === RAW ? raw : value * (this.#scale[place] as number) + (this.#shift[place] as number);
+    if (form === FLAG) return counted === 0 ? 0 : 1;
+    const count = Math.round(counted) + 0;
+    if (Math.abs(count) <= REACH) return count;
+    this.rejected++;
+    return Number.NaN;
+  }
+}

@@ -1,0 +1,148 @@
+/** Custom signals of a profile, completed by what network descriptions say of them. */
+import { type BoundDatabase, type DbcMessage, readable, type Signal, signalNamed } from '../adapters/can/dbc/index.ts';
+import type { WrittenSignal } from '../config/signals.ts';
+import type { Diagnostic } from '../protocol/diagnostic.ts';
+import type { CustomSignal } from '../protocol/profile.ts';
+
+/** Numbers of more signals would not do (agent/signals/numbers.ts). */
+const MOST = 16_384;
+/** Integers of columns have so many bits beside their sign. */
+const BITS = 51;
+
+interface Network {
+  /** Buses that a DBC describes. */
+  readonly frames: ReadonlySet<string>;
+  readonly databases: readonly BoundDatabase[];
+  /** There is one such bus, whatever a log calls it. */
+  readonly single: boolean;
+  /** The profile. */
+  readonly file: string;
+}
+
+interface Completed {
+  readonly signals: readonly CustomSignal[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A signal of a message for each wildcard, and what is wrong with any. Signals that no DBC has are left out. */
+export function completeSignals(written: readonly WrittenSignal[], network: Network): Completed {
+  const diagnostics: Diagnostic[] = [];
+  const signals: CustomSignal[] = [];
+  const lines = new Map<string, number>();
+  const find = (severity: Diagnostic['severity'], line: number, message: string, fix?: string): void => {
+    diagnostics.push({ file: network.file, line, severity, message, ...(fix === undefined ? {} : { fix }) });
+  };
+  const named = new Set(written.filter(({ signal }) => signal !== '*').map(keyOf));
+  for (const one of written) {
+    for (const { entry, described } of spread(one, network, named)) {
+      const twin = lines.get(entry.name);
+      if (twin !== undefined) {
+        find('error', one.line, `${entry.name} is a signal already, in line ${twin}`, 'give one another name');
+        continue;
+      }
+      lines.set(entry.name, one.line);
+      const complete = completed(entry, described);
+      if (typeof complete === 'string') {
+        find('error', one.line, complete, 'add resolution: the smallest step that matters, in the unit');
+        continue;
+      }
+      if (complete.raw && described !== undefined && described.length > BITS) {
+        find(
+          'warning',
+          one.line,
+          `${entry.name} has ${described.length} bits: values beyond 2^${BITS} are not recorded`,
+        );
+      }
+      signals.push(network.single && network.frames.has(one.bus) ? withoutBus(complete) : complete);
+    }
+  }
+  if (signals.length > MOST) find('error', 0, `${signals.length} custom signals; at most ${MOST} allowed`);
+  return { signals, diagnostics };
+}
+
+function withoutBus({ bus: _, ...signal }: CustomSignal): CustomSignal {
+  return signal;
+}
+
+function keyOf({ bus, message, signal }: Pick<WrittenSignal, 'bus' | 'message' | 'signal'>): string {
+  return `${bus}/${message}.${signal}`;
+}
+
+interface Entry {
+  readonly entry: WrittenSignal;
+  /** Absent: no DBC describes its bus. */
+  readonly described?: Signal;
+}
+
+/** The signals that an entry stands for; of a wildcard those that no other entry names. */
+function* spread(written: WrittenSignal, network: Network, named: ReadonlySet<string>): Generator<Entry> {
+  const { bus, message, signal, name } = written;
+  if (!network.frames.has(bus)) {
+    if (signal !== '*') yield { entry: written };
+    return;
+  }
+  const messages = messagesOf(bus, message, network.databases);
+  if (signal !== '*') {
+    const described = messages.flatMap((one) => signalNamed(one, signal) ?? []).find(readable);
+    if (described !== undefined) yield { entry: written, described };
+    return;
+  }
+  for (const described of messages[0]?.signals.filter(readable) ?? []) {
+    const entry = { ...written, signal: described.name, name: name.slice(0, -1) + partOf(described.name) };
+    const symbol = { ...entry, signal: described.symbol };
+    if (!named.has(keyOf(entry)) && !named.has(keyOf(symbol))) yield { entry, described };
+  }
+}
+
+/** Messages of a bus with this name. */
+export function messagesOf(bus: string, name: string, databases: readonly BoundDatabase[]): DbcMessage[] {
+  return databases
+    .filter((bound) => bound.bus === undefined || bound.bus === bus)
+    .flatMap(({ database }) => database.messages)
+    .filter((message) => message.name === name || message.symbol === name);
+}
+
+/** A signal's name as a part of a name with points. */
+function partOf(name: string): string {
+  return name.replace(/[^A-Za-z0-9_-]/g, '_');
+}
+
+/** The signal with all that is known of it; a text says why it cannot be recorded. */
+function completed(written: WrittenSignal, described: Signal | undefined): CustomSignal | string {
+  const { line: _, kind: chosen, names: given, resolution, ...rest } = written;
+  const kind = chosen ?? kindOf(described);
+  const { bus, message, signal, name, scale, shift, invalid, timeout, position, rule, while: condition } = rest;
+  const common = {
+    ...{ name, bus, message, signal, scale, shift, invalid, position, rule },
+    ...(timeout === undefined ? {} : { timeout }),
+    ...(condition === undefined ? {} : { while: condition }),
+  };
+  if (kind === 'flag') return { ...common, kind, raw: false };
+  if (kind === 'enumeration') {
+    const choices = [...(described?.choices ?? [])].map(([count, of]) => ({ count, name: of }));
+    const names = given ?? choices.filter(({ count }) => Math.abs(count) < 2 ** BITS).sort((a, b) => a.count - b.count);
+    return { ...common, kind, raw: true, ...(names.length === 0 ? {} : { names }) };
+  }
+  const unit = written.unit ?? described?.unit ?? '';
+  const quantity = { ...common, kind, ...(unit === '' ? {} : { unit }) };
+  if (resolution !== undefined) return { ...quantity, raw: false, resolution };
+  if (described === undefined) return `nothing says how exact ${name} is`;
+  if (described.type === 'float') return `${name} is a floating-point number, which has no step of its own`;
+  if (described.factor === 0) return `${name} has the factor 0 in the DBC, so it has no step`;
+  const step = decimal(described.factor * scale);
+  const offset = decimal(described.offset * scale + shift);
+  return { ...quantity, raw: true, ...(step === 1 ? {} : { resolution: step }), ...(offset === 0 ? {} : { offset }) };
+}
+
+/** What a product of decimals is as a decimal: 0.1 × 0.1 is 0.01. */
+function decimal(value: number): number {
+  return Number(value.toPrecision(14)) + 0;
+}
+
+/** As the DBC describes it: names beside numbers that have a unit or a scale stand for special values only. */
+function kindOf(signal: Signal | undefined): CustomSignal['kind'] {
+  if (signal === undefined || signal.type === 'float' || signal.unit !== '') return 'quantity';
+  if (signal.factor !== 1 || signal.offset !== 0) return 'quantity';
+  if ((signal.choices?.size ?? 0) >= 2) return 'enumeration';
+  return signal.length === 1 && signal.type === 'unsigned' ? 'flag' : 'quantity';
+}

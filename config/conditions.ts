@@ -1,0 +1,40 @@
+import type { Condition } from '../protocol/profile.ts';
+import type { Findings } from './findings.ts';
+import { type FixedValue, misfit, slotAt } from './values.ts';
+
+/**
+ * Reads a condition on a path of Status; what is wrong with it is reported.
+ * @param fed paths that ever have a value; a condition on another one never holds, and `otherwise` says what follows
+ */
+export function readCondition<C extends Condition>(
+  input: C,
+  at: string,
+  fed: ReadonlySet<string>,
+  otherwise: string,
+  findings: Findings,
+): C | undefined {
+  const { path, equals, includes, atMost, atLeast } = input;
+  const slot = slotAt(path, `${at}/path`, findings);
+  const given = (['equals', 'includes', 'atMost', 'atLeast'] as const).filter((member) => input[member] !== undefined);
+  const [member] = given;
+  if (member === undefined || given.length > 1) {
+    findings.error(at, 'exactly one of `equals`, `includes`, `atMost` and `atLeast` must be there');
+    return undefined;
+  }
+  if (slot === undefined) return undefined;
+  const bound = atMost ?? atLeast;
+  if (bound !== undefined && slot.kind !== 'quantity') {
+    findings.error(`${at}/${member}`, `${path} is no number`, 'write equals: or includes:');
+    return undefined;
+  }
+  if (bound === undefined && (slot.kind === 'set') !== (includes !== undefined)) {
+    findings.error(`${at}/${member}`, `${path} is ${slot.kind === 'set' ? 'a' : 'no'} set of names`);
+    return undefined;
+  }
+  const fault = misfit(slot, bound ?? (includes === undefined ? (equals as FixedValue) : [includes]));
+  if (fault !== undefined) findings.error(`${at}/${member}`, fault.message, fault.fix);
+  else if (!fed.has(path)) {
+    findings.error(`${at}/path`, `nothing under status gives ${path} a value: ${otherwise}`, 'add it to status');
+  } else return input;
+  return undefined;
+}

@@ -1,0 +1,131 @@
+/** The `signals` section of a profile. What the DBC says of them is added where the DBC is read. */
+import type { CustomSignal } from '../protocol/profile.ts';
+import type { TelemetryRule } from '../protocol/recording.ts';
+import type { BusNames } from './buses.ts';
+import { readCondition } from './conditions.ts';
+import { profileDefaults } from './defaults.ts';
+import { quoted } from './faults.ts';
+import { type Findings, pointer } from './findings.ts';
+import { readDuration } from './quantities.ts';
+import { timeSteps } from './recording.ts';
+import type { SignalInput } from './signal-schema.ts';
+
+/** A custom signal as it is written; `*` as its signal takes all signals of the message, and its name ends with `*`. */
+export interface WrittenSignal extends Omit<CustomSignal, 'kind' | 'raw'> {
+  readonly bus: string;
+  /** Absent: as the network description says. */
+  readonly kind?: CustomSignal['kind'];
+  readonly line: number;
+}
+
+/** Reads `signals`; entries with faults are reported and left out. `fed` are the paths that ever have a value. */
+export function readSignals(
+  section: object,
+  buses: BusNames,
+  fed: ReadonlySet<string>,
+  findings: Findings,
+): WrittenSignal[] {
+  const signals: WrittenSignal[] = [];
+  for (const [name, input] of Object.entries(section) as [string, SignalInput][]) {
+    const at = pointer('signals', name);
+    if (findings.sound(at)) signals.push(readSignal(name, input, at, buses, fed, findings));
+  }
+  return signals;
+}
+
+function readSignal(
+  name: string,
+  input: SignalInput,
+  at: string,
+  buses: BusNames,
+  fed: ReadonlySet<string>,
+  findings: Findings,
+): WrittenSignal {
+  const dot = input.signal.indexOf('.');
+  const message = input.signal.slice(0, dot);
+  const signal = input.signal.slice(dot + 1);
+  const bus = buses.resolve(input.bus, at, findings, message) ?? '';
+  if (name.endsWith('.*') !== (signal === '*')) {
+    const fix = signal === '*' ? `write ${name}.*` : `write ${message}.*, or a name without *`;
+    findings.error(at, `a name ends with .* when the signal is MESSAGE.*, and not otherwise`, fix);
+  }
+  checkKind(input, at, findings);
+  const names = input.names === undefined ? undefined : readNames(input.names, at, findings);
+  const condition =
+    input.while === undefined
+      ? undefined
+      : readCondition(input.while, `${at}/while`, fed, 'the signal would never be recorded', findings);
+  const kind = input.kind ?? (names === undefined ? undefined : 'enumeration');
+  return {
+    name,
+    bus,
+    message,
+    signal,
+    ...(kind === undefined ? {} : { kind }),
+    ...(input.unit === undefined ? {} : { unit: input.unit }),
+    ...(input.resolution === undefined ? {} : { resolution: input.resolution }),
+    scale: input.scale ?? profileDefaults.scale,
+    shift: input.offset ?? profileDefaults.offset,
+    invalid: input.invalid ?? [],
+    ...(names === undefined ? {} : { names }),
+    ...(input.timeout === undefined ? {} : { timeout: readDuration(input.timeout) }),
+    position: input.position ?? name.startsWith('Vehicle.CurrentLocation.'),
+    rule: ruleOf(input),
+    ...(condition === undefined ? {} : { while: condition }),
+    line: findings.line(`${at}/signal`),
+  };
+}
+
+function ruleOf({ interval, deadBand, heartbeat, timeResolution }: SignalInput): TelemetryRule {
+  const { telemetry } = profileDefaults;
+  return {
+    interval: interval === undefined ? telemetry.interval : readDuration(interval),
+    deadBand: deadBand ?? telemetry.deadBand,
+    heartbeat: heartbeat === undefined ? telemetry.heartbeat : readDuration(heartbeat),
+    ...(timeResolution === undefined ? {} : { resolution: timeSteps[timeResolution] }),
+  };
+}
+
+/** Members that say something of numbers only. */
+const ofQuantities = ['unit', 'resolution', 'deadBand', 'scale', 'offset'] as const;
+
+function checkKind(input: SignalInput, at: string, findings: Findings): void {
+  const { kind, names, scale, resolution, deadBand = 0 } = input;
+  if (names !== undefined && kind !== undefined && kind !== 'enumeration') {
+    findings.error(`${at}/names`, `a ${kind} has no names`, 'remove names, or kind');
+  }
+  if (kind === 'enumeration' || names !== undefined) {
+    for (const member of ofQuantities) {
+      if (input[member] !== undefined)
+        findings.error(`${at}/${member}`, `an enumeration has no ${member}`, 'remove it');
+    }
+  }
+  if (scale === 0) findings.error(`${at}/scale`, 'a scale of 0 makes every value the same', 'remove it');
+  if (resolution !== undefined && deadBand > 0 && deadBand < resolution) {
+    findings.warning(
+      `${at}/deadBand`,
+      'a dead-band below the resolution has no effect',
+      'make it larger, or remove it',
+    );
+  }
+}
+
+function readNames(
+  names: Readonly<Record<string, string>>,
+  at: string,
+  findings: Findings,
+): { count: number; name: string }[] {
+  const read = new Map<number, string>();
+  const counts = new Map<string, number>();
+  for (const [raw, name] of Object.entries(names)) {
+    // Number() reads both notations; -0 becomes 0.
+    const count = Number(raw) + 0;
+    const place = at + pointer('names', raw);
+    if (read.has(count)) findings.error(place, `raw value ${raw} is named twice`, 'keep one of them');
+    if (counts.has(name))
+      findings.warning(place, `${quoted(name)} names ${counts.get(name)} too`, 'name them differently');
+    counts.set(name, count);
+    read.set(count, name);
+  }
+  return [...read].sort(([a], [b]) => a - b).map(([count, name]) => ({ count, name }));
+}

@@ -1,0 +1,64 @@
+/** Catalogs as messages: written in parts by the car, gathered by receivers. */
+import { compile } from '../cbor/codec.ts';
+import { type Catalog, type CatalogEntry, catalogEntrySchema, type SignalDefinition } from '../schema/catalog.ts';
+import { Fnv, hexOf } from './hash.ts';
+import { type SignalValue, valuesOf } from './values.ts';
+
+/** Bytes of entries in one part: with them a message is within what can be packed, and what small brokers take. */
+const PART = 48_000;
+
+const codec = compile(catalogEntrySchema);
+
+/** The hash of a catalog: of the CBOR of its entries, one after the other by ascending number. */
+export function catalogHash(entries: readonly CatalogEntry[]): Uint8Array {
+  const fnv = new Fnv();
+  for (const entry of entries) fnv.add(codec.encode(entry, 0));
+  return fnv.hash;
+}
+
+/** The bodies of the messages of a catalog; `entries` by ascending number. */
+export function catalogParts(entries: readonly CatalogEntry[]): Catalog[] {
+  const catalog = catalogHash(entries);
+  const groups: CatalogEntry[][] = [[]];
+  let bytes = 0;
+  for (const entry of entries) {
+    const size = codec.encode(entry, 0).length;
+    if (bytes > 0 && bytes + size > PART) {
+      groups.push([]);
+      bytes = 0;
+    }
+    bytes += size;
+    groups.at(-1)!.push(entry);
+  }
+  return groups.map((group, part) => ({ catalog, part, parts: groups.length, entries: group }));
+}
+
+/** A signal of a catalog, with what its integers say. */
+export interface NamedSignal {
+  readonly definition: SignalDefinition;
+  readonly value: (count: number) => SignalValue;
+}
+
+/** What a receiver knows of the catalogs of one car. */
+export class Catalogs {
+  readonly #byHash = new Map<string, Map<number, NamedSignal>>();
+
+  /** Takes a part, in any order and any number of times. */
+  add({ catalog, entries }: Catalog): void {
+    const hash = hexOf(catalog);
+    const signals = this.#byHash.get(hash) ?? new Map<number, NamedSignal>();
+    this.#byHash.set(hash, signals);
+    for (const { number, ...definition } of entries) {
+      signals.set(number, { definition, value: valuesOf(definition) });
+    }
+  }
+
+  has(catalog: Uint8Array): boolean {
+    return this.#byHash.has(hexOf(catalog));
+  }
+
+  /** What a number of a catalog stands for; undefined when that part has not come. */
+  signal(catalog: Uint8Array, number: number): NamedSignal | undefined {
+    return this.#byHash.get(hexOf(catalog))?.get(number);
+  }
+}

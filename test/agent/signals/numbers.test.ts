@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { SignalNumbers } from '../../../agent/signals/numbers.ts';
+import type { SignalDefinition } from '../../../protocol/schema/catalog.ts';
+import { catalogHash } from '../../../protocol/signals/catalog.ts';
+import { hexOf } from '../../../protocol/signals/hash.ts';
+import { RecordedDisk } from '../../adapters/store/recorded-disk.ts';
+import { KeptMemory } from '../../rig/keeping.ts';
+import { MemoryLog } from '../../rig/log.ts';
+import { stride } from '../../rig/runs.ts';
+import { custom, type Published, receive, run } from './car.ts';
+
+const definition: fc.Arbitrary<SignalDefinition> = fc.record({
+  name: fc.constantFrom('Vehicle.A', 'Vehicle.B', 'Vehicle.C', 'Vehicle.D'),
+  kind: fc.constant('quantity' as const),
+  unit: fc.constantFrom('V', 'mV'),
+  resolution: fc.constantFrom(0.1, 0.01),
+});
+const profiles = fc.array(fc.uniqueArray(definition, { selector: ({ name }) => name, maxLength: 4 }), {
+  minLength: 2,
+  maxLength: 40,
+});
+
+function start(signals: readonly SignalDefinition[], memory: KeptMemory, now?: number): SignalNumbers {
+  const numbers = new SignalNumbers(signals, memory, new MemoryLog(), now);
+  memory.keep(() => numbers.states());
+  memory.commit();
+  return numbers;
+}
+
+test('whatever profiles come and go, a number never gets another meaning', () => {
+  fc.assert(
+    fc.property(profiles, (all) => {
+      const memory = new KeptMemory();
+      const meanings = new Map<number, string>();
+      for (const signals of all) {
+        const { numbers } = start(signals, memory);
+        expect(new Set(numbers).size).toBe(signals.length);
+        for (const [place, number] of numbers.entries()) {
+          const meaning = JSON.stringify(signals[place]);
+          expect(meanings.get(number) ?? meaning).toBe(meaning);
+          meanings.set(number, meaning);
+        }
+      }
+    }),
+  );
+});
+
+test('the same profile has the same numbers and the same catalog again after a restart and after another profile', () => {
+  const memory = new KeptMemory();
+  const first = [custom('Vehicle.A'), custom('Vehicle.B')];
+  const a = start(first, memory);
+  const again = start(first, memory);
+  start([custom('Vehicle.B', { unit: 'V' })], memory);
+  const back = start(first, memory);
+  expect([again.numbers, back.numbers]).toEqual([a.numbers, a.numbers]);
+  expect([hexOf(again.catalog), hexOf(back.catalog)]).toEqual([hexOf(a.catalog), hexOf(a.catalog)]);
+});
+
+test('the last sixteen catalogs are remembered whole, and no number of a forgotten one is used again', () => {
+  const memory = new KeptMemory();
+  const used = Array.from({ length: 20 }, (_, i) => {
+    const numbers = start([custom(`Vehicle.S${i}`), custom('Vehicle.Same')], memory);
+    return { hash: numbers.catalog, entries: numbers.entries };
+  });
+  const last = start([custom('Vehicle.S19'), custom('Vehicle.Same')], memory);
+  for (const { hash, entries } of used.slice(4)) {
+    expect(last.entriesOf(hash)).toEqual(entries);
+    expect(catalogHash(last.entriesOf(hash) ?? [])).toEqual(hash);
+  }
+  expect(last.entriesOf(used[3]?.hash as Uint8Array)).toBeUndefined();
+  const numbers = used.flatMap(({ entries }) => entries.map(({ number }) => number));
+  const { numbers: fresh } = start([custom('Vehicle.S0')], memory);
+  expect(numbers).not.toContain(fresh[0]);
+});
+
+test('of earlier catalogs those are announced that telemetry of their time may name', () => {
+  const memory = new KeptMemory();
+  start([custom('Vehicle.A')], memory, 1_000);
+  start([custom('Vehicle.B')], memory, 2_000);
+  const last = start([custom('Vehicle.C')], memory, 3_000);
+  const names = (oldest: number): string[] => [...last.earlier(oldest)].map(([entry]) => entry?.name ?? '');
+  expect(names(1_500)).toEqual(['Vehicle.A', 'Vehicle.B']);
+  expect(names(2_500)).toEqual(['Vehicle.B']);
+  expect(names(3_500)).toEqual([]);
+});
+
+test('after damage of the disk numbers go on beyond those that may have been lost', () => {
+  const memory = new KeptMemory();
+  start([custom('Vehicle.A')], memory);
+  const damaged = Object.assign(new KeptMemory(), { damaged: true });
+  for (const [key, value] of memory.kept) damaged.kept.set(key, value);
+  expect(start([custom('Vehicle.A'), custom('Vehicle.B')], damaged).numbers).toEqual([1, 2 + (1 << 14)]);
+});
+
+test('numbers that cannot be read are said and never used for anything else', () => {
+  const memory = new KeptMemory();
+  start([custom('Vehicle.A')], memory);
+  memory.kept.set('signals', { next: 'much' });
+  const log = new MemoryLog();
+  expect(new SignalNumbers([custom('Vehicle.B')], memory, log).numbers).toEqual([2]);
+  expect(log.lines.some(({ event }) => event === 'signals.numbers')).toBe(true);
+});
+
+/** The profile before and after: one signal stays, one gets another resolution, one goes and one comes. */
+const before = [custom('Vehicle.Same'), custom('Vehicle.Finer', { resolution: 0.5 }), custom('Vehicle.Gone')];
+const after = [custom('Vehicle.Finer', { resolution: 0.25 }), custom('Vehicle.New'), custom('Vehicle.Same')];
+
+async function drive(car: Awaited<ReturnType<typeof run>>, names: readonly string[], seconds: number): Promise<void> {
+  for (let i = 1; i <= seconds * 2; i++) {
+    car.give(Object.fromEntries(names.map((name) => [name, i])));
+    await car.pass(500);
+  }
+}
+
+test('a backlog of an earlier profile is read by the catalog it was recorded under', async () => {
+  const old = await run(before, { connected: false });
+  await drive(old, ['Vehicle.Same', 'Vehicle.Finer', 'Vehicle.Gone'], 20);
+  await old.pass(4_000);
+  await old.drop();
+  const files = old.disk.after(old.disk.moments, (most) => most);
+  const now = await run(after, { disk: new RecordedDisk(files), at: old.clock.now(), boot: 2 });
+  await drive(now, ['Vehicle.Same', 'Vehicle.Finer', 'Vehicle.New'], 10);
+  await now.pass(4_000);
+  const { readings, unknown, ambiguous, catalogs } = receive(now.published);
+  expect(unknown).toEqual([]);
+  expect(ambiguous).toEqual([]);
+  expect(catalogs.size).toBe(2);
+  const values = (name: string) => readings.get(name)?.map(([, value]) => value);
+  const counted = (to: number, step: number) => Array.from({ length: to }, (_, i) => (i + 1) * step);
+  expect(values('Vehicle.Gone')).toEqual(counted(40, 1));
+  expect(values('Vehicle.New')).toEqual(counted(20, 1));
+  expect(values('Vehicle.Finer')).toEqual([...counted(40, 0.5), ...counted(20, 0.25)]);
+  expect(values('Vehicle.Same')).toEqual([...counted(40, 1), ...counted(20, 1)]);
+  // Each catalog came before the first telemetry that names it.
+  const seen = new Set<number>();
+  for (const { message } of now.published) {
+    if (message.kind === 'catalog') for (const { number } of message.body.entries) seen.add(number);
+    if (message.kind === 'telemetry' && message.body.signals !== undefined) expect(seen.size).toBeGreaterThan(0);
+  }
+  await now.drop();
+});
+
+test('at whatever moment the power fails, no number that was published gets another meaning', {
+  timeout: 600_000,
+}, async () => {
+  const first = await run(before);
+  await drive(first, ['Vehicle.Same', 'Vehicle.Finer', 'Vehicle.Gone'], 5);
+  await first.drop();
+  const { disk } = first;
+  let cuts = 0;
+  for (let moment = 0; moment <= disk.moments; moment += stride(3)) {
+    for (const choose of [(): number => 0, (most: number): number => most]) {
+      const cut = new RecordedDisk(disk.after(moment, choose));
+      const second = await run(after, { disk: cut, at: first.clock.now(), boot: 2 });
+      await drive(second, ['Vehicle.Same', 'Vehicle.Finer', 'Vehicle.New'], 3);
+      await second.pass(3_000);
+      await second.drop();
+      const known: Published[] = first.published.filter((one) => one.moment <= moment);
+      const { ambiguous, unknown, readings } = receive([...known, ...second.published]);
+      expect([ambiguous, unknown], `at moment ${moment}`).toEqual([[], []]);
+      expect(readings.get('Vehicle.New')?.map(([, value]) => value)).toEqual([1, 2, 3, 4, 5, 6]);
+      cuts++;
+    }
+  }
+  expect(cuts).toBeGreaterThan(20);
+});

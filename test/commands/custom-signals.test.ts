@@ -1,0 +1,242 @@
+/** Custom signals of a profile, from a log to what a receiver reads. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { vigie } from '../rig/bench.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'vigie-custom-signals-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const file = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+
+/** A car of 25 messages with eight signals each; numbers of all sorts, flags and enumerations. */
+const MESSAGES = 25;
+const steps = [1, 0.1, 0.25, 0.001, 2, 0.5, -0.1, 1];
+const offsets = [0, -40, 0, 0.5, 100, 0, 0, 0];
+
+function dbc(): string {
+  const lines = ['VERSION ""', 'BU_: ECU'];
+  const tables: string[] = [];
+  for (let m = 0; m < MESSAGES; m++) {
+    lines.push(`BO_ ${256 + m} M${m}: 8 ECU`);
+    for (let s = 0; s < 8; s++) {
+      const sign = s === 3 ? '-' : '+';
+      // The last byte has a flag, an enumeration and a number of five bits.
+      const place = s < 6 ? `${s * 8}|8` : s === 6 ? '48|8' : m % 2 === 0 ? '56|1' : '56|2';
+      const unit = s === 7 ? '' : 'V';
+      const [step, offset] = s === 7 ? [1, 0] : [steps[s], offsets[s]];
+      lines.push(` SG_ S${s} : ${place}@1${sign} (${step},${offset}) [0|0] "${unit}" ECU`);
+      if (s === 7 && m % 2 === 1) tables.push(`VAL_ ${256 + m} S7 0 "Off" 1 "On" 2 "Fault" ;`);
+    }
+  }
+  return `${[...lines, ...tables].join('\n')}\n`;
+}
+
+/** Frames at odd moments, some of them repeated; the numbers walk, so that dead-bands matter. */
+function drive(): string {
+  let state = 12345;
+  const random = (most: number): number => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+    return (state >>> 8) % most;
+  };
+  const payloads = Array.from({ length: MESSAGES }, () => Array.from({ length: 8 }, () => random(256)));
+  const lines: string[] = [];
+  let at = 1_700_000_000_000_000;
+  for (let i = 0; i < 12_000; i++) {
+    at += 100 + random(4_000);
+    const m = random(MESSAGES);
+    const payload = payloads[m] as number[];
+    if (random(4) > 0) {
+      const byte = random(8);
+      payload[byte] = ((payload[byte] as number) + random(9) - 4) & 0xff;
+    }
+    const hex = payload.map((byte) => byte.toString(16).padStart(2, '0').toUpperCase()).join('');
+    lines.push(`(${(at / 1e6).toFixed(6)}) can0 ${(256 + m).toString(16).toUpperCase()}#${hex}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+const head = 'profile: 1\nname: custom\nbuses:\n  - { name: can, dbc: [car.dbc] }\nstatus: {}\n';
+
+type Value = number | string | boolean;
+type Series = [at: number, value: Value][];
+
+interface Line {
+  readonly topic: string;
+  readonly body: {
+    readonly series?: unknown[];
+    readonly catalog?: string;
+    readonly signals?: readonly { name: string; unit?: string; at: number[]; values: Value[] }[];
+    readonly entries?: readonly { number: number; name: string }[];
+  };
+}
+
+const parsed = <T>(text: string): T[] =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as T);
+
+/** What a receiver has of each signal, in the order in which it came. */
+function received(text: string): Map<string, Series> {
+  const all = new Map<string, Series>();
+  for (const { body } of parsed<Line>(text)) {
+    if (body.series === undefined) continue;
+    for (const { name, at, values } of body.signals ?? []) {
+      const series = all.get(name) ?? [];
+      all.set(name, series);
+      for (const [i, value] of values.entries()) series.push([at[i] as number, value]);
+    }
+  }
+  return all;
+}
+
+/** What the decoder of `vigie decode` says of each signal: every reading, repeated ones too. */
+async function decoded(log: string): Promise<Map<string, Series>> {
+  const { stdout, status, stderr } = await vigie('decode', log, '--dbc', join(folder, 'car.dbc'), '--choices');
+  expect(status, stderr).toBe(0);
+  const all = new Map<string, Series>();
+  for (const { t, message, signals } of parsed<{ t: number; message: string; signals: Record<string, Value> }>(
+    stdout,
+  )) {
+    for (const [signal, value] of Object.entries(signals)) {
+      const name = `Vehicle.${message}.${signal}`;
+      const flag = signal === 'S7' && Number(message.slice(1)) % 2 === 0;
+      const series = all.get(name) ?? [];
+      all.set(name, series);
+      series.push([t, flag ? value === 1 : typeof value === 'number' ? value + 0 : value]);
+    }
+  }
+  return all;
+}
+
+const wildcards = (rule: string): string =>
+  Array.from({ length: MESSAGES }, (_, m) => `  Vehicle.M${m}.*: { signal: M${m}.*, ${rule} }\n`).join('');
+
+test('without interval and dead-band every change of 200 signals arrives with the value that decode prints', async () => {
+  file('car.dbc', dbc());
+  const log = file('drive.log', drive());
+  const profile = file('every.yaml', `${head}signals:\n${wildcards('interval: 0, heartbeat: 1h')}`);
+  const { stdout, stderr, status } = await vigie('replay', log, '--profile', profile);
+  expect(status, stderr).toBe(0);
+  const found = received(stdout);
+  expect(found.size).toBe(200);
+  for (const [name, readings] of await decoded(log)) {
+    const changes = readings.filter(([, value], i) => i === 0 || value !== readings[i - 1]?.[1]);
+    expect(found.get(name), name).toEqual(changes.map(([at, value]) => [Math.round(at), value]));
+  }
+  // Its catalog came before, with units.
+  const lines = parsed<Line>(stdout);
+  const catalog = lines.findIndex(({ body }) => body.entries !== undefined);
+  const first = lines.findIndex(({ body }) => body.signals !== undefined);
+  expect(catalog).toBeLessThan(first);
+  expect(lines[catalog]?.topic).toBe(`vigie/1/VF3REPLAY00000001/up/catalog-${lines[first]?.body.catalog}-0`);
+  const units = new Set(lines[first]?.body.signals?.map(({ name, unit }) => `${name.endsWith('S7')} ${unit}`));
+  expect([...units].sort()).toEqual(['false V', 'true undefined']);
+});
+
+/** The rules of telemetry a second time, reading by reading; numbers are compared in thousandths, without fractions. */
+function naive(readings: Series, rule: { interval: number; band: number; heartbeat: number }, end: number): Series {
+  const out: Series = [];
+  let last: [at: number, value: Value] | undefined;
+  let held: [at: number, value: Value] | undefined;
+  let present: [at: number, value: Value] | undefined;
+  const put = (at: number, value: Value): void => {
+    last = [Math.round(at), value];
+    held = undefined;
+    out.push(last);
+  };
+  const tick = (now: number): void => {
+    if (held !== undefined && last !== undefined && now - last[0] >= rule.interval) put(...held);
+    if (last === undefined || present === undefined) return;
+    if (now - last[0] >= rule.heartbeat && present[0] > last[0]) put(now, present[1]);
+  };
+  let second = Math.ceil((readings[0]?.[0] ?? 0) / 1000) * 1000;
+  for (const [at, value] of [...readings, [end, undefined] as const]) {
+    for (; second <= at; second += 1000) tick(second);
+    if (value === undefined) break;
+    const before = present?.[1];
+    present = [at, value];
+    if (value === before) continue;
+    const moved =
+      typeof value === 'number' && typeof last?.[1] === 'number'
+        ? Math.abs(Math.round(value * 1000) - Math.round(last[1] * 1000)) >= rule.band * 1000
+        : true;
+    if (!moved) held = undefined;
+    else if (last === undefined || at - last[0] >= rule.interval) put(at, value);
+    else held = [Math.round(at), value];
+  }
+  if (held !== undefined) out.push(held);
+  return out;
+}
+
+test('with interval, dead-band and heartbeat 200 signals arrive as a naive recorder records them', async () => {
+  file('car.dbc', dbc());
+  const log = file('drive.log', drive());
+  const profile = file('rules.yaml', `${head}signals:\n${wildcards('interval: 1500ms, deadBand: 0.3, heartbeat: 4s')}`);
+  const { stdout, stderr, status } = await vigie('replay', log, '--profile', profile);
+  expect(status, stderr).toBe(0);
+  const found = received(stdout);
+  const readings = await decoded(log);
+  const end = Math.max(...[...readings.values()].map((series) => series.at(-1)?.[0] ?? 0));
+  expect(found.size).toBe(200);
+  for (const [name, series] of readings) {
+    // Names have no dead-band, nor have numbers that stand among them.
+    const band = name.endsWith('S7') && !name.match(/M\d*[02468]\./) ? 0 : 0.3;
+    expect(found.get(name), name).toEqual(naive(series, { interval: 1500, band, heartbeat: 4000 }, end));
+  }
+});
+
+const floating = 'BO_ 900 F: 8 ECU\n SG_ Torque : 0|32@1- (1,0) [0|0] "Nm" ECU\nSIG_VALTYPE_ 900 Torque : 1;\n';
+
+/** Line and message of each finding, and its fix. */
+async function findings(name: string, entries: string): Promise<string[]> {
+  file('car.dbc', `${dbc()}${floating}`);
+  const { stdout, status } = await vigie('check', '--profile', file(name, `${head}signals:\n${entries}`));
+  expect(status).toBe(2);
+  return parsed<{ line: number; message: string; fix?: string }>(stdout).map(
+    ({ line, message, fix }) => `${line - 6}: ${message}${fix === undefined ? '' : ` (${fix})`}`,
+  );
+}
+
+test('check says what is wrong with the form of each custom signal', async () => {
+  const entries = `  Vehicle.A.*: { signal: M0.S1 }
+  Vehicle.B: { signal: M0.* }
+  Vehicle.C: { signal: M0.S0, resolution: 0 }
+  Vehicle.D: { signal: M1.S7, kind: enumeration, unit: V }
+  Vehicle.E: { signal: M0.S0, while: { path: kinetic.speed, atLeast: 1 } }
+  Vehicle..F: { signal: M3.S1 }
+`;
+  expect(await findings('form.yaml', entries)).toEqual([
+    '1: a name ends with .* when the signal is MESSAGE.*, and not otherwise (write M0.*, or a name without *)',
+    '2: a name ends with .* when the signal is MESSAGE.*, and not otherwise (write Vehicle.B.*)',
+    '3: resolution must be a number, more than 0, not 0',
+    '4: an enumeration has no unit (remove it)',
+    '5: nothing under status gives kinetic.speed a value: the signal would never be recorded (add it to status)',
+    '6: "Vehicle..F" must be a name such as Vehicle.Cabin.Lights',
+  ]);
+});
+
+test('check names the signals and messages that were meant, names that are given twice, and numbers without a step', async () => {
+  const entries = `  Vehicle.A: { signal: M1.S9 }
+  Vehicle.B: { signal: MM1.S1 }
+  Vehicle.C.*: { signal: MM1.* }
+  Vehicle.D: { signal: F.Torque }
+  Vehicle.M.*: { signal: M2.* }
+  Vehicle.M.S1: { signal: M3.S1 }
+`;
+  expect(await findings('names.yaml', entries)).toEqual([
+    expect.stringMatching(/^1: message M1 has no signal S9 \(did you mean S\d/),
+    expect.stringMatching(/^2: no network description has a message MM1 \(did you mean M1/),
+    expect.stringMatching(/^3: no network description has a message MM1 \(did you mean M1/),
+    '4: Vehicle.D is a floating-point number, which has no step of its own (add resolution: the smallest step that matters, in the unit)',
+    '6: Vehicle.M.S1 is a signal already, in line 11 (give one another name)',
+  ]);
+});
