@@ -10,7 +10,7 @@ import { packageFolder } from './registry.ts';
 import { type PackageTarget, runner } from './targets.ts';
 
 /** Reports the step that begins. */
-export type Progress = (step: string) => void;
+type Progress = (step: string) => void;
 
 /**
  * Makes the executable of a target. The same sources give the same bytes.

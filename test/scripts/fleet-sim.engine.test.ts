@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runFleet } from '../../scripts/fleet-sim/fleet.ts';
+import { runFleet } from '../../scripts/scenarios/fleet.ts';
 import { MosquittoRig } from '../rig/mosquitto.ts';
 import { describePeer } from '../rig/peers.ts';
 

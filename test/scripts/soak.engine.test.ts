@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runSoak } from '../../scripts/soak/soak.ts';
+import { runSoak } from '../../scripts/scenarios/failing-way.ts';
 import { describePeer } from '../rig/peers.ts';
 
 describePeer('mosquitto', 'a soak of minutes', () => {

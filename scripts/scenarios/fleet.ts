@@ -1,11 +1,10 @@
 /** A fleet at a broker: connects, drives, and counts what came of every number. */
 import { setTimeout as until } from 'node:timers/promises';
 import { CloudClient } from '../../adapters/mqtt/index.ts';
-import type { Log } from '../../agent/ports.ts';
 import { upFilter } from '../../protocol/topics.ts';
-import { LightCar } from './car.ts';
 import { type Cost, costOf } from './cost.ts';
-import { type Departure, recordDrive } from './drive.ts';
+import { type Departure, recordDrive, silent } from './drive.ts';
+import { LightCar } from './light-car.ts';
 
 export interface FleetOptions {
   readonly url: string;
@@ -41,8 +40,6 @@ export interface FleetReport {
   readonly duplicates: number;
   readonly lost: number;
 }
-
-const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /**
  * What came of every message of every car. All cars drive the same drive, so a message is known by its bytes, in which

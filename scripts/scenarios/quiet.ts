@@ -4,8 +4,9 @@
  * has 30 or more calls a minute beside those for the keep-alive. The test suite has a short form.
  */
 import { setTimeout as until } from 'node:timers/promises';
-import { QuietUnit } from '../test/rig/quiet-unit.ts';
-import { Strace, type SystemCall, wakeUpsOf } from '../test/rig/strace.ts';
+import { QuietUnit } from '../../test/rig/quiet-unit.ts';
+import { Strace, type SystemCall, wakeUpsOf } from '../../test/rig/strace.ts';
+import type { RunnableScenario } from './scenario.ts';
 
 /** Calls a minute that a sleeping unit may make beside the keep-alive. */
 const MOST = 30;
@@ -16,36 +17,34 @@ const MINUTE = 60;
  */
 const SETTLING = 5;
 
-const seconds = Number(process.argv[2] ?? MINUTE);
-if (!(seconds > 0)) {
-  console.error(`${process.argv[2]} is no number of seconds; write e.g. npm run quiet 300`);
-  process.exit(2);
-}
-const unit = await QuietUnit.start({ keepalive: '60s', standbyFor: '3s' });
-let failed = false;
-try {
-  unit.talk(12_345);
-  await unit.presence.take((word) => word === 'asleep');
-  const strace = await Strace.attach(unit.pid);
-  let from = 0;
-  for (let minute = 1; minute <= SETTLING; minute++) {
-    await until(MINUTE * 1000);
-    console.log(`minute ${minute} asleep: ${strace.calls.all.length - from} system calls`);
-    from = strace.calls.all.length;
-  }
-  await until(seconds * 1000);
-  await strace.detach();
-  failed = !judge(strace.calls.all.slice(from));
-} finally {
-  await unit.close();
-}
-if (failed) {
-  console.error(unit.output);
-  process.exitCode = 1;
-}
+export const quiet: RunnableScenario<{ readonly seconds: number }> = {
+  options: { seconds: MINUTE },
+  argument: 'seconds',
+  async run({ seconds }) {
+    const unit = await QuietUnit.start({ keepalive: '60s', standbyFor: '3s' });
+    let failed = false;
+    try {
+      unit.talk(12_345);
+      await unit.presence.take((word) => word === 'asleep');
+      const strace = await Strace.attach(unit.pid);
+      let from = 0;
+      for (let minute = 1; minute <= SETTLING; minute++) {
+        await until(MINUTE * 1000);
+        console.log(`minute ${minute} asleep: ${strace.calls.all.length - from} system calls`);
+        from = strace.calls.all.length;
+      }
+      await until(seconds * 1000);
+      await strace.detach();
+      failed = !judge(unit.pid, seconds, strace.calls.all.slice(from));
+    } finally {
+      await unit.close();
+    }
+    return failed ? [unit.output] : [];
+  },
+};
 
-function judge(calls: readonly SystemCall[]): boolean {
-  const wakeUps = wakeUpsOf(unit.pid, calls);
+function judge(pid: number, seconds: number, calls: readonly SystemCall[]): boolean {
+  const wakeUps = wakeUpsOf(pid, calls);
   const kept = new Set(wakeUps.filter(({ keepAlive }) => keepAlive).flatMap(({ calls: made }) => made));
   const table = new Map<string, { calls: number; 'for the keep-alive': number }>();
   for (const call of calls) {

@@ -7,22 +7,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as until } from 'node:timers/promises';
-import { DbcCodec } from '../../adapters/can/dbc/index.ts';
 import { CloudClient, type LinkCounts, MqttLink } from '../../adapters/mqtt/index.ts';
 import { timeOfDay } from '../../adapters/simulated/day-scenario.ts';
-import { SimulatedCar } from '../../adapters/simulated/index.ts';
 import { openStore } from '../../adapters/store/index.ts';
-import { Agent } from '../../agent/agent.ts';
-import type { Log } from '../../agent/ports.ts';
-import { emptyLedger } from '../../agent/remotes/ledger.ts';
-import { deflate } from '../../assembly/deflate.ts';
-import { decoderFor, loadVehicle } from '../../assembly/vehicle.ts';
-import { agentSettings } from '../../protocol/settings.ts';
 import { upFilter } from '../../protocol/topics.ts';
 import { VirtualClock } from '../../test/rig/clock.ts';
 import { MosquittoRig } from '../../test/rig/mosquitto.ts';
 import { Relay } from '../../test/rig/relay.ts';
 import { Account } from './account.ts';
+import { silent, startDrive } from './drive.ts';
 import { type Trouble, troubles } from './trouble.ts';
 
 export interface SoakOptions {
@@ -68,7 +61,6 @@ const VIN = 'VF3VGEBENCH000001';
 const STEP = 200;
 /** Midnight of the day, UTC ms. */
 const MIDNIGHT = Date.UTC(2026, 2, 10);
-const quiet: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** Runs it to its end, and until everything that waited has been handed over. */
 export async function runSoak(options: SoakOptions): Promise<SoakReport> {
@@ -90,43 +82,22 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
 
   const startAt = timeOfDay(options.from);
   const clock = new VirtualClock(MIDNIGHT + startAt);
-  const vehicle = loadVehicle('bench');
-  const car = new SimulatedCar({ clock, codec: new DbcCodec(vehicle.databases), scenario: 'day', startAt, seed });
   const store = await openStore(join(data, 'outbox'), { now: () => clock.now() });
   const link = new MqttLink({
     url: relay.url,
     vin: VIN,
-    log: quiet,
+    log: silent,
     keepalive: 1,
     backoff: { first: 1000 / speed, longest: 60_000 / speed },
     connectTimeout: 1000,
   });
-  const agent = new Agent(
-    vehicle.profile,
+  const { agent, park } = await startDrive(
     {
-      clock,
-      log: quiet,
-      link,
-      store: account.noting(store.outbox),
-      memory: store.memory,
-      records: store.records,
-      deflate,
-      actuator: { actions: new Set(), actuate: async () => undefined },
-      verifier: { key: () => undefined, verify: () => false },
-      ledger: { data: emptyLedger, write: async () => undefined },
+      ...{ clock, vin: VIN, scenario: 'day', startAt, seed, link, limit, window: () => link.window },
+      ...{ store: account.noting(store.outbox), memory: store.memory, records: store.records },
     },
-    {
-      vin: VIN,
-      version: '1',
-      boot: 1,
-      settings: agentSettings({ outbox: { limit } }),
-      quality: () => 'gnss',
-      window: () => link.window,
-    },
+    (started) => link.open(started),
   );
-  agent.start();
-  link.open(agent);
-  await car.start(agent.intake(() => decoderFor(vehicle, agent.wanted, car.buses)));
 
   const planned = troubles({ seed, length, every: options.every, outage: options.outage });
   const way = new Way(relay, broker);
@@ -149,7 +120,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     await (ahead > 1 ? until(ahead) : new Promise((resolve) => setImmediate(resolve)));
   }
   await way.pass(Number.POSITIVE_INFINITY);
-  await car.stop();
+  await park();
 
   // The rest of the day is over: what waits goes out over a way without troubles.
   const passing = setInterval(() => clock.advance(STEP), STEP / speed);
