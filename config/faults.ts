@@ -1,6 +1,7 @@
 /** Turns what a generated validator found into findings: the line, a sentence, and what to do. */
 
 import { suggestion } from '../protocol/nearest.ts';
+import { partAt } from '../protocol/schema/walk.ts';
 import { type Findings, pointer } from './findings.ts';
 import { presentName } from './renamed.ts';
 import type { SchemaFault, Validator } from './validator.ts';
@@ -145,14 +146,10 @@ function schemaOf({ instancePath, propertyName }: SchemaFault, data: unknown, sc
   let value = data;
   for (const escaped of instancePath.split('/').slice(1)) {
     const step = unescaped(escaped);
-    found = Array.isArray(value) ? found?.items : (own(found?.properties, step) ?? found?.additionalProperties);
+    found = partAt(found, value, step);
     value = (value as Record<string, unknown> | null | undefined)?.[step];
   }
   return (propertyName === undefined ? found : found?.propertyNames) ?? {};
-}
-
-function own<T>(members: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
-  return members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined;
 }
 
 function valueAt(data: unknown, at: string): unknown {

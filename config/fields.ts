@@ -7,6 +7,7 @@
 import type { TProperties, TSchema, TUnsafe } from 'typebox';
 import * as Type from 'typebox';
 import { DAY } from '../protocol/calendar.ts';
+import { withoutWords } from '../protocol/schema/walk.ts';
 
 /** Member names that become keys of objects and parts of topics. */
 export const NAME = '^[A-Za-z][A-Za-z0-9_-]{0,63}$';
@@ -99,15 +100,9 @@ export function format(version: number, description: string): TUnsafe<number> {
   return Type.Unsafe({ type: 'integer', const: version, description, 'x-expected': `${version}` });
 }
 
+const forPeople: ReadonlySet<string> = new Set(['description', 'x-expected']);
+
 /** A schema without the words for people: all that a validator needs. */
 export function bare(schema: object): object {
-  const words = new Set(['description', 'x-expected']);
-  const strip = (part: unknown, names: boolean): unknown => {
-    if (Array.isArray(part)) return part.map((item) => strip(item, false));
-    if (typeof part !== 'object' || part === null) return part;
-    // Under `properties` the keys are members' names, of which one may be called `description`.
-    const kept = Object.entries(part).filter(([key]) => names || !words.has(key));
-    return Object.fromEntries(kept.map(([key, value]) => [key, strip(value, !names && key === 'properties')]));
-  };
-  return strip(schema, false) as object;
+  return withoutWords(schema, forPeople);
 }

@@ -1,5 +1,6 @@
 /** Moments inside a value, found by its schema. */
 import type { SchemaNode, TSchema } from './schema/fields.ts';
+import { mapValue } from './schema/walk.ts';
 
 /** A copy of `value`, which follows `schema`, with every instant that is not after `latest` moved by `by` ms. */
 export function shiftInstants<T>(schema: TSchema, value: T, by: number, latest = Number.POSITIVE_INFINITY): T {
@@ -10,12 +11,7 @@ export function shiftInstants<T>(schema: TSchema, value: T, by: number, latest =
 function shift(node: SchemaNode | undefined, value: unknown, move: (at: number) => number): unknown {
   if (node === undefined || value === undefined) return value;
   if (node['x-instant'] === true) return move(value as number);
-  if (Array.isArray(value)) {
-    return value.map((item, index) => shift(node.items ?? node.prefixItems?.[index], item, move));
-  }
-  if (node.properties === undefined || typeof value !== 'object' || value === null) return value;
-  const { properties } = node;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, shift(properties[name], member, move)]),
-  );
+  if (typeof value !== 'object' || value === null) return value;
+  if (!Array.isArray(value) && node.properties === undefined) return value;
+  return mapValue(node, value, (part, member) => shift(part, member, move));
 }

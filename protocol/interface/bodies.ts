@@ -1,4 +1,5 @@
 /** Checks the body of a request, as its operation declares it. */
+
 import {
   fleetCallback,
   fleetMonitor,
@@ -9,6 +10,7 @@ import {
   userRemote,
 } from '../generated/requests.js';
 import { malformed } from '../schema/monitor/input.ts';
+import { mapValue } from '../schema/walk.ts';
 import type { Operation, RequestName } from './operation.ts';
 import type { JsonSchema } from './schemas/json.ts';
 import type { BodyFault, BodyValidator } from './validator.ts';
@@ -53,27 +55,23 @@ export function declaredMembers(operation: Operation, body: unknown): unknown {
   return operation.body === undefined ? body : declared(operation.body, body);
 }
 
-function declared({ properties, items }: JsonSchema, value: unknown): unknown {
-  if (Array.isArray(value)) return items === undefined ? value : value.map((entry) => declared(items, entry));
-  if (typeof value !== 'object' || value === null || properties === undefined) return value;
-  const known = Object.entries(properties).filter(([name]) => Object.hasOwn(value, name));
-  const given = value as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(known.map(([name, member]) => [name, declared(member, given[name])]));
+function declared(schema: JsonSchema, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const { properties, items } = schema;
+  if ((Array.isArray(value) ? items : properties) === undefined) return value;
+  const known = Object.entries(value).filter(([name]) => Object.hasOwn(properties ?? {}, name));
+  const given = Array.isArray(value) ? value : Object.fromEntries(known);
+  return mapValue(schema, given, (part, member) => (part === undefined ? member : declared(part, member)));
 }
 
 function collect(schema: JsonSchema, value: unknown, path: string, found: string[]): void {
-  if (Array.isArray(value)) {
-    for (const [index, entry] of value.entries()) collect(schema.items ?? {}, entry, `${path}[${index}]`, found);
-    return;
-  }
   if (typeof value !== 'object' || value === null) return;
-  for (const [name, member] of Object.entries(value)) {
-    const known = Object.hasOwn(schema.properties ?? {}, name) ? schema.properties?.[name] : undefined;
-    if (known === undefined) continue;
-    const where = path === '' ? name : `${path}.${name}`;
-    if (known.deprecated === true) found.push(where);
-    collect(known, member, where, found);
-  }
+  mapValue(schema, value, (part, member, key) => {
+    if (part === undefined) return;
+    const where = typeof key === 'number' ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`;
+    if (part.deprecated === true && typeof key === 'string') found.push(where);
+    collect(part, member, where, found);
+  });
 }
 
 function withoutNulls(value: unknown, depth: number): unknown {

@@ -65,3 +65,31 @@ test('kinds of command, and their actions, are listed in the table of kinds alon
   });
   expect(lists).toEqual([]);
 });
+
+/** Files that go through the members of a schema. */
+function schemaWalks(files: readonly (readonly [path: string, text: string])[]): string[] {
+  return files.filter(([, text]) => /Object\.(entries|values)\(\w*\.?properties\b/.test(text)).map(([path]) => path);
+}
+
+test('a way through a schema is found', () => {
+  const files = [
+    ['a.ts', 'Object.entries(properties ?? {})'],
+    ['b.ts', 'Object.values(schema.properties ?? {})'],
+    ['c.ts', 'const { properties } = feature;'],
+  ] as const;
+  expect(schemaWalks(files)).toEqual(['a.ts', 'b.ts']);
+});
+
+test('schemas are walked by the functions of one file, and compiled by those that are named', () => {
+  const files = rooms.flatMap(sources).map((path) => [path, readFileSync(join(root, path), 'utf8')] as const);
+  expect(schemaWalks(files).toSorted()).toEqual([
+    // `walk.ts` walks; the others make something else of a schema: a codec, a writer, JSON Schema, slots, lines of a page.
+    'protocol/cbor/annotations.ts',
+    'protocol/interface/json/writer.ts',
+    'protocol/interface/schemas/derive.ts',
+    'protocol/interface/schemas/json.ts',
+    'protocol/schema/walk.ts',
+    'protocol/slot-plan.ts',
+    'scripts/inspect-lines.ts',
+  ]);
+});

@@ -1,4 +1,5 @@
 /** Gives schemas with a title a place of their own in a document, to which the others refer. */
+import { mapParts, partsOf } from '../../schema/walk.ts';
 import type { Side } from '../operation.ts';
 import type { JsonSchema } from './json.ts';
 
@@ -19,13 +20,7 @@ export class Components {
 
   /** Takes in a schema of one side and all that it has in it; to be done for every schema before any is used. */
   add(schema: JsonSchema, side: Side): void {
-    for (const child of [
-      ...Object.values(schema.properties ?? {}),
-      ...(schema.items === undefined ? [] : [schema.items]),
-      ...(schema.anyOf ?? []),
-    ]) {
-      this.add(child, side);
-    }
+    for (const part of partsOf(schema)) this.add(part, side);
     const { title } = schema;
     if (title === undefined) return;
     const content = contentOf(schema);
@@ -56,14 +51,7 @@ export class Components {
   }
 
   #inline(schema: JsonSchema, side: Side): object {
-    const { properties, items, anyOf, ...rest } = schema;
-    const members = Object.entries(properties ?? {}).map(([name, member]) => [name, this.use(member, side)]);
-    return {
-      ...rest,
-      ...(properties === undefined ? {} : { properties: Object.fromEntries(members) }),
-      ...(items === undefined ? {} : { items: this.use(items, side) }),
-      ...(anyOf === undefined ? {} : { anyOf: anyOf.map((one) => this.use(one, side)) }),
-    };
+    return mapParts(schema, (part) => this.use(part, side) as JsonSchema);
   }
 
   #name(schema: JsonSchema, title: string, side: Side): string {

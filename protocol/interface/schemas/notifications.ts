@@ -1,8 +1,10 @@
 /** Bodies of notifications: what they have in them is what the HTTP interface answers for the same thing, without links. */
+
 import { failureCauses } from '../../errors.ts';
 import { dataNames } from '../../schema/monitor/data.ts';
 import { type ExtensionType, extensionTypes } from '../../schema/monitor/extensions.ts';
 import { remoteStatuses } from '../../schema/remote.ts';
+import { mapParts, partsOf } from '../../schema/walk.ts';
 import type { Side } from '../operation.ts';
 import { remoteTypesOf } from './delivery.ts';
 import { array, boolean, dateTime, type JsonSchema, object, string, without } from './json.ts';
@@ -164,18 +166,9 @@ const typed = (type: string, body: JsonSchema): JsonSchema =>
 
 /** The schema of an answer without links and what is embedded, under a title of its own where that changes it. */
 function unlinked(schema: JsonSchema): JsonSchema {
-  const { properties, items } = schema;
-  const bare = properties === undefined ? schema : without(schema, '_links', '_embedded');
-  const members = Object.entries(bare.properties ?? {}).map(([name, member]) => [name, unlinked(member)] as const);
-  const changed =
-    Object.keys(bare.properties ?? {}).length !== Object.keys(properties ?? {}).length ||
-    members.some(([name, member]) => member !== properties?.[name]);
-  const entry = items === undefined ? undefined : unlinked(items);
-  if (!changed && entry === items) return schema;
-  return {
-    ...bare,
-    ...(schema.title === undefined ? {} : { title: `Notified${schema.title}` }),
-    ...(properties === undefined ? {} : { properties: Object.fromEntries(members) }),
-    ...(entry === undefined ? {} : { items: entry }),
-  };
+  const bare = schema.properties === undefined ? schema : without(schema, '_links', '_embedded');
+  const changed = mapParts(bare, unlinked);
+  const [before, after] = [partsOf(schema), partsOf(changed)];
+  if (before.length === after.length && before.every((part, index) => part === after[index])) return schema;
+  return { ...changed, ...(schema.title === undefined ? {} : { title: `Notified${schema.title}` }) };
 }

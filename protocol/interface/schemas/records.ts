@@ -1,9 +1,11 @@
 /** Alerts, collisions, maintenance, alarms and thefts as answers. */
+
 import { alarmRecordSchema } from '../../schema/alarm.ts';
 import { alertSchema } from '../../schema/alert.ts';
 import { collisionSchema } from '../../schema/collision.ts';
 import { maintenanceSchema } from '../../schema/maintenance.ts';
 import { theftSchema } from '../../schema/theft.ts';
+import { mapParts } from '../../schema/walk.ts';
 import type { Side } from '../operation.ts';
 import { derived } from './derive.ts';
 import { link, links } from './hal.ts';
@@ -14,11 +16,10 @@ export const vin = string('Vehicle identification number. ISO 3779.', { maxLengt
 
 /** Every position of a record is that of the side. */
 function placed(schema: JsonSchema, side: Side): JsonSchema {
-  const properties = Object.entries(schema.properties ?? {}).map(([name, member]) => [
-    name,
-    member.title === 'Position' ? position(side) : member.title === 'AlarmTrigger' ? placed(member, side) : member,
-  ]);
-  return { ...schema, properties: Object.fromEntries(properties) };
+  return mapParts(schema, (member) => {
+    if (member.title === 'Position') return position(side);
+    return member.title === 'AlarmTrigger' ? placed(member, side) : member;
+  });
 }
 
 /** The record with its links and, on the fleet side, the VIN of its car. */

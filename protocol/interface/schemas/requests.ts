@@ -1,4 +1,5 @@
 import { remoteKinds } from '../../remote/table.ts';
+import { mapMembers, withoutWords } from '../../schema/walk.ts';
 import type { RequestName } from '../operation.ts';
 import { callbackSubscribe } from './callback.ts';
 import type { JsonSchema } from './json.ts';
@@ -33,11 +34,11 @@ export function checkedBody(name: RequestName): object {
   const schema = requestBody(name);
   if (!name.endsWith('Remote')) return name === 'statusSetter' ? bare(schema) : outline(schema);
   const { properties = {} } = outline(schema);
-  const members = Object.entries(properties).map(([member, known]) => {
+  const members = mapMembers(properties, (known, member) => {
     const title = schema.properties?.[member]?.title;
-    return [member, title !== undefined && commandTitles().has(title) ? { $ref: title } : known];
+    return title !== undefined && commandTitles().has(title) ? { $ref: title } : known;
   });
-  return { type: 'object', properties: Object.fromEntries(members) };
+  return { type: 'object', properties: members };
 }
 
 /** Bodies of commands by title. */
@@ -57,19 +58,10 @@ function commandTitles(): ReadonlySet<string | undefined> {
 }
 
 function outline({ required = [], properties = {} }: JsonSchema): JsonSchema {
-  const members = Object.entries(properties).map(([name, { type = '' }]) => [name, { type }]);
-  return { type: 'object', required, properties: Object.fromEntries(members) };
+  return { type: 'object', required, properties: mapMembers(properties, ({ type = '' }) => ({ type })) };
 }
 
 const words: ReadonlySet<string> = new Set(['title', 'description', 'default', 'deprecated']);
 
 /** Without what a validator does not need. */
-function bare({ properties, items, ...schema }: JsonSchema): JsonSchema {
-  const kept = Object.entries(schema).filter(([word]) => !words.has(word));
-  const members = Object.entries(properties ?? {}).map(([name, member]) => [name, bare(member)]);
-  return {
-    ...Object.fromEntries(kept),
-    ...(properties === undefined ? {} : { properties: Object.fromEntries(members) }),
-    ...(items === undefined ? {} : { items: bare(items) }),
-  };
-}
+const bare = (schema: JsonSchema): JsonSchema => withoutWords(schema, words);
