@@ -77,7 +77,10 @@ function motorizationOf({ energies = [] }: StatusContents): VehicleDescription['
 }
 
 function refuse(): never {
-  throw new VigieError('command.unsupported', 'this hub does not take monitors, callbacks and commands yet');
+  throw new VigieError(
+    'command.unsupported',
+    'this hub does not take monitors and callbacks yet; it takes commands at /vigie/v1/vehicles/{vin}/remotes',
+  );
 }
 
 const monitors: MonitorBook = {

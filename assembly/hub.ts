@@ -1,18 +1,24 @@
 /** A hub on one machine: the embedded broker, one SQLite file, the interface on the loopback address. */
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { SqliteDatabase, SqliteMessageStore } from '../adapters/database/index.ts';
+import { SqliteCommandStore, SqliteDatabase, SqliteMessageStore } from '../adapters/database/index.ts';
 import { LocalGate } from '../adapters/http/access/local.ts';
+import { commandHandlers } from '../adapters/http/hub/commands.ts';
 import { numbersOf } from '../adapters/http/hub/numbers.ts';
 import { hubOperations } from '../adapters/http/hub/operations.ts';
 import { PageTokens } from '../adapters/http/paging.ts';
 import { handlersOf } from '../adapters/http/resources/index.ts';
 import { type RunningServer, startServer } from '../adapters/http/server.ts';
+import { CommandSigner, generateKey, listKeys } from '../adapters/keys/index.ts';
 import { EmbeddedBroker } from '../adapters/mqtt/index.ts';
 import { lockDirectory } from '../adapters/store/index.ts';
 import type { Clock, Log } from '../agent/ports.ts';
+import { type CommandKey, HubCommands } from '../hub/commands.ts';
 import { Intake } from '../hub/intake.ts';
 import type { NumbersStore } from '../hub/ports.ts';
 import { operations } from '../protocol/interface/operations.ts';
+import { remoteTypes } from '../protocol/remote/table.ts';
+import { downFilter, isVin } from '../protocol/topics.ts';
 import { makeDirectory } from './directory.ts';
 import { servedVehicles } from './hub-vehicles.ts';
 import { BENCH_RATES, findDocuments, pageKey } from './interface.ts';
@@ -34,6 +40,8 @@ export interface Hub {
   readonly broker: string;
   readonly interface: RunningServer;
   readonly store: NumbersStore;
+  /** File of the key that signs commands, for cars to trust. */
+  readonly trust: string;
   /** Ends interface and broker, then the database. */
   stop(): Promise<void>;
 }
@@ -58,12 +66,26 @@ async function begin({ data, port, http, clock, log }: HubOptions, teardowns: Te
   const database = await SqliteDatabase.open(join(data, 'hub.sqlite'));
   teardowns.unshift(async () => database.close());
   const store = new SqliteMessageStore(database);
+  const audit = new SqliteCommandStore(database);
+  const keys = join(data, 'keys');
+  const commands = new HubCommands({
+    store: audit,
+    key: await commandKey(keys),
+    clock,
+    log,
+    publish: (topic, payload) => broker.publish(topic, payload),
+  });
   const intake = new Intake({ store, clock, log, soon: (work) => setImmediate(work) });
   teardowns.unshift(() => intake.settled());
   const broker = new EmbeddedBroker({
     port,
     accept: async (topic, payload) => {
       if (UP.test(topic)) await intake.accept(topic, payload);
+    },
+    subscribed: (filter) => {
+      const vin = carOf(filter);
+      if (vin === undefined) return;
+      commands.resend(vin).catch((error: Error) => log.error('hub.command.unsent', { vin, error: error.message }));
     },
   });
   await broker.start();
@@ -75,6 +97,7 @@ async function begin({ data, port, http, clock, log }: HubOptions, teardowns: Te
     handlers: {
       ...handlersOf(servedVehicles(database, store), new PageTokens(pageKey(join(data, 'pages.key'), log))),
       'hub.numbers.get': numbersOf(store),
+      ...commandHandlers({ store: audit, submit: (order) => commands.submit(order), newId: randomUUID }),
     },
     gates: { fleet: gate, user: gate },
     host: '127.0.0.1',
@@ -85,5 +108,23 @@ async function begin({ data, port, http, clock, log }: HubOptions, teardowns: Te
     ...(documents === undefined ? {} : { documents }),
   });
   teardowns.unshift(() => server.stop());
-  return { broker: broker.url, interface: server, store };
+  return { broker: broker.url, interface: server, store, trust: join(keys, 'trust.json') };
+}
+
+/** Name of the key of the hub in its directory of keys. */
+const KEY = 'hub';
+
+/** The key that the hub signs with, made at its first start. Rejects as {@link CommandSigner.open} does. */
+async function commandKey(directory: string): Promise<CommandKey> {
+  if (!(await listKeys(directory)).some(({ name }) => name === KEY)) {
+    await generateKey(directory, KEY, { algorithm: 'Ed25519', kinds: [...remoteTypes] });
+  }
+  const signer = await CommandSigner.open(directory, KEY);
+  return { id: Buffer.from(signer.keyId).toString('hex'), sign: (payload) => signer.seal(payload) };
+}
+
+/** The car whose commands a filter is for. */
+function carOf(filter: string): string | undefined {
+  const [, , vin = ''] = filter.split('/');
+  return isVin(vin) && filter === downFilter(vin) ? vin : undefined;
 }

@@ -49,7 +49,8 @@ async function runHub({ data, port, http, log }: Options): Promise<void> {
   process.stdout.write(`ready: hub on ${hub.broker}
 Cars publish to ${hub.broker}; each car is known from its first message on.
 The HTTP interface: ${url}/docs for people, ${url}/fleets/local/vehicles and ${url}/user/vehicles for programs,
-${url}/vigie/v1/vehicles/{VIN}/numbers for what of a car arrived and what is missing.
+${url}/vigie/v1/vehicles/{VIN}/numbers for what of a car arrived and what is missing,
+${url}/vigie/v1/vehicles/{VIN}/remotes for commands; a car obeys that has ${hub.trust} as its trust file.
 Everything is in ${data}; a second start goes on with it.
 Ctrl-C ends the hub.
 `);

@@ -1,4 +1,7 @@
 /** What the hub asks of the world: adapters implement it, and what builds a hub passes it in. */
+import type { FailureCause } from '../protocol/errors.ts';
+import type { RemoteType } from '../protocol/remote/table.ts';
+import type { RemoteStatus } from '../protocol/schema/remote.ts';
 import type { CarMessage, RefusedMessage } from './message.ts';
 import type { NumbersReport } from './numbers.ts';
 
@@ -41,4 +44,51 @@ export interface NumbersStore {
 
 export interface VehicleNumbers extends NumbersReport {
   readonly class: number;
+}
+
+/** A command that is asked for. */
+export interface NewCommand {
+  readonly id: string;
+  readonly vin: string;
+  readonly type: RemoteType;
+  readonly body: object;
+  /** Who asked. */
+  readonly caller: string;
+  /** UTC ms: when it was asked for, and until when the car may carry it out. */
+  readonly requested: number;
+  readonly expires: number;
+  /** Id of the key that signs it, hexadecimal. */
+  readonly key: string;
+}
+
+/** A state that the car has told. */
+export interface CommandState {
+  readonly status: RemoteStatus;
+  readonly failureCause?: FailureCause;
+  readonly detail?: string;
+  /** UTC ms of the car. */
+  readonly at: number;
+}
+
+/** A command in the audit trail, with the states that the car has told, oldest first. */
+export interface KeptCommand extends NewCommand {
+  readonly counter: number;
+  /** As it is sent (COSE_Sign1). */
+  readonly signed: Uint8Array;
+  readonly states: readonly CommandState[];
+}
+
+/** Keeps the audit trail. What cars tell of commands comes with {@link MessageStore.save}. */
+export interface CommandStore {
+  /**
+   * Keeps a command and what `seal` makes of it with the next counter of its key and car, in one commit: above every
+   * counter given before, and not below `requested`. An id that is there already changes nothing. Rejects with
+   * `request.unknown` for a car that was never heard, `store.failed`, and what `seal` throws.
+   */
+  add(command: NewCommand, seal: (counter: number) => Uint8Array): Promise<{ kept: KeptCommand; isNew: boolean }>;
+  /** Those that have no final state and have not expired at `now`; what expires first comes first, then by counter. */
+  pending(vin: string, now: number): Promise<readonly KeptCommand[]>;
+  command(vin: string, id: string): Promise<KeptCommand | undefined>;
+  /** At most 100, the newest first, those before the one with the id `before`. Rejects with `input.malformed` for an id that is not there. */
+  commands(vin: string, before?: string): Promise<readonly KeptCommand[]>;
 }

@@ -60,6 +60,41 @@ export const steps: readonly string[] = [
     payload BLOB NOT NULL
   ) STRICT;
   `,
+  `
+  -- Counters of the signing keys, per car: a car refuses one that it has seen.
+  CREATE TABLE counters (
+    key TEXT NOT NULL,
+    vehicle INTEGER NOT NULL REFERENCES vehicles,
+    last INTEGER NOT NULL,
+    PRIMARY KEY (key, vehicle)
+  ) STRICT, WITHOUT ROWID;
+  -- The audit trail.
+  CREATE TABLE commands (
+    id TEXT PRIMARY KEY,
+    vehicle INTEGER NOT NULL REFERENCES vehicles,
+    type TEXT NOT NULL,
+    body TEXT NOT NULL,
+    caller TEXT NOT NULL,
+    requested INTEGER NOT NULL,
+    expires INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    counter INTEGER NOT NULL,
+    signed BLOB NOT NULL,
+    final INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX commands_by_time ON commands (vehicle, requested, id);
+  CREATE INDEX pending_commands ON commands (vehicle, expires, counter, id) WHERE NOT final;
+  CREATE TABLE command_states (
+    command TEXT NOT NULL REFERENCES commands,
+    boot INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    cause TEXT,
+    detail TEXT,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (command, boot, seq)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Number of the format that this program writes. */

@@ -4,6 +4,7 @@ import { ClassNumbers } from '../../hub/numbers.ts';
 import type { KnownVehicle, MessageStore, NumbersStore, VehicleNumbers } from '../../hub/ports.ts';
 import { type KeptStatus, VehicleStatus } from '../../hub/vehicle-status.ts';
 import type { Run } from '../../protocol/runs.ts';
+import { keepReport } from './command-store.ts';
 import type { SqliteDatabase } from './sqlite.ts';
 
 /** Refused messages that are kept, the newest: they are for a person who looks for the cause. */
@@ -84,7 +85,8 @@ export class SqliteMessageStore implements MessageStore, NumbersStore {
     return read;
   }
 
-  #keep({ vin, class: priority, message, payload, received }: CarMessage, changes: Changes): void {
+  #keep(one: CarMessage, changes: Changes): void {
+    const { vin, class: priority, message, payload, received } = one;
     const { seq, boot, kind, at, clock } = message;
     const { id: vehicle } = this.#database.one(
       `INSERT INTO vehicles (vin, first_seen, last_seen) VALUES (?, ?, ?)
@@ -111,6 +113,7 @@ export class SqliteMessageStore implements MessageStore, NumbersStore {
     if (kind === 'gap') this.#numbersIn(changes, vehicle, message.body.class).giveUp(message.body.numbers);
     if (kind === 'status') this.#statusIn(changes, vehicle).apply(message.body, { boot, seq });
     if (kind === 'hello' && message.body.behind !== undefined) this.#correct(vehicle, boot, message.body.behind);
+    if (kind === 'remote') keepReport(this.#database, vehicle, one, message.body);
     this.#keepRecord(vehicle, row['id'] as number, message);
   }
 

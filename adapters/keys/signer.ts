@@ -49,9 +49,13 @@ export class CommandSigner {
    * and with what `payload` throws.
    */
   async sign(payload: (counter: number) => Uint8Array): Promise<Uint8Array> {
-    const counter = await this.#counter.next();
+    return this.seal(payload(await this.#counter.next()));
+  }
+
+  /** The signed command (COSE_Sign1) of a payload whose counter somebody else keeps. */
+  seal(payload: Uint8Array): Uint8Array {
     const header = { algorithm: algorithms[this.#algorithm], keyId: this.keyId };
-    return encodeSigned(payload(counter), header, (toBeSigned) =>
+    return encodeSigned(payload, header, (toBeSigned) =>
       this.#algorithm === 'ES256'
         ? sign('sha256', toBeSigned, { key: this.#privateKey, dsaEncoding: 'ieee-p1363' })
         : sign(null, toBeSigned, this.#privateKey),

@@ -1,8 +1,11 @@
 /** What every store of a hub must do, whatever database it keeps messages in. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { MessageStore, NumbersStore } from '../../hub/ports.ts';
+import type { CarMessage } from '../../hub/message.ts';
+import type { CommandStore, MessageStore, NewCommand, NumbersStore } from '../../hub/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import type { StatusContents } from '../../protocol/schema/status.ts';
-import { NOON, ONE, OTHER, received, trip } from '../hub/messages.ts';
+import { type MessageOptions, NOON, ONE, OTHER, received, trip } from '../hub/messages.ts';
 
 /** A record as a reader has it. */
 interface ReadRecord {
@@ -13,6 +16,7 @@ interface ReadRecord {
 
 export interface HubStoreUnderTest {
   readonly store: MessageStore & NumbersStore;
+  readonly commands: CommandStore;
   status(vin: string): Promise<StatusContents | undefined>;
   get(vin: string, collection: string, id: string): Promise<ReadRecord | undefined>;
   list(vin: string, collection: string, from?: number, to?: number): Promise<readonly ReadRecord[]>;
@@ -168,6 +172,109 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await hub.status(ONE)).toBeUndefined();
       await hub.store.save([received('trip', trip('a'))], []);
       expect(await hub.payloads(ONE)).toHaveLength(1);
+    });
+
+    const order = (id: string, more: Partial<NewCommand> = {}): NewCommand => ({
+      ...{ id, vin: ONE, type: 'Doors' as const, body: { state: 'Locked' }, caller: 'local' },
+      ...{ requested: NOON, expires: NOON + 120_000, key: 'aa' },
+      ...more,
+    });
+    const seal = (counter: number): Uint8Array => Uint8Array.of(counter % 256);
+    const report = (remoteActionId: string, status: RemoteReport['status'], options: MessageOptions): CarMessage =>
+      received('remote', { remoteActionId, type: 'Doors', status }, options);
+
+    test('a command is in the audit trail, over a restart too, with what was signed', async () => {
+      await hub.store.save([received('trip', trip('a'))], []);
+      const { kept, isNew } = await hub.commands.add(order('a1'), seal);
+      expect({ kept, isNew }).toEqual({
+        kept: { ...order('a1'), counter: NOON, signed: Uint8Array.of(NOON % 256), states: [] },
+        isNew: true,
+      });
+      await hub.reopen();
+      expect(await hub.commands.command(ONE, 'a1')).toEqual(kept);
+      expect(await hub.commands.command(OTHER, 'a1')).toBeUndefined();
+    });
+
+    test('counters grow per key and car, and are never below the time', async () => {
+      await hub.store.save([received('trip', trip('a')), received('trip', trip('a'), { vin: OTHER })], []);
+      const counters: number[] = [];
+      for (const [index, more] of [{}, {}, { requested: NOON - 9_000 }, { requested: NOON + 50 }].entries()) {
+        counters.push((await hub.commands.add(order(`a${index}`, more), seal)).kept.counter);
+      }
+      await hub.reopen();
+      counters.push((await hub.commands.add(order('b1'), seal)).kept.counter);
+      expect(counters).toEqual([NOON, NOON + 1, NOON + 2, NOON + 50, NOON + 51]);
+      expect((await hub.commands.add(order('c1', { vin: OTHER }), seal)).kept.counter).toBe(NOON);
+      expect((await hub.commands.add(order('d1', { key: 'bb' }), seal)).kept.counter).toBe(NOON);
+    });
+
+    test('the same id is the same command: it is not signed again and uses no counter', async () => {
+      await hub.store.save([received('trip', trip('a')), received('trip', trip('a'), { vin: OTHER })], []);
+      const first = await hub.commands.add(order('a1'), seal);
+      const again = await hub.commands.add(order('a1', { requested: NOON + 5 }), () => {
+        throw new Error('signed again');
+      });
+      expect(again).toEqual({ kept: first.kept, isNew: false });
+      expect((await hub.commands.add(order('a2'), seal)).kept.counter).toBe(NOON + 1);
+      await expect(hub.commands.add(order('a1', { vin: OTHER }), seal)).rejects.toMatchObject({
+        code: 'input.malformed',
+      });
+    });
+
+    test('a command that cannot be signed, and one to a car that was never heard, leave nothing', async () => {
+      await expect(hub.commands.add(order('a1'), seal)).rejects.toMatchObject({ code: 'request.unknown' });
+      await hub.store.save([received('trip', trip('a'))], []);
+      const unsigned = (): Uint8Array => {
+        throw new VigieError('command.malformed', 'no such body');
+      };
+      await expect(hub.commands.add(order('a1'), unsigned)).rejects.toMatchObject({ code: 'command.malformed' });
+      expect(await hub.commands.commands(ONE)).toEqual([]);
+      expect((await hub.commands.add(order('a1'), seal)).kept.counter).toBe(NOON);
+    });
+
+    test('what a car tells of a command follows it in the order of the car, in whatever order it arrives', async () => {
+      await hub.store.save([received('trip', trip('a'))], []);
+      await hub.commands.add(order('a1'), seal);
+      await hub.store.save([report('a1', 'Success', { seq: 2, at: NOON + 2 })], []);
+      await hub.store.save([report('a1', 'SentToVehicle', { seq: 1, at: NOON + 1 })], []);
+      await hub.store.save([report('a1', 'Accepted', { seq: 0 }), report('a1', 'Accepted', { seq: 0 })], []);
+      // Another car cannot tell of it, nor of what the hub did not ask for.
+      await hub.store.save([report('a1', 'Failed', { seq: 9, vin: OTHER }), report('f0', 'Success', { seq: 3 })], []);
+      expect((await hub.commands.command(ONE, 'a1'))?.states).toEqual([
+        { status: 'Accepted', at: NOON },
+        { status: 'SentToVehicle', at: NOON + 1 },
+        { status: 'Success', at: NOON + 2 },
+      ]);
+    });
+
+    test('pending are those without a final state that have not expired, those first that expire first', async () => {
+      await hub.store.save([received('trip', trip('a')), received('trip', trip('a'), { vin: OTHER })], []);
+      for (const id of ['d1', 'c1', 'b1', 'a1']) await hub.commands.add(order(id), seal);
+      await hub.commands.add(order('e1', { vin: OTHER }), seal);
+      await hub.commands.add(order('f1', { expires: NOON + 10 }), seal);
+      await hub.store.save([report('c1', 'AlreadyDone', { seq: 0 }), report('b1', 'Accepted', { seq: 1 })], []);
+      const pending = async (now: number) => (await hub.commands.pending(ONE, now)).map(({ id }) => id);
+      expect(await pending(NOON + 5)).toEqual(['f1', 'd1', 'b1', 'a1']);
+      expect(await pending(NOON + 10)).toEqual(['d1', 'b1', 'a1']);
+      expect(await pending(NOON + 120_000)).toEqual([]);
+    });
+
+    test('the audit trail is read from the newest on, a hundred at a time, without a gap', async () => {
+      await hub.store.save([received('trip', trip('a'))], []);
+      const ids = Array.from({ length: 230 }, (_, index) => index.toString(16).padStart(4, '0'));
+      // Several in one millisecond.
+      for (const [index, id] of ids.entries())
+        await hub.commands.add(order(id, { requested: NOON + Math.floor(index / 7) }), seal);
+      const read: string[] = [];
+      for (let before: string | undefined; ; ) {
+        const page = (await hub.commands.commands(ONE, before)).map(({ id }) => id);
+        if (page.length === 0) break;
+        expect(page.length).toBeLessThanOrEqual(100);
+        read.push(...page);
+        before = page.at(-1);
+      }
+      expect(read).toEqual(ids.toReversed());
+      await expect(hub.commands.commands(ONE, 'ffff')).rejects.toMatchObject({ code: 'input.malformed' });
     });
   });
 }

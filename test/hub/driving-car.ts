@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { SystemClock } from '../../adapters/clock/system.ts';
 import type { SimulatedCar } from '../../adapters/simulated/index.ts';
 import { type Car, type CarOptions, startCar } from '../../assembly/car.ts';
 import { benchCar, benchVehicle } from '../../assembly/simulation.ts';
@@ -21,11 +22,13 @@ export interface DrivingCarOptions {
   readonly scenario?: 'loop' | 'parked';
   /** File of the keys that may command it. */
   readonly trust?: string;
+  /** The time of the machine, for commands that a hub gives; default: time of our own. */
+  readonly machineTime?: true;
 }
 
 export class DrivingCar {
   readonly vin: string;
-  readonly clock = new TestClock();
+  readonly #clock: SystemClock | TestClock;
   readonly log = new MemoryLog();
   /** What the hub has acknowledged, in that order. */
   readonly acknowledged: { readonly payload: Uint8Array; readonly message: Message }[] = [];
@@ -37,8 +40,9 @@ export class DrivingCar {
   constructor(options: DrivingCarOptions) {
     this.vin = options.vin;
     this.#options = options;
+    this.#clock = options.machineTime ? new SystemClock() : new TestClock();
     const { scenario = 'loop' } = options;
-    this.#simulation = benchCar(benchVehicle(scenario), this.clock, { scenario });
+    this.#simulation = benchCar(benchVehicle(scenario), this.#clock, { scenario });
   }
 
   async start(): Promise<this> {
@@ -53,7 +57,7 @@ export class DrivingCar {
       backoff: { first: 20, longest: 100 },
       ...(trust === undefined ? {} : { trust }),
       log: this.log,
-      clock: this.clock,
+      clock: this.#clock,
       published: (_topic, payload) =>
         this.acknowledged.push({ payload: payload.slice(), message: decodeMessage(payload) }),
     };
@@ -69,7 +73,7 @@ export class DrivingCar {
   /** Lets the car's time pass until something holds; a step a millisecond at most, so that disk and network keep up. */
   async until(holds: () => boolean): Promise<void> {
     while (!holds()) {
-      this.clock.virtual.advance(STEP);
+      if (this.#clock instanceof TestClock) this.#clock.virtual.advance(STEP);
       await setTimeout(1);
     }
   }

@@ -1,10 +1,22 @@
 /** What a hub answers beside the interface, under `/vigie/v1`. Access is that of the fleet side. */
-import type { Operation } from '../../../protocol/interface/operation.ts';
+import type { Operation, Parameter } from '../../../protocol/interface/operation.ts';
 import { JSON_MEDIA } from '../../../protocol/interface/operations/making.ts';
 import { noScopes } from '../../../protocol/interface/operations/scopes.ts';
 import { pathParameters } from '../../../protocol/interface/parameters/path.ts';
+import { idempotencyKey } from '../../../protocol/interface/parameters/query.ts';
+import { requestBody } from '../../../protocol/interface/schemas/requests.ts';
 
 const numbersPath = '/vigie/v1/vehicles/{vin}/numbers';
+const remotesPath = '/vigie/v1/vehicles/{vin}/remotes';
+const remotePath = `${remotesPath}/{rid}`;
+
+const before: Parameter = {
+  name: 'before',
+  in: 'query',
+  required: false,
+  description: 'Id of a command: those before it.',
+  schema: { type: 'string', minLength: 1, maxLength: 64 },
+};
 
 export const hubOperations: readonly Operation[] = [
   {
@@ -16,6 +28,46 @@ export const hubOperations: readonly Operation[] = [
     summary: 'Reads which message numbers of a car arrived, which the car gave up, and which are missing.',
     parameters: pathParameters(numbersPath),
     answers: { 200: { description: 'By priority class.', media: JSON_MEDIA } },
+    errors: [400, 401, 404, 406, 421, 429, 500],
+    scopes: noScopes,
+  },
+  {
+    id: 'hub.remotes.create',
+    side: 'fleet',
+    method: 'POST',
+    path: remotesPath,
+    tag: 'Hub',
+    summary: 'Sends a command to the car, signed with the key of the hub, and keeps it in the audit trail.',
+    parameters: [...pathParameters(remotesPath), idempotencyKey],
+    get body() {
+      return requestBody('fleetRemote');
+    },
+    bodyName: 'fleetRemote',
+    answers: { 202: { description: 'Kept, and sent.', media: JSON_MEDIA } },
+    errors: [400, 401, 404, 406, 413, 415, 421, 429, 500, 507],
+    scopes: noScopes,
+  },
+  {
+    id: 'hub.remotes.list',
+    side: 'fleet',
+    method: 'GET',
+    path: remotesPath,
+    tag: 'Hub',
+    summary: 'Reads the audit trail of the commands to a car, the newest first, 100 at a time.',
+    parameters: [...pathParameters(remotesPath), before],
+    answers: { 200: { description: 'Commands.', media: JSON_MEDIA } },
+    errors: [400, 401, 404, 406, 421, 429, 500],
+    scopes: noScopes,
+  },
+  {
+    id: 'hub.remotes.get',
+    side: 'fleet',
+    method: 'GET',
+    path: remotePath,
+    tag: 'Hub',
+    summary: 'Reads who gave a command, when, and every state that the car has told.',
+    parameters: pathParameters(remotePath),
+    answers: { 200: { description: 'The command.', media: JSON_MEDIA } },
     errors: [400, 401, 404, 406, 421, 429, 500],
     scopes: noScopes,
   },

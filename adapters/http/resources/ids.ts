@@ -26,7 +26,10 @@ const KEY_LENGTH = 18;
  * The UUID of what a request makes. With an `Idempotency-Key` it is of version 8 (RFC 9562 §5.8), its first half made
  * from the key and its second from the body, so that the request makes the same again, whatever was forgotten.
  */
-export function uuidFor({ call, served }: Context): string {
+export function uuidFor({
+  call,
+  served,
+}: Pick<Context, 'call'> & { readonly served: Pick<Context['served'], 'newId'> }): string {
   if (call.once === undefined) return served.newId();
   const { key, body } = call.once;
   const variant = `${key.slice(0, 8)}-${key.slice(8, 12)}-8${key.slice(12, 15)}`;

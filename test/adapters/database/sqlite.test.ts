@@ -3,8 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, test, vi } from 'vitest';
-import { FORMAT } from '../../../adapters/database/format.ts';
-import { RecordReader, SqliteDatabase, SqliteMessageStore } from '../../../adapters/database/index.ts';
+import { FORMAT, steps } from '../../../adapters/database/format.ts';
+import {
+  RecordReader,
+  SqliteCommandStore,
+  SqliteDatabase,
+  SqliteMessageStore,
+} from '../../../adapters/database/index.ts';
 import { hubStoreContract } from '../../contracts/hub-store.ts';
 import { NOON } from '../../hub/messages.ts';
 
@@ -20,6 +25,9 @@ hubStoreContract('SQLite', async () => {
   return {
     get store() {
       return store;
+    },
+    get commands() {
+      return new SqliteCommandStore(database);
     },
     status: async (vin) => store.status(vin)?.contents(),
     get: async (vin, collection, id) => new RecordReader(database, vin).get(collection, id),
@@ -79,6 +87,18 @@ test('a database of a newer Vigie is refused and stays as it was', async () => {
   after.close();
 });
 
+test('a database of an older Vigie is brought up to date and keeps what it has', async () => {
+  const file = newFile();
+  const older = new DatabaseSync(file);
+  older.exec(`${steps[0]}; PRAGMA user_version = 1; INSERT INTO vehicles VALUES (1, 'VF3VGEHVB00000001', 1, 2)`);
+  older.close();
+  const database = await SqliteDatabase.open(file);
+  expect(database.one('PRAGMA user_version')).toEqual({ user_version: FORMAT });
+  expect(new SqliteMessageStore(database).known()).toEqual([{ vin: 'VF3VGEHVB00000001', firstSeen: 1, lastSeen: 2 }]);
+  expect(await new SqliteCommandStore(database).commands('VF3VGEHVB00000001')).toEqual([]);
+  database.close();
+});
+
 test('the database of another program is refused and stays as it was', async () => {
   const file = newFile();
   const foreign = new DatabaseSync(file);
@@ -112,7 +132,7 @@ test('where Node has no SQLite, one line says which Node to use', async () => {
   }
 });
 
-test('lists and finds records by their indexes, never by reading a whole table', async () => {
+test('lists and finds records and commands by their indexes, never by reading a whole table', async () => {
   const database = await SqliteDatabase.open(newFile());
   const asked: string[] = [];
   const all = database.all.bind(database);
@@ -128,8 +148,12 @@ test('lists and finds records by their indexes, never by reading a whole table',
   const reader = new RecordReader(database, 'x');
   expect([...reader.list('trip', 1, 2)]).toEqual([]);
   reader.get('trip', 'a');
+  const commands = new SqliteCommandStore(database);
+  await commands.pending('x', 1);
+  await commands.commands('x');
+  await commands.command('x', 'a');
   vi.restoreAllMocks();
-  expect(asked).toHaveLength(2);
+  expect(asked).toHaveLength(5);
   for (const sql of asked) {
     const parameters = sql.match(/\?/g)?.map(() => 1) ?? [];
     const plan = database.all(`EXPLAIN QUERY PLAN ${sql}`, ...parameters).map(({ detail }) => String(detail));
