@@ -11,12 +11,13 @@ import { LocalGate } from '../adapters/http/access/local.ts';
 import { readPasswordHash } from '../adapters/http/access/password.ts';
 import { keysByAddress, keysOfFiles, keysOfPem, keysOfSet } from '../adapters/http/access/token-keys.ts';
 import { UserGate } from '../adapters/http/access/user.ts';
-import type { Documents } from '../adapters/http/documents.ts';
+import { type Documents, pageFiles } from '../adapters/http/documents.ts';
 import { LiveChanges } from '../adapters/http/live.ts';
 import { PageTokens } from '../adapters/http/paging.ts';
 import type { CarView } from '../adapters/http/resources/car.ts';
 import { handlers } from '../adapters/http/resources/index.ts';
 import { type RunningServer, startServer } from '../adapters/http/server.ts';
+import { Snapshots } from '../adapters/http/snapshots.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import type { Status } from '../agent/status.ts';
 import { readSecret } from '../config/configuration.ts';
@@ -24,6 +25,7 @@ import type { HttpConfiguration, UserConfiguration } from '../config/http.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { Side } from '../protocol/interface/operation.ts';
 import { operations } from '../protocol/interface/operations.ts';
+import { type OwnOptions, ownViewOf } from './own-view.ts';
 import { retryUntilSound } from './retry.ts';
 
 export interface InterfaceOptions {
@@ -31,6 +33,8 @@ export interface InterfaceOptions {
   readonly http: HttpConfiguration | { readonly local: true; readonly port: number };
   /** What is told of the car. */
   readonly view: CarView;
+  /** What `/vigie/v1` says of the car. */
+  readonly own: OwnOptions;
   /** Its changes are told to `/live`. */
   readonly status: Status;
   /** Directory of records and state. */
@@ -49,7 +53,7 @@ export const BENCH_RATES = { day: 1_000_000_000, second: 1_000_000 };
  * files that are no keys, and as `startServer` does.
  */
 export async function startInterface(options: InterfaceOptions): Promise<RunningServer> {
-  const { http, view, status, data, clock, log } = options;
+  const { http, view, own, status, data, clock, log } = options;
   const live = new LiveChanges(status, clock);
   const documents = findDocuments(log);
   const gate = new LocalGate();
@@ -59,6 +63,7 @@ export async function startInterface(options: InterfaceOptions): Promise<Running
     clock,
     log,
     live,
+    own: { view: ownViewOf(own), snapshots: new Snapshots(clock) },
     ...(documents === undefined ? {} : { documents }),
     ...('local' in http
       ? { host: '127.0.0.1', port: http.port, rates: BENCH_RATES, gates: { fleet: gate, user: gate } }
@@ -159,7 +164,7 @@ export function pageKey(file: string, log: Log): Uint8Array {
 }
 
 /**
- * The OpenAPI document and Swagger UI: in `documents/` beside the bundled program, else where the project has them. A
+ * The OpenAPI document, Swagger UI and the page: in `documents/` beside the bundled program, else where the project has them. A
  * car may do without.
  */
 export function findDocuments(log: Log): Documents | undefined {
@@ -174,7 +179,14 @@ export function findDocuments(log: Log): Documents | undefined {
   const swaggerUi = [join(bundled, 'swagger-ui'), installed(address)].find(
     (folder) => folder !== undefined && existsSync(join(folder, 'swagger-ui-bundle.js')),
   );
-  return { openApi, ...(swaggerUi === undefined ? {} : { swaggerUi }) };
+  const page = [join(bundled, 'page'), join(here, '../page/generated')].find((folder) =>
+    pageFiles.every(([file]) => existsSync(join(folder, file))),
+  );
+  return {
+    openApi,
+    ...(swaggerUi === undefined ? {} : { swaggerUi }),
+    ...(page === undefined ? {} : { page }),
+  };
 }
 
 /** Folder of the package, where it is installed. */

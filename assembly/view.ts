@@ -68,6 +68,12 @@ function describe(http: ViewOptions['http']): VehicleConfiguration {
   return 'local' in http ? {} : http.vehicle;
 }
 
+/** Name that the configuration gives the car, in no particular language. */
+export function titleOf(http: ViewOptions['http']): string | undefined {
+  const { label } = describe(http);
+  return typeof label === 'object' ? label['default'] : label;
+}
+
 function fleetsOf(http: ViewOptions['http']): readonly string[] {
   if ('local' in http) return [LOCAL_FLEET];
   return [...new Set((http.fleet ?? []).flatMap(({ fleets }) => fleets))];

@@ -138,6 +138,7 @@ function introduce({ vin, broker, keys }: Rig, { data, scenario }: Options, embe
   const where = data === benchDirectory ? '' : ` --data ${data}`;
   process.stdout.write(`ready: ${vin} on ${broker} (${embedded ? 'embedded broker' : 'your broker'})
 Published as CBOR under vigie/1/${vin}/up/: hello status telemetry waypoint trip event remote and more.
+The page: ${url}/ shows the car.
 The HTTP interface: ${url}/docs for people, ${url}/fleets and ${url}/user for programs, ${url}/live as it changes.
 Records and keys are in ${data} (keys: ${keys}); a second start goes on with them.
 ${scenario === 'loop' ? 'The car drives around the Champ de Mars: a trip ends within three minutes, halfway and at home.\n' : ''}\

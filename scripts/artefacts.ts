@@ -14,6 +14,7 @@ import { checkedBody, checkedCommands } from '../protocol/interface/schemas/requ
 import { vigieCddl } from '../protocol/vigie-cddl.ts';
 import { commandsPage } from './command-checks.ts';
 import { inspectPage } from './inspect-lines.ts';
+import { pageFile, pageLicences, pageScript, pageStyle } from './page.ts';
 import { readmeWithFormats } from './readme-formats.ts';
 
 /** Ajv ships CommonJS; its default export is the function or wraps it, depending on the loader. */
@@ -54,6 +55,11 @@ export const artefacts: readonly Artefact[] = [
   { file: 'README.md', make: readmeWithFormats },
   { file: 'docs/commands.md', make: commandsPage },
   { file: 'docs/inspect.md', make: inspectPage },
+  { file: 'page/generated/index.html', make: pageFile('index.html') },
+  { file: 'page/generated/icon.svg', make: pageFile('icon.svg') },
+  { file: 'page/generated/page.js', make: pageScript },
+  { file: 'page/generated/page.css', make: pageStyle },
+  { file: 'page/generated/licences.txt', make: pageLicences },
 ];
 
 /** Types of generated validators. */

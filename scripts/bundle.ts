@@ -10,6 +10,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import { pageFiles } from '../adapters/http/documents.ts';
 import { prepare, preparedFile } from '../config/prepared.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -57,8 +58,8 @@ export const slimming: Plugin = {
 };
 
 /**
- * Files that the program reads at run time, by their place beside it: the shipped profiles, the document of the HTTP
- * interface and the page that shows it.
+ * Files that the program reads at run time, by their place beside it: the shipped profiles, the page, the document of
+ * the HTTP interface and Swagger UI, which shows it.
  */
 function filesBeside(): readonly (readonly [place: string, from: string])[] {
   const config = join(root, 'config');
@@ -66,11 +67,14 @@ function filesBeside(): readonly (readonly [place: string, from: string])[] {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-  const page = ['swagger-ui.css', 'swagger-ui-bundle.js'];
+  const swaggerUi = ['swagger-ui.css', 'swagger-ui-bundle.js'];
   return [
     ...profiles.map((file) => [relative(config, file), file] as const),
     ['documents/openapi.json', join(root, 'protocol/generated/openapi.json')],
-    ...page.map((name) => [`documents/swagger-ui/${name}`, join(root, 'node_modules/swagger-ui-dist', name)] as const),
+    ...pageFiles.map(([name]) => [`documents/page/${name}`, join(root, 'page/generated', name)] as const),
+    ...swaggerUi.map(
+      (name) => [`documents/swagger-ui/${name}`, join(root, 'node_modules/swagger-ui-dist', name)] as const,
+    ),
   ];
 }
 

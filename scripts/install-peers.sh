@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what the tests use beyond npm, from Debian: Mosquitto and its clients, NATS, RabbitMQ, can-utils,
+# Installs what the tests use beyond npm, from Debian: Chromium, Mosquitto and its clients, NATS, RabbitMQ, can-utils,
 # gpsd, strace, socat, gcc, Python (it opens sockets as systemd does), systemd (it judges our unit file),
 # OpenSSL, script (it is a terminal).
 # As root on a Debian system it installs what is missing; anywhere else it says what is missing. It does no harm to
@@ -8,7 +8,7 @@ set -eu
 
 missing=
 # The program that shows a package is there, and the package.
-for pair in mosquitto:mosquitto mosquitto_pub:mosquitto-clients candump:can-utils gpsd:gpsd \
+for pair in chromium:chromium mosquitto:mosquitto mosquitto_pub:mosquitto-clients candump:can-utils gpsd:gpsd \
   nats-server:nats-server rabbitmq-server:rabbitmq-server strace:strace socat:socat gcc:gcc \
   python3:python3 systemd-analyze:systemd openssl:openssl script:bsdutils; do
   PATH="$PATH:/usr/sbin:/usr/local/sbin" command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair##*:}"

@@ -1,4 +1,4 @@
-/** What people and programs read about the interface: the OpenAPI document, and Swagger UI, served from here alone. */
+/** What people and programs read: the page, the OpenAPI document, and Swagger UI, served from here alone. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type App, type RequestContext, respond } from './exchange.ts';
@@ -10,7 +10,22 @@ export interface Documents {
   readonly openApi: string;
   /** Folder of `swagger-ui.css` and `swagger-ui-bundle.js`; undefined: there is no page for people. */
   readonly swaggerUi?: string;
+  /** Folder of the page (page/), whose files are {@link pageFiles}; undefined: there is none. */
+  readonly page?: string;
 }
+
+/** Address and media type of the files of the page. */
+export const pageFiles: readonly (readonly [file: string, address: string, type: string])[] = [
+  ['index.html', '/', 'text/html; charset=utf-8'],
+  ['page.js', '/page/page.js', 'text/javascript; charset=utf-8'],
+  ['page.css', '/page/page.css', 'text/css; charset=utf-8'],
+  ['icon.svg', '/page/icon.svg', 'image/svg+xml'],
+  ['licences.txt', '/page/licences.txt', 'text/plain; charset=utf-8'],
+];
+
+const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
+  "form-action 'none'; frame-ancestors 'none'";
 
 /** Swagger UI sets styles by itself and draws its pictures from data: addresses. Nothing comes from elsewhere. */
 const POLICY =
@@ -40,17 +55,20 @@ const start = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#operations', de
 type Content = string | Uint8Array<ArrayBuffer>;
 
 /** Serves them without access control: they tell nothing of the car. `rates` bounds how often, for all together. */
-export function addDocuments(app: App, { openApi, swaggerUi }: Documents, rates: RateLimiter): void {
-  const serve = (path: string, type: string, content: () => Content): void => {
+export function addDocuments(app: App, { openApi, swaggerUi, page: folder }: Documents, rates: RateLimiter): void {
+  const serve = (path: string, type: string, content: () => Content, policy = POLICY): void => {
     app.get(path, ({ env }: RequestContext) => {
       rates.count('documents');
-      return respond(env, 200, content(), { 'Content-Type': type, 'Content-Security-Policy': POLICY });
+      return respond(env, 200, content(), { 'Content-Type': type, 'Content-Security-Policy': policy });
     });
     addRefusal(app, path, ['GET', 'HEAD']);
   };
   // Read when asked for: they are opened rarely, and take more memory than the whole server.
   const read = (path: string) => (): Content => new Uint8Array(readFileSync(path));
   serve('/openapi.json', 'application/json', read(openApi));
+  if (folder !== undefined) {
+    for (const [file, address, type] of pageFiles) serve(address, type, read(join(folder, file)), PAGE_POLICY);
+  }
   if (swaggerUi === undefined) return;
   serve('/docs', 'text/html; charset=utf-8', () => page);
   serve('/docs/start.js', 'text/javascript; charset=utf-8', () => start);

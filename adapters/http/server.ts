@@ -7,23 +7,24 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Clock, Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import { bases, type Operation, type Side, sides } from '../../protocol/interface/operation.ts';
-import { noScopes } from '../../protocol/interface/operations/scopes.ts';
+import { type Operation, type Side, sides } from '../../protocol/interface/operation.ts';
 import type { Gate } from './access/credentials.ts';
 import { LocalGate } from './access/local.ts';
-import { authorityOf, readPairs } from './address.ts';
+import { authorityOf } from './address.ts';
 import type { Handlers } from './call.ts';
 import { addDocuments, type Documents } from './documents.ts';
-import { type App, headerOf, openExchange, type RequestContext, respond } from './exchange.ts';
+import { type App, headerOf, openExchange, type RequestContext } from './exchange.ts';
 import { Hosts, isLoopback } from './hosts.ts';
 import { IdempotentAnswers } from './idempotency.ts';
 import { bounds, createListener, type ListenerBounds, type ServerTlsFiles, watchCertificates } from './listener.ts';
 import type { LiveChanges } from './live.ts';
-import { acceptable } from './media.ts';
+import { isSameOrigin } from './origins.ts';
+import { addLive, addOwnRoutes, type OwnView } from './own-routes.ts';
 import { RateLimiter, type RequestRates } from './rates.ts';
 import { refuse, refuseUnread } from './refusals.ts';
-import { addOperations, addRefusal, requireHandlers } from './routes.ts';
+import { addOperations, requireHandlers } from './routes.ts';
 import { Serving } from './serving.ts';
+import type { Snapshots } from './snapshots.ts';
 
 export interface ServerOptions {
   /** All operations, also of a side that is not enabled. */
@@ -45,6 +46,8 @@ export interface ServerOptions {
   readonly bounds?: Partial<ListenerBounds>;
   /** Changes of Status; absent: no `/live`. */
   readonly live?: LiveChanges;
+  /** What `/vigie/v1` says; absent: it is not there. */
+  readonly own?: { readonly view: OwnView; readonly snapshots: Snapshots };
   readonly documents?: Documents;
   readonly clock: Clock;
   readonly log: Log;
@@ -61,6 +64,7 @@ export interface RunningServer {
 
 const BODY_LIMIT = 2 ** 20;
 const MISDIRECTED = 'Host: is another than this server has; further ones are configured (http.hosts)';
+const FOREIGN_ORIGIN = 'a web page of another origin sent this request: open the page of this server';
 /** Of everybody without credentials: several people who open the page. */
 const documentRates: RequestRates = { day: 100_000, second: 20 };
 
@@ -69,7 +73,7 @@ const documentRates: RequestRates = { day: 100_000, second: 20 };
  * `configuration.wrong` when the interface would be open to the network.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { operations, handlers, gates, tls, host, clock, log, live } = options;
+  const { operations, handlers, gates, tls, host, clock, log, live, own } = options;
   requireHandlers(operations, handlers);
   requireProtection(options);
   const app = buildApp(options);
@@ -114,6 +118,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       watch?.stop();
       const closed = new Promise((resolve) => server.close(resolve));
       live?.close();
+      own?.snapshots.close();
       connections.stop();
       await closed;
     },
@@ -141,7 +146,7 @@ function requireProtection({ host, tls, gates }: ServerOptions): void {
 }
 
 function buildApp(options: ServerOptions): App {
-  const { operations, gates, clock, log, live, documents } = options;
+  const { operations, gates, clock, log, live, own, documents } = options;
   const serving = new Serving({
     handlers: options.handlers,
     gates,
@@ -154,39 +159,12 @@ function buildApp(options: ServerOptions): App {
   const app: App = new Hono();
   const enabled = operations.filter(({ side }) => gates[side] !== undefined);
   addOperations(app, enabled, (operation, place, context) => serving.serve(operation, place, context));
-  if (live !== undefined) addLive(app, live, serving, enabled);
+  if (live !== undefined) addLive({ app, serving, enabled }, live);
+  if (own !== undefined) addOwnRoutes({ app, serving, enabled }, own.view, own.snapshots);
   if (documents !== undefined) addDocuments(app, documents, new RateLimiter(documentRates, clock));
   app.notFound(({ env }) => refuse(env, new VigieError('request.unknown', 'there is nothing at this path'), log));
   app.onError((error, { env }) => refuse(env, error, log));
   return app;
-}
-
-/** Whoever may read the state of a vehicle may watch it; the root is the side of the credentials that are shown. */
-function addLive(app: App, live: LiveChanges, serving: Serving, enabled: readonly Operation[]): void {
-  const serve = async (side: Side, context: RequestContext): Promise<Response> => {
-    const query = readPairs(context.env.exchange.target.query);
-    if (context.req.method === 'HEAD') {
-      context.env.exchange.headers['Allow'] = 'GET';
-      throw new VigieError('request.method', 'this address takes GET');
-    }
-    const { scopes = noScopes } = enabled.find(({ id }) => id === `${side}.status.get`) ?? {};
-    const caller = await serving.admit(side, { operation: { scopes }, path: {} }, query, context);
-    const granted = (scope: string): boolean => caller.scopes?.has(scope) ?? true;
-    const [telemetry, position] = [granted('data:telemetry'), granted('data:position')];
-    acceptable(['text/event-stream'], context.req.header('accept'));
-    const sees = ({ path }: { readonly path: string }) => (path.startsWith('lastPosition.') ? position : telemetry);
-    const stream = live.open(sees, caller.expires);
-    return respond(context.env, 200, stream, { 'Content-Type': 'text/event-stream' });
-  };
-  const shown = (context: RequestContext): Side => {
-    const bearer = /^Bearer /i.test(context.req.header('authorization') ?? '');
-    const wanted: Side = bearer ? 'user' : 'fleet';
-    return enabled.some(({ side }) => side === wanted) ? wanted : wanted === 'user' ? 'fleet' : 'user';
-  };
-  const paths = { fleet: `${bases.fleet}/live`, user: `${bases.user}/live` };
-  for (const side of sides) app.get(paths[side], (context) => serve(side, context));
-  app.get('/live', (context) => serve(shown(context), context));
-  for (const path of [...Object.values(paths), '/live']) addRefusal(app, path, ['GET']);
 }
 
 function hostsOf({ host, hosts = [], url }: ServerOptions): Hosts {
@@ -210,9 +188,9 @@ async function answer(
     now: clock.now(),
   });
   const exchange = url === undefined ? opened : { ...opened, origin: url };
-  const response = hosts.has(authorityOf(request.url), socket)
-    ? await app.fetch(request, { ...env, exchange })
-    : refuse({ ...env, exchange }, new VigieError('request.misdirected', MISDIRECTED), log);
+  const bound = { ...env, exchange };
+  const refusal = refusalOf(env.incoming, authorityOf(request.url), hosts, url);
+  const response = refusal === undefined ? await app.fetch(request, bound) : refuse(bound, refusal, log);
   log.info('request', {
     id: exchange.id,
     operation: exchange.operation?.id,
@@ -222,6 +200,18 @@ async function answer(
     ms: Math.round(clock.monotonic() - started),
   });
   return response;
+}
+
+/** Why a request is refused before anybody looks at its path. */
+function refusalOf(
+  { method = 'GET', headers, socket }: HttpBindings['incoming'],
+  authority: string,
+  hosts: Hosts,
+  url: string | undefined,
+): VigieError | undefined {
+  if (!hosts.has(authority, socket)) return new VigieError('request.misdirected', MISDIRECTED);
+  const own = [authority, ...(url === undefined ? [] : [new URL(url).host])];
+  return isSameOrigin(method, headers, own) ? undefined : new VigieError('request.forbidden', FOREIGN_ORIGIN);
 }
 
 function unavailable(where: string, cause: unknown): VigieError {

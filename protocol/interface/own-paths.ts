@@ -1,8 +1,24 @@
 /** What the server has beside the interface, described as OpenAPI paths. */
+import { carDescriptionSchema, linkReportSchema } from './own/car-description.ts';
 
-export const ownTag = { name: 'Server', description: 'The document itself, and changes as they happen.' };
+export const ownTag = {
+  name: 'Server',
+  description: 'The document itself, changes as they happen, and what the agent says of the car and of itself.',
+};
 
 const refused = (description: string): object => ({ description });
+
+/** Who may read the state of the car. */
+const readers = [{ BasicAuth: [], ClientId: [] }, { UserToken: ['data:telemetry'] }, { UserToken: ['data:position'] }];
+
+const refusals = {
+  401: refused('The request does not prove whose it is.'),
+  403: refused('The caller may not do this.'),
+  406: refused('The caller does not take this media type.'),
+  421: refused('The request names a host that this server is not.'),
+  429: refused('Too many readers or requests.'),
+  500: refused('A fault of the agent.'),
+};
 
 export const ownPaths = {
   '/openapi.json': {
@@ -29,15 +45,43 @@ export const ownPaths = {
         'Answers server-sent events (WHATWG HTML §9.2) until the reader disconnects. A reader that is slower than the car gets the latest value of each ' +
         'member, not every value. A fleet user sees all members; on the user side `data:telemetry` shows the members other ' +
         'than positions, and `data:position` shows positions.',
-      security: [{ BasicAuth: [], ClientId: [] }, { UserToken: ['data:telemetry'] }, { UserToken: ['data:position'] }],
+      security: readers,
       responses: {
         200: { description: 'Events.', content: { 'text/event-stream': { schema: { type: 'string' } } } },
-        401: refused('The request does not prove whose it is.'),
-        403: refused('The caller may not do this.'),
-        406: refused('The caller takes no events.'),
-        421: refused('The request names a host that this server is not.'),
-        429: refused('Too many readers or requests.'),
-        500: refused('A fault of the agent.'),
+        ...refusals,
+      },
+    },
+  },
+  '/vigie/v1/car': {
+    get: {
+      operationId: 'vigieCarGet',
+      tags: [ownTag.name],
+      summary: 'Reads what the car is and where its values come from.',
+      description:
+        'Answers the identification number, the name and the profile of the car, and for every value of Status its unit, its resolution and its sources: ' +
+        'bus, message, signal and bits.',
+      security: readers,
+      responses: {
+        200: { description: 'The car.', content: { 'application/json': { schema: carDescriptionSchema } } },
+        ...refusals,
+      },
+    },
+  },
+  '/vigie/v1/agent': {
+    get: {
+      operationId: 'vigieAgentGet',
+      tags: [ownTag.name],
+      summary: 'Follows the state of the agent, for screens.',
+      description:
+        'Answers server-sent events (WHATWG HTML §9.2). Each event carries a whole state and comes at the beginning and, at most four times a second, when the ' +
+        'state differs. `link`: the connection to the broker.',
+      security: readers,
+      responses: {
+        200: {
+          description: 'Events. The schema is that of the data of `link`.',
+          content: { 'text/event-stream': { schema: linkReportSchema } },
+        },
+        ...refusals,
       },
     },
   },

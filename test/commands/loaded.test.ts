@@ -65,6 +65,14 @@ test('a unit in the car loads nothing of the hub, and no SQLite', async () => {
   expect(urls.filter((url) => /\/(hub|adapters\/database)\/|sqlite/.test(url.replace(root, '/')))).toEqual([]);
 });
 
+test('a unit without an interface loads nothing of the page and of what it reads', async () => {
+  const urls = await loadedWith('{ bus: body, socketcan: vigie-none }');
+  const own = urls.map((url) => url.replace(root, '/'));
+  const page =
+    /^\/page\/|\/adapters\/http\/(server|documents|own-routes|origins|snapshots)\.ts|\/interface\/own\/|own-view|preact/;
+  expect(own.filter((url) => page.test(url))).toEqual([]);
+});
+
 test('a unit that plays a log loads the reader of its format and no other', async () => {
   const log = join(folder, 'drive.log');
   writeFileSync(log, '(1.0) can0 123#11\n');

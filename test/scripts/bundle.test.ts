@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pageFiles } from '../../adapters/http/documents.ts';
 import { prepare, preparedFile } from '../../config/prepared.ts';
 import { shippedNames, shippedProfiles } from '../../config/shipped.ts';
 import { bundleProgram } from '../../scripts/bundle.ts';
@@ -52,7 +53,7 @@ test.each(shippedNames(shippedProfiles))('carries the contents of the profile %s
   expect(readFileSync(join(folder, preparedFile(file)), 'utf8')).toBe(prepare(join(root, 'config', file)));
 });
 
-test('carries the document of the interface and the page that shows it', async () => {
+test('carries the page, the document of the interface and Swagger UI, which shows it', async () => {
   const data = mkdtempSync(join(tmpdir(), 'vigie-bundle-bench-'));
   const bench = new VigieProcess(
     ['bench', '--data', data, '--port', '0', '--http', '0', '--scenario', 'parked'],
@@ -67,6 +68,9 @@ test('carries the document of the interface and the page that shows it', async (
     for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
       const carried = join(folder, 'documents/swagger-ui', name);
       expect((await get(`/docs/${name}`)).equals(readFileSync(carried)), name).toBe(true);
+    }
+    for (const [name, address] of pageFiles) {
+      expect((await get(address)).equals(readFileSync(join(folder, 'documents/page', name))), name).toBe(true);
     }
     expect(String(await get('/docs'))).toContain('/docs/swagger-ui-bundle.js');
   } finally {

@@ -9,6 +9,7 @@ import type { MonitorBook } from '../../../adapters/http/resources/car.ts';
 import type { RecordStore, StoredRecord } from '../../../agent/ports.ts';
 import { Status } from '../../../agent/status.ts';
 import { type InterfaceOptions, startInterface } from '../../../assembly/interface.ts';
+import { loadVehicle } from '../../../assembly/vehicle.ts';
 import { loadConfiguration } from '../../../config/configuration.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { carOf } from './resources/rig.ts';
@@ -42,6 +43,7 @@ async function start(http: InterfaceOptions['http']) {
   const running = await startInterface({
     http,
     view: carOf({ status, records, monitors: noMonitors }),
+    own: { vin: 'VF3VGEOWN00000001', vehicle: loadVehicle('bench'), agent: { waiting: 0 }, link: { connected: false } },
     status,
     data: folder,
     timeKnown: () => true,
@@ -54,9 +56,16 @@ async function start(http: InterfaceOptions['http']) {
 
 const local = { local: true, port: 0 } as const;
 
-test('on the bench everything is there: both sides, the document, its page, live changes', async () => {
+test('on the bench everything is there: both sides, the page, the document, its page, live changes', async () => {
   const { url } = await start(local);
-  for (const path of ['/connectedcar/v3/fleets', '/connectedcar/v4/user', '/openapi.json', '/docs']) {
+  for (const path of [
+    '/connectedcar/v3/fleets',
+    '/connectedcar/v4/user',
+    '/openapi.json',
+    '/docs',
+    '/',
+    '/vigie/v1/car',
+  ]) {
     expect([path, (await fetchJson(`${url}${path}`, {})).status]).toEqual([path, 200]);
   }
 });

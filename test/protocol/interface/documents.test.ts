@@ -54,12 +54,14 @@ describe('the OpenAPI document', () => {
         ...errors,
       ]);
     }
-    expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(['/openapi.json', '/live']));
+    expect(Object.keys(document.paths)).toEqual(
+      expect.arrayContaining(['/openapi.json', '/live', '/vigie/v1/car', '/vigie/v1/agent']),
+    );
   });
 
   test('every operation has a description that is longer than its summary and names its scopes', () => {
     const all = Object.values(document.paths).flatMap((path) => Object.values(path));
-    expect(all).toHaveLength(operations.length + 2);
+    expect(all).toHaveLength(operations.length + 4);
     const words = (text = ''): number => text.split(/\s+/).filter((word) => word !== '').length;
     const short = all.filter(({ summary, description }) => words(description) <= words(summary));
     expect(short.map(({ operationId }) => operationId)).toEqual([]);

@@ -1,0 +1,89 @@
+/** Addresses beside the published interface: changes of Status, and what Vigie says of the car and of itself. */
+import { VigieError } from '../../protocol/errors.ts';
+import { bases, type Operation, type Side, sides } from '../../protocol/interface/operation.ts';
+import { noScopes } from '../../protocol/interface/operations/scopes.ts';
+import type { CarDescription, LinkReport } from '../../protocol/interface/own/car-description.ts';
+import { readPairs } from './address.ts';
+import type { Caller } from './call.ts';
+import { type App, type RequestContext, respond } from './exchange.ts';
+import type { LiveChanges } from './live.ts';
+import { acceptable } from './media.ts';
+import { addRefusal } from './routes.ts';
+import type { Serving } from './serving.ts';
+import type { Snapshots } from './snapshots.ts';
+
+/** What Vigie says of the car and of itself; everything is read when somebody asks. */
+export interface OwnView {
+  car(): CarDescription;
+  link(): LinkReport;
+}
+
+interface OwnRoutes {
+  readonly app: App;
+  readonly serving: Serving;
+  /** Those of the sides that are served. */
+  readonly enabled: readonly Operation[];
+}
+
+const EVENTS = 'text/event-stream';
+const JSON_TYPE = 'application/json';
+const GET = ['GET'];
+
+/** Who may read the state of a vehicle may follow it. */
+export function addLive(routes: OwnRoutes, live: LiveChanges): void {
+  const { app } = routes;
+  const serve = async (side: Side, context: RequestContext): Promise<Response> => {
+    refuseHead(context);
+    const caller = await admitReader(routes, side, context);
+    const granted = (scope: string): boolean => caller.scopes?.has(scope) ?? true;
+    const [telemetry, position] = [granted('data:telemetry'), granted('data:position')];
+    acceptable([EVENTS], context.req.header('accept'));
+    const sees = ({ path }: { readonly path: string }) => (path.startsWith('lastPosition.') ? position : telemetry);
+    const stream = live.open(sees, caller.expires);
+    return respond(context.env, 200, stream, { 'Content-Type': EVENTS });
+  };
+  const paths = { fleet: `${bases.fleet}/live`, user: `${bases.user}/live` };
+  for (const side of sides) app.get(paths[side], (context) => serve(side, context));
+  app.get('/live', (context) => serve(sideShown(routes, context), context));
+  for (const path of [...Object.values(paths), '/live']) addRefusal(app, path, GET);
+}
+
+/** `/vigie/v1`. */
+export function addOwnRoutes(routes: OwnRoutes, view: OwnView, snapshots: Snapshots): void {
+  const { app } = routes;
+  app.get('/vigie/v1/car', async (context) => {
+    await admitReader(routes, sideShown(routes, context), context);
+    const media = acceptable([JSON_TYPE], context.req.header('accept'));
+    return respond(context.env, 200, JSON.stringify(view.car()), { 'Content-Type': media ?? JSON_TYPE });
+  });
+  addRefusal(app, '/vigie/v1/car', ['GET', 'HEAD']);
+  app.get('/vigie/v1/agent', async (context) => {
+    refuseHead(context);
+    const { expires } = await admitReader(routes, sideShown(routes, context), context);
+    acceptable([EVENTS], context.req.header('accept'));
+    const stream = snapshots.open({ link: () => view.link() }, expires);
+    return respond(context.env, 200, stream, { 'Content-Type': EVENTS });
+  });
+  addRefusal(app, '/vigie/v1/agent', GET);
+}
+
+/** Admits who may read the state of the vehicle. */
+function admitReader({ serving, enabled }: OwnRoutes, side: Side, context: RequestContext): Promise<Caller> {
+  const { scopes = noScopes } = enabled.find(({ id }) => id === `${side}.status.get`) ?? {};
+  const query = readPairs(context.env.exchange.target.query);
+  return serving.admit(side, { operation: { scopes }, path: {} }, query, context);
+}
+
+/** The side of the credentials that the request shows, if it is served. */
+function sideShown({ enabled }: OwnRoutes, context: RequestContext): Side {
+  const bearer = /^Bearer /i.test(context.req.header('authorization') ?? '');
+  const wanted: Side = bearer ? 'user' : 'fleet';
+  return enabled.some(({ side }) => side === wanted) ? wanted : wanted === 'user' ? 'fleet' : 'user';
+}
+
+/** A stream has no end to know its headers by. */
+function refuseHead(context: RequestContext): void {
+  if (context.req.method !== 'HEAD') return;
+  context.env.exchange.headers['Allow'] = 'GET';
+  throw new VigieError('request.method', 'this address takes GET');
+}

@@ -1,0 +1,97 @@
+/**
+ * Server-sent events (WHATWG HTML §9.2) that each carry a whole state. An event is sent when its state differs from the
+ * one sent before; nothing is read while nobody listens.
+ */
+import type { Clock } from '../../agent/ports.ts';
+import { TooManyRequests } from './access/failures.ts';
+
+export interface SnapshotOptions {
+  /** Streams at a time. */
+  readonly streams: number;
+  /** Time between two looks at the states, ms. */
+  readonly every: number;
+  /** Silence after which a comment is sent, ms. */
+  readonly heartbeat: number;
+}
+
+const DEFAULT: SnapshotOptions = { streams: 16, every: 250, heartbeat: 15_000 };
+
+/** Events by name; each reads its state, of JSON's types. */
+export type SnapshotEvents = Readonly<Record<string, () => unknown>>;
+
+export class Snapshots {
+  readonly #clock: Clock;
+  readonly #options: SnapshotOptions;
+  /** How to end each open stream. */
+  readonly #open = new Set<() => void>();
+
+  constructor(clock: Clock, options: Partial<SnapshotOptions> = {}) {
+    this.#clock = clock;
+    this.#options = { ...DEFAULT, ...options };
+  }
+
+  /** Streams that are open. */
+  get streams(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * The stream ends at `until`, UTC ms.
+   * @throws TooManyRequests when as many streams are open as may be
+   */
+  open(events: SnapshotEvents, until = Number.POSITIVE_INFINITY): ReadableStream<Uint8Array> {
+    const { streams, every, heartbeat } = this.#options;
+    if (this.#open.size >= streams) throw new TooManyRequests('all live streams are taken', 10_000);
+    const clock = this.#clock;
+    const encoder = new TextEncoder();
+    const sent = new Map<string, string>();
+    let spoke = clock.monotonic();
+    let cancel: () => void = () => undefined;
+    const changes = (): string => {
+      let text = '';
+      for (const [name, read] of Object.entries(events)) {
+        const data = JSON.stringify(read());
+        if (data === undefined || sent.get(name) === data) continue;
+        sent.set(name, data);
+        text += `event: ${name}\ndata: ${data}\n\n`;
+      }
+      return text;
+    };
+    let end: () => void = () => undefined;
+    const look = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+      if (clock.now() >= until) {
+        end();
+        return;
+      }
+      const now = clock.monotonic();
+      // A reader that does not keep up gets the states of when it does.
+      const text = (controller.desiredSize ?? 0) <= 0 ? '' : changes();
+      if (text !== '' || now - spoke >= heartbeat) {
+        controller.enqueue(encoder.encode(text === '' ? ': still here\n\n' : text));
+        spoke = now;
+      }
+      cancel = clock.after(every, () => look(controller));
+    };
+    return new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        end = () => {
+          if (!this.#open.delete(end)) return;
+          cancel();
+          controller.close();
+        };
+        this.#open.add(end);
+        controller.enqueue(encoder.encode(`retry: 3000\n\n${changes()}`));
+        cancel = clock.after(every, () => look(controller));
+      },
+      cancel: () => {
+        this.#open.delete(end);
+        cancel();
+      },
+    });
+  }
+
+  /** Ends all streams. */
+  close(): void {
+    for (const end of this.#open) end();
+  }
+}

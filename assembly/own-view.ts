@@ -1,0 +1,100 @@
+/** What `/vigie/v1` says of a running car. */
+import { type DbcMessage, messageNamed, signalNamed } from '../adapters/can/dbc/index.ts';
+import type { OwnView } from '../adapters/http/own-routes.ts';
+import type { Agent } from '../agent/agent.ts';
+import type { LinkDetails } from '../agent/health/health.ts';
+import type {
+  CarDescription,
+  LinkReport,
+  ValueDescription,
+  ValueSource,
+} from '../protocol/interface/own/car-description.ts';
+import type { SourceMapping } from '../protocol/profile.ts';
+import { type Slot, slots } from '../protocol/slots.ts';
+import type { Vehicle } from './vehicle.ts';
+
+/** Flag bits of an identifier in a DBC. */
+const IDENTIFIER = 0x1fff_ffff;
+
+export interface OwnOptions {
+  readonly vin: string;
+  readonly vehicle: Vehicle;
+  /** Name that the configuration gives the car. */
+  readonly title?: string | undefined;
+  readonly agent: Pick<Agent, 'waiting'>;
+  /** What the link says of itself; absent: it says only whether it is up. */
+  readonly link: { readonly connected: boolean; health?(): LinkDetails };
+}
+
+export function ownViewOf(options: OwnOptions): OwnView {
+  return { car: () => describeCar(options), link: () => reportLink(options) };
+}
+
+function describeCar({ vin, vehicle, title }: OwnOptions): CarDescription {
+  const { profile } = vehicle;
+  const sources = new Map<string, SourceMapping[]>();
+  for (const source of profile.sources) sources.set(source.path, [...(sources.get(source.path) ?? []), source]);
+  const describe = (slot: Slot): ValueDescription => ({
+    path: slot.path,
+    kind: slot.kind,
+    ...(slot.unit === undefined ? {} : { unit: slot.unit }),
+    ...(slot.resolution === undefined ? {} : { resolution: slot.resolution }),
+    ...(slot.path in profile.constants ? { constant: true } : {}),
+    sources: (sources.get(slot.path) ?? [])
+      .sort((a, b) => a.priority - b.priority)
+      .map((source) => describeSource(vehicle, source)),
+  });
+  return { vin, title: title ?? profile.title ?? profile.name, profile: profile.name, values: slots.map(describe) };
+}
+
+function describeSource({ profile, databases }: Vehicle, source: SourceMapping): ValueSource {
+  const { message, signal, scale, offset, timeout } = source;
+  const bus = source.bus ?? profile.buses.find(({ kind }) => kind === 'can')?.name;
+  const found = databases
+    .filter((one) => one.bus === undefined || one.bus === bus)
+    .map(({ database }) => messageNamed(database, message))
+    .find((one) => one !== undefined);
+  return {
+    ...(bus === undefined ? {} : { bus }),
+    message,
+    signal,
+    ...(found === undefined ? {} : describeMessage(found, signal)),
+    scale,
+    shift: offset,
+    ...(timeout === undefined ? {} : { staleAfter: timeout }),
+  };
+}
+
+function describeMessage(message: DbcMessage, signal: string): Partial<ValueSource> {
+  const { id, cycleTime, senders } = message;
+  const [sender] = senders;
+  const found = signalNamed(message, signal);
+  return {
+    id: id & IDENTIFIER,
+    extended: id > IDENTIFIER,
+    ...(cycleTime === undefined ? {} : { every: cycleTime }),
+    ...(sender === undefined ? {} : { sender }),
+    ...(found === undefined
+      ? {}
+      : {
+          bits: {
+            start: found.start,
+            length: found.length,
+            byteOrder: found.byteOrder,
+            factor: found.factor,
+            offset: found.offset,
+          },
+        }),
+  };
+}
+
+function reportLink({ agent, link }: OwnOptions): LinkReport {
+  const { state = link.connected ? 'up' : 'closed', since, broker, reason } = link.health?.() ?? {};
+  return {
+    state,
+    ...(since === undefined ? {} : { since }),
+    ...(broker === undefined ? {} : { broker }),
+    ...(reason === undefined ? {} : { reason }),
+    waiting: agent.waiting,
+  };
+}

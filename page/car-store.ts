@@ -1,0 +1,216 @@
+/** What the page knows of the car, and who is told of changes: once per frame of the screen, however much has changed. */
+import type { CarDescription, LinkReport, ValueDescription } from '../protocol/interface/own/car-description.ts';
+import { askJson, carNow, follow, type ServerEvent, SignInNeeded } from './connection.ts';
+
+export interface CarValue {
+  readonly path: string;
+  readonly value: unknown;
+  /** When it became so, UTC ms. */
+  readonly at: number;
+  readonly stale: boolean;
+  /** Counts the changes that this page saw; 0 when it was there from the beginning. */
+  readonly changes: number;
+}
+
+/** A change of something that has names, for the list of the newest. */
+export interface NamedChange {
+  readonly path: string;
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly at: number;
+}
+
+export type Connection =
+  | { readonly state: 'reading' }
+  | { readonly state: 'live' }
+  /** `since`: by the clock of this machine, ms. */
+  | { readonly state: 'lost'; readonly since: number; readonly reason: string }
+  | { readonly state: 'sign-in'; readonly scheme: 'Basic' | 'Bearer'; readonly refused: boolean };
+
+/** What a listener may be told of, beside the paths of values. */
+export type Topic = 'paths' | 'connection' | 'link' | 'second' | 'named' | 'speed' | 'any';
+
+const NAMED = 12;
+/** The line of the speed, ms. */
+export const SPEED_SPAN = 60_000;
+
+export class CarStore {
+  readonly values = new Map<string, CarValue>();
+  readonly descriptions = new Map<string, ValueDescription>();
+  readonly named: NamedChange[] = [];
+  /** Time and speed, oldest first; a speed holds until the next. */
+  readonly speeds: (readonly [at: number, speed: number])[] = [];
+  car: CarDescription | undefined;
+  link: LinkReport | undefined;
+  connection: Connection = { state: 'reading' };
+  readonly #listeners = new Map<string, Set<() => void>>();
+  readonly #dirty = new Set<string>();
+  #frame: number | undefined;
+  #abort = new AbortController();
+  /** Everything that comes until now is what was known before. */
+  #introducing = true;
+  #signedIn = false;
+
+  /** Reads the car until {@link stop}. */
+  start(signedIn = false): void {
+    this.stop();
+    this.#signedIn = signedIn;
+    this.#abort = new AbortController();
+    const { signal } = this.#abort;
+    const ticking = setInterval(() => this.#changed('second'), 1_000);
+    signal.addEventListener('abort', () => clearInterval(ticking));
+    this.#read(signal).catch((error: Error) => this.#lost(error));
+  }
+
+  stop(): void {
+    this.#abort.abort();
+  }
+
+  /** Tells `listener` of changes of a path or topic; the result ends that. */
+  listen(topic: Topic | (string & {}), listener: () => void): () => void {
+    const set = this.#listeners.get(topic) ?? new Set();
+    this.#listeners.set(topic, set);
+    set.add(listener);
+    return () => set.delete(listener);
+  }
+
+  value(path: string): CarValue | undefined {
+    return this.values.get(path);
+  }
+
+  /** The value, if it can be trusted now. */
+  fresh(path: string): unknown {
+    const found = this.values.get(path);
+    return found === undefined || found.stale || this.connection.state !== 'live' ? undefined : found.value;
+  }
+
+  isStale(value: CarValue): boolean {
+    return value.stale || this.connection.state === 'lost';
+  }
+
+  async #read(signal: AbortSignal): Promise<void> {
+    const lost = (error: Error): void => this.#lost(error);
+    const agent = {
+      path: '/vigie/v1/agent',
+      opened: () => undefined,
+      event: ({ name, data }: ServerEvent) => this.#agentEvent(name, data),
+      lost: () => undefined,
+    };
+    const live = {
+      path: '/live',
+      opened: () => this.#opened(signal),
+      event: ({ name, data }: ServerEvent) => this.#liveEvent(name, data as LiveEvent),
+      lost,
+    };
+    await Promise.all([follow(live, signal), this.#followAgent(agent, signal)]);
+  }
+
+  /** After the first stream was admitted: a page without credentials asks once, not twice. */
+  async #followAgent(options: Parameters<typeof follow>[0], signal: AbortSignal): Promise<void> {
+    while (this.connection.state !== 'live') {
+      if (signal.aborted || this.connection.state === 'sign-in') return;
+      await new Promise<void>((resolve) => {
+        const end = this.listen('connection', () => {
+          end();
+          resolve();
+        });
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+    }
+    await follow(options, signal);
+  }
+
+  #opened(signal: AbortSignal): void {
+    this.#introducing = true;
+    this.values.clear();
+    this.connection = { state: 'live' };
+    this.#changed('connection');
+    this.#changed('paths');
+    if (this.car !== undefined) return;
+    askJson<CarDescription>('/vigie/v1/car')
+      .then((car) => {
+        if (signal.aborted) return;
+        this.car = car;
+        for (const one of car.values) this.descriptions.set(one.path, one);
+        this.#changed('paths');
+        this.#changed('connection');
+      })
+      .catch((error: Error) => this.#lost(error));
+  }
+
+  #lost(error: Error): void {
+    if (error instanceof SignInNeeded) {
+      this.connection = { state: 'sign-in', scheme: error.scheme, refused: this.#signedIn };
+    } else {
+      const since = this.connection.state === 'lost' ? this.connection.since : Date.now();
+      this.connection = { state: 'lost', since, reason: error.message };
+    }
+    this.link = undefined;
+    this.#changed('link');
+    this.#changed('connection');
+    for (const path of this.values.keys()) this.#changed(path);
+  }
+
+  #agentEvent(name: string, data: unknown): void {
+    if (name !== 'link') return;
+    this.link = data as LinkReport;
+    this.#changed('link');
+  }
+
+  #liveEvent(name: string, event: LiveEvent): void {
+    const { path } = event;
+    const at = Date.parse(event.at);
+    const before = this.values.get(path);
+    if (name === 'removed') {
+      if (!this.values.delete(path)) return;
+      this.#changed(path);
+      this.#changed('paths');
+      return;
+    }
+    // Everything that is known comes in one piece; what comes after the first event that is new is a change.
+    if (before !== undefined) this.#introducing = false;
+    const same = before !== undefined && sameValue(before.value, event.value);
+    const changes = before === undefined ? (this.#introducing ? 0 : 1) : before.changes + (same ? 0 : 1);
+    this.values.set(path, { path, value: event.value, at, stale: event.stale === true, changes });
+    this.#changed(path);
+    if (before === undefined) this.#changed('paths');
+    if (path === 'kinetic.speed' && typeof event.value === 'number') this.#noteSpeed(at, event.value);
+    if (before === undefined || same || typeof event.value === 'number' || typeof event.value === 'object') {
+      if (!Array.isArray(event.value) || before === undefined || same) return;
+    }
+    this.named.unshift({ path, before: before.value, after: event.value, at });
+    this.named.length = Math.min(this.named.length, NAMED);
+    this.#changed('named');
+  }
+
+  #noteSpeed(at: number, speed: number): void {
+    this.speeds.push([at, speed]);
+    const oldest = carNow() - SPEED_SPAN;
+    // The one before the oldest says what the speed was at the left edge.
+    while ((this.speeds[1]?.[0] ?? Number.POSITIVE_INFINITY) < oldest) this.speeds.shift();
+    this.#changed('speed');
+  }
+
+  #changed(topic: Topic | (string & {})): void {
+    this.#dirty.add(topic);
+    this.#frame ??= requestAnimationFrame(() => {
+      this.#frame = undefined;
+      const dirty = [...this.#dirty, 'any'];
+      this.#dirty.clear();
+      for (const one of dirty) for (const listener of this.#listeners.get(one) ?? []) listener();
+    });
+  }
+}
+
+interface LiveEvent {
+  readonly path: string;
+  readonly value?: unknown;
+  readonly at: string;
+  readonly stale?: boolean;
+}
+
+function sameValue(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
+}
+
+export const store = new CarStore();

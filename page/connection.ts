@@ -1,0 +1,165 @@
+/** Requests to the car that serves the page, with the credentials that the reader gave. EventSource cannot send any. */
+
+export interface Credentials {
+  /** Value of the header `Authorization`. */
+  readonly authorization: string;
+  /** Fleet side: id of the program that asks. */
+  readonly clientId?: string;
+}
+
+/** The car wants to know who asks; `scheme`: how it wants to be shown that. */
+export class SignInNeeded extends Error {
+  readonly scheme: 'Basic' | 'Bearer';
+
+  constructor(scheme: 'Basic' | 'Bearer') {
+    super('The car wants to know who asks.');
+    this.scheme = scheme;
+  }
+}
+
+/** What the interface answered instead, in its own words. */
+export class Refused extends Error {
+  readonly status: number;
+  readonly requestId: string | undefined;
+
+  constructor(status: number, message: string, requestId: string | undefined) {
+    super(message);
+    this.status = status;
+    this.requestId = requestId;
+  }
+}
+
+export interface ServerEvent {
+  readonly name: string;
+  readonly data: unknown;
+}
+
+/** The interface sends at least a comment every 15 s; a stream that is silent for longer is lost, ms. */
+const SILENCE = 20_000;
+/** Wait before the next attempt, ms. */
+const AGAIN = 2_000;
+
+let credentials: Credentials | undefined;
+/** The car's clock minus this machine's, ms; differences that a network explains count as none. */
+let clockOffset = 0;
+
+/** Kept until the page is closed, in memory only. */
+export function signIn(given: Credentials): void {
+  credentials = given;
+}
+
+/** The time by the car's clock, UTC ms. */
+export function carNow(): number {
+  return Date.now() + clockOffset;
+}
+
+/** Rejects with SignInNeeded, Refused, or a TypeError when the car cannot be reached. */
+export async function ask(path: string, options: RequestInit = {}): Promise<Response> {
+  const { authorization, clientId } = credentials ?? {};
+  const query =
+    clientId === undefined ? '' : `${path.includes('?') ? '&' : '?'}client_id=${encodeURIComponent(clientId)}`;
+  const response = await fetch(`${path}${query}`, {
+    cache: 'no-store',
+    // The browser's own dialog for passwords would cover the page.
+    credentials: 'omit',
+    ...options,
+    headers: { ...options.headers, ...(authorization === undefined ? {} : { Authorization: authorization }) },
+  });
+  noteClock(response.headers.get('date'));
+  if (response.ok) return response;
+  if (response.status === 401) {
+    const challenge = response.headers.get('www-authenticate') ?? '';
+    throw new SignInNeeded(/^Bearer/i.test(challenge) ? 'Bearer' : 'Basic');
+  }
+  const text = await response.text();
+  throw new Refused(response.status, messageOf(text), response.headers.get('x-request-id') ?? undefined);
+}
+
+export async function askJson<T>(path: string): Promise<T> {
+  return (await (await ask(path)).json()) as T;
+}
+
+export async function post<T>(path: string, body: unknown): Promise<T> {
+  const headers = { 'Content-Type': 'application/json' };
+  return (await (await ask(path, { method: 'POST', headers, body: JSON.stringify(body) })).json()) as T;
+}
+
+export interface FollowOptions {
+  readonly path: string;
+  readonly event: (event: ServerEvent) => void;
+  /** The stream begins anew: what comes first is everything. */
+  readonly opened: () => void;
+  readonly lost: (reason: Error) => void;
+}
+
+/** Reads a stream of server-sent events, and again whenever it is lost, until `signal` aborts. */
+export async function follow({ path, event, opened, lost }: FollowOptions, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await readOnce(path, opened, event, signal);
+      lost(new Error('The car closed the stream.'));
+    } catch (error) {
+      if (signal.aborted) return;
+      lost(error as Error);
+      if (error instanceof SignInNeeded) return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, AGAIN));
+  }
+}
+
+async function readOnce(
+  path: string,
+  opened: () => void,
+  event: (event: ServerEvent) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const silent = new AbortController();
+  let timer = setTimeout(() => silent.abort(), SILENCE);
+  try {
+    const headers = { Accept: 'text/event-stream' };
+    const { body } = await ask(path, { headers, signal: AbortSignal.any([signal, silent.signal]) });
+    if (body === null) return;
+    opened();
+    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = '';
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      clearTimeout(timer);
+      timer = setTimeout(() => silent.abort(), SILENCE);
+      const parts = (rest + value).split('\n\n');
+      rest = parts.pop() ?? '';
+      for (const part of parts) {
+        const parsed = parseEvent(part);
+        if (parsed !== undefined) event(parsed);
+      }
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function parseEvent(text: string): ServerEvent | undefined {
+  let name = 'message';
+  let data: string | undefined;
+  for (const line of text.split('\n')) {
+    if (line.startsWith('event: ')) name = line.slice(7);
+    else if (line.startsWith('data: ')) data = line.slice(6);
+  }
+  return data === undefined ? undefined : { name, data: JSON.parse(data) };
+}
+
+/** The header has whole seconds; a difference below two of them is no difference. */
+function noteClock(date: string | null): void {
+  const difference = date === null ? Number.NaN : Date.parse(date) - Date.now();
+  if (Number.isFinite(difference)) clockOffset = Math.abs(difference) < 2_000 ? 0 : difference;
+}
+
+function messageOf(text: string): string {
+  try {
+    const { message, debug } = JSON.parse(text) as { message?: string; debug?: string };
+    return message ?? debug ?? text;
+  } catch {
+    return text;
+  }
+}

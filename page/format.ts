@@ -1,0 +1,74 @@
+/** Values, ages and names as people read them, in the reader's language where it is about numbers. */
+
+const units: Readonly<Record<string, string>> = {
+  degC: '°C',
+  deg: '°',
+  'L/100km': 'L/100 km',
+  'kWh/100km': 'kWh/100 km',
+};
+const formats = new Map<number, Intl.NumberFormat>();
+
+export function unitOf(unit: string | undefined): string {
+  // A number without a unit has the unit 1.
+  return unit === undefined || unit === '1' ? '' : (units[unit] ?? unit);
+}
+
+/** A number with as many decimals as its resolution has; the sign is a real minus. */
+export function numberOf(value: number, resolution?: number): string {
+  const decimals = resolution === undefined ? 3 : decimalsOf(resolution);
+  let format = formats.get(decimals);
+  if (format === undefined) {
+    const minimumFractionDigits = resolution === undefined ? 0 : decimals;
+    format = new Intl.NumberFormat(undefined, { minimumFractionDigits, maximumFractionDigits: decimals });
+    formats.set(decimals, format);
+  }
+  return format.format(value).replace('-', '−');
+}
+
+function decimalsOf(resolution: number): number {
+  const text = resolution.toString();
+  if (text.includes('e-')) return Math.min(8, Number(text.split('e-')[1]));
+  return Math.min(8, text.split('.')[1]?.length ?? 0);
+}
+
+/** Without unit. */
+export function textOf(value: unknown, resolution?: number): string {
+  if (typeof value === 'number') return numberOf(value, resolution);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ');
+  if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)) return new Date(value).toLocaleString();
+  if (typeof value === 'string') return value;
+  return JSON.stringify(value) ?? 'unknown';
+}
+
+/** `now`, `4 s`, `12 min`, `3.2 h`, `2.1 d`. */
+export function ageOf(ms: number): string {
+  const seconds = ms / 1000;
+  if (seconds < 1) return 'now';
+  if (seconds < 60) return `${Math.floor(seconds)} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 86_400) return `${numberOf(Math.floor(seconds / 360) / 10, 0.1)} h`;
+  return `${numberOf(Math.floor(seconds / 8640) / 10, 0.1)} d`;
+}
+
+export function timeOf(at: number): string {
+  return new Date(at).toLocaleTimeString();
+}
+
+/** `0x0A8`, `0x18FEF100`. */
+export function identifierOf(id: number, extended = false): string {
+  return `0x${id
+    .toString(16)
+    .toUpperCase()
+    .padStart(extended ? 8 : 3, '0')}`;
+}
+
+/** The end of a path in words: `doorsState.opening.RearLeft.state` is “Rear left, state”. */
+export function wordsOf(path: string): string {
+  const text = path
+    .split('.')
+    .slice(1)
+    .map((part) => part.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase())
+    .join(', ');
+  return text === '' ? path : text[0]?.toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,179 @@
+/** What stands around every view: name, tabs, whether the page is connected, and what changed for screen readers. */
+import type { ComponentType, JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { store } from './car-store.ts';
+import { carNow } from './connection.ts';
+import { ageOf } from './format.ts';
+import { useTopics } from './hooks.ts';
+import { SignIn } from './sign-in.tsx';
+import { CarPanels } from './views/car.tsx';
+
+interface View {
+  readonly id: string;
+  readonly name: string;
+  /** After `g`. */
+  readonly key: string;
+  readonly panels: ComponentType;
+}
+
+const views: readonly View[] = [{ id: 'car', name: 'The car', key: 'c', panels: CarPanels }];
+
+export function Shell(): JSX.Element {
+  useTopics('connection');
+  const [shown, setShown] = useState(viewOfAddress());
+  const { connection, car } = store;
+  const show = (view: View): void => {
+    location.hash = view.id;
+  };
+  useEffect(() => {
+    const changed = (): void => setShown(viewOfAddress());
+    addEventListener('hashchange', changed);
+    return () => removeEventListener('hashchange', changed);
+  }, []);
+  useShortcuts(show);
+  useEffect(() => {
+    document.title = `${car === undefined ? 'Vigie' : `${car.title} · Vigie`}`;
+  }, [car]);
+  const Panels = shown.panels;
+  return (
+    <>
+      <header class="top">
+        <div class="who">
+          <img src="/page/icon.svg" alt="" width="28" height="28" />
+          <h1>
+            {car?.title ?? 'Vigie'}
+            <span class="mono vin">{car?.vin ?? ''}</span>
+          </h1>
+        </div>
+        <Tabs shown={shown} show={show} />
+        <Thread />
+      </header>
+      {connection.state === 'lost' && <Lost since={connection.since} reason={connection.reason} />}
+      <main>
+        <div id="view" role="tabpanel" aria-label={shown.name}>
+          {connection.state === 'sign-in' ? (
+            <SignIn scheme={connection.scheme} refused={connection.refused} done={() => store.start(true)} />
+          ) : store.values.size === 0 && connection.state !== 'live' ? (
+            <p class="panel reading">Reads the car …</p>
+          ) : (
+            <Panels />
+          )}
+        </div>
+      </main>
+      <footer>
+        <a href="/docs">Interface</a> <a href="/page/licences.txt">Licences</a>
+      </footer>
+      <Announcements />
+    </>
+  );
+}
+
+function Tabs({ shown, show }: { readonly shown: View; readonly show: (view: View) => void }): JSX.Element | null {
+  if (views.length < 2) return null;
+  const move = (event: KeyboardEvent): void => {
+    const step = { ArrowRight: 1, ArrowLeft: -1, Home: -views.length, End: views.length }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const index = views.indexOf(shown) + step;
+    const wrapped =
+      Math.abs(step) > 1 ? Math.min(views.length - 1, Math.max(0, index)) : (index + views.length) % views.length;
+    const next = views[wrapped] ?? shown;
+    show(next);
+    document.getElementById(`tab-${next.id}`)?.focus();
+  };
+  return (
+    <div class="tabs" role="tablist" aria-label="Views" onKeyDown={move}>
+      {views.map((view) => (
+        <button
+          key={view.id}
+          id={`tab-${view.id}`}
+          type="button"
+          role="tab"
+          aria-selected={view === shown}
+          aria-controls="view"
+          tabIndex={view === shown ? 0 : -1}
+          onClick={() => show(view)}
+        >
+          {view.name}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** Whether the page is connected, how old the newest value is, and how the car's own link is. */
+function Thread(): JSX.Element {
+  useTopics('connection', 'link', 'second');
+  const { connection, link } = store;
+  const page = { live: 'Live', reading: 'Connects', lost: 'Lost', 'sign-in': 'Signed out' }[connection.state];
+  const newest = [...store.values.values()].reduce((most, { at }) => Math.max(most, at), 0);
+  return (
+    <div class="thread">
+      <span data-testid="connection">
+        <i class={`mark ${connection.state === 'live' ? 'good' : 'warn'}`} aria-hidden="true" />
+        <b>{page}</b>
+        {newest > 0 && <span class="newest"> newest value {ageOf(carNow() - newest)}</span>}
+      </span>
+      {link !== undefined && (
+        <>
+          <span data-testid="link" title={link.reason}>
+            <i class={`mark ${link.state === 'up' ? 'good' : 'warn'}`} aria-hidden="true" />
+            Broker <b>{link.state === 'up' ? 'online' : 'offline'}</b>
+          </span>
+          <span class="waiting">
+            Waiting <b data-testid="waiting">{link.waiting}</b>
+          </span>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Lost({ since, reason }: { readonly since: number; readonly reason: string }): JSX.Element {
+  useTopics('second');
+  return (
+    <p class="strip" role="alert">
+      This page lost the car {ageOf(Date.now() - since)} ago. It tries again. <small>{reason}</small>
+    </p>
+  );
+}
+
+/** For screen readers: values do not announce themselves, the connection and the link do. */
+function Announcements(): JSX.Element {
+  useTopics('connection', 'link');
+  const { connection, link } = store;
+  const text =
+    connection.state !== 'live' || link === undefined
+      ? ''
+      : link.state === 'up'
+        ? 'The car is online.'
+        : 'The car lost its broker.';
+  return (
+    <p class="hidden" role="status">
+      {text}
+    </p>
+  );
+}
+
+function viewOfAddress(): View {
+  return views.find(({ id }) => `#${id}` === location.hash) ?? (views[0] as View);
+}
+
+/** `/` goes to the filter, `g` and a letter to a view. */
+function useShortcuts(show: (view: View) => void): void {
+  useEffect(() => {
+    let going = false;
+    const pressed = (event: KeyboardEvent): void => {
+      const target = event.target as HTMLElement;
+      if (event.ctrlKey || event.metaKey || event.altKey || target.closest('input, textarea, select') !== null) return;
+      const view = going ? views.find(({ key }) => key === event.key) : undefined;
+      going = event.key === 'g';
+      if (view !== undefined) show(view);
+      if (event.key !== '/') return;
+      event.preventDefault();
+      document.getElementById('filter')?.focus();
+    };
+    addEventListener('keydown', pressed);
+    return () => removeEventListener('keydown', pressed);
+  }, [show]);
+}

@@ -1,0 +1,72 @@
+/** Asks who the reader is, where the interface is not open: fleet users by password, users by token. */
+import type { JSX, TargetedSubmitEvent } from 'preact';
+import { useState } from 'preact/hooks';
+import { signIn } from './connection.ts';
+
+export interface SignInOptions {
+  readonly scheme: 'Basic' | 'Bearer';
+  /** What was given before was not right. */
+  readonly refused: boolean;
+  readonly done: () => void;
+}
+
+export function SignIn({ scheme, refused, done }: SignInOptions): JSX.Element {
+  const [byToken, setByToken] = useState(scheme === 'Bearer');
+  const submit = (event: TargetedSubmitEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const given = new FormData(event.currentTarget);
+    const read = (name: string): string => String(given.get(name) ?? '').trim();
+    if (byToken) signIn({ authorization: `Bearer ${read('token')}` });
+    else signIn({ authorization: `Basic ${base64(`${read('name')}:${read('password')}`)}`, clientId: read('client') });
+    done();
+  };
+  return (
+    <section class="panel sign-in" aria-labelledby="sign-in-title">
+      <header>
+        <h2 id="sign-in-title">Who asks?</h2>
+      </header>
+      <form onSubmit={submit}>
+        <p>The car admits its fleet users and holders of a token. This page keeps both only until it is closed.</p>
+        {refused && (
+          <p class="bad" role="alert">
+            The car did not admit you. Check name, password and client, or the token.
+          </p>
+        )}
+        {byToken ? (
+          <label>
+            Token
+            <input class="field" name="token" required autocomplete="off" />
+          </label>
+        ) : (
+          <>
+            <label>
+              Name
+              <input class="field" name="name" required autocomplete="username" />
+            </label>
+            <label>
+              Password
+              <input class="field" name="password" type="password" required autocomplete="current-password" />
+            </label>
+            <label>
+              Client
+              <input class="field" name="client" required autocomplete="off" />
+            </label>
+          </>
+        )}
+        <p class="row-of-buttons">
+          <button type="submit" class="btn main">
+            Show the car
+          </button>
+          <button type="button" class="btn" onClick={() => setByToken(!byToken)}>
+            {byToken ? 'Use name and password' : 'Use a token'}
+          </button>
+        </p>
+      </form>
+    </section>
+  );
+}
+
+/** RFC 7617: UTF-8. */
+function base64(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+}

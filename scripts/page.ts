@@ -1,0 +1,58 @@
+/** The page (page/) as browsers load it: one script, one style sheet, and the licences of what is in them. */
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type BuildOptions, build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const page = join(root, 'page');
+
+const bundling = {
+  absWorkingDir: root,
+  bundle: true,
+  minify: true,
+  write: false,
+  metafile: true,
+  charset: 'utf8',
+  legalComments: 'none',
+  target: ['chrome123', 'firefox124', 'safari17.5'],
+  logLevel: 'error',
+} satisfies BuildOptions;
+
+export async function pageScript(): Promise<string> {
+  return (await bundleScript()).text;
+}
+
+export async function pageStyle(): Promise<string> {
+  const { outputFiles } = await build({ ...bundling, entryPoints: [join(page, 'page.css')] });
+  return outputFiles[0]?.text ?? '';
+}
+
+/** A file of page/ that is served as it is written. */
+export function pageFile(name: string): () => string {
+  return () => readFileSync(join(page, name), 'utf8');
+}
+
+/** The licence of each package in the script, in the order of their names. */
+export async function pageLicences(): Promise<string> {
+  const { inputs } = await bundleScript();
+  const packages = new Set(inputs.flatMap((file) => /^(node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []));
+  const texts = [...packages].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+    return `${name} ${version} (${license})\n\n${readFileSync(join(root, folder, 'LICENSE'), 'utf8').trim()}\n`;
+  });
+  const own = readFileSync(join(root, 'LICENSE'), 'utf8').trim();
+  return `This page is part of Vigie. It contains these packages:\n\n${texts.join('\n')}\nVigie (Apache-2.0)\n\n${own}\n`;
+}
+
+async function bundleScript(): Promise<{ readonly text: string; readonly inputs: readonly string[] }> {
+  const { outputFiles, metafile } = await build({
+    ...bundling,
+    entryPoints: [join(page, 'main.tsx')],
+    format: 'esm',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    tsconfig: join(dirname(page), 'page/tsconfig.json'),
+  });
+  return { text: outputFiles[0]?.text ?? '', inputs: Object.keys(metafile.inputs) };
+}

@@ -1,0 +1,116 @@
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { request } from 'undici';
+import { expect, onTestFinished, test } from 'vitest';
+import { SystemClock } from '../../../adapters/clock/system.ts';
+import { keysOfSet } from '../../../adapters/http/access/token-keys.ts';
+import { UserGate } from '../../../adapters/http/access/user.ts';
+import { Snapshots } from '../../../adapters/http/snapshots.ts';
+import { ownViewOf } from '../../../assembly/own-view.ts';
+import { loadVehicle } from '../../../assembly/vehicle.ts';
+import type { CarDescription } from '../../../protocol/interface/own/car-description.ts';
+import { VirtualClock } from '../../rig/clock.ts';
+import { startRig } from './rig.ts';
+
+const VIN = 'VF3VGEOWN00000001';
+
+function viewOf(agent = { waiting: 0 }) {
+  const link = { connected: true };
+  return { view: ownViewOf({ vin: VIN, vehicle: loadVehicle('bench'), agent, link }), link, agent };
+}
+
+test('the car tells where a value comes from: bus, message, bits, and how it is made of them', async () => {
+  const rig = await startRig({ own: { view: viewOf().view, snapshots: new Snapshots(new SystemClock()) } });
+  const { status, json } = await rig.get('/vigie/v1/car');
+  expect(status).toBe(200);
+  const { vin, profile, values } = json as CarDescription;
+  expect([vin, profile]).toEqual([VIN, 'bench']);
+  // config/vehicles/bench/bench.dbc: BO_ 168 MOTION, SG_ Speed : 7|16@0+ (0.01,0)
+  expect(values.find(({ path }) => path === 'kinetic.speed')).toEqual({
+    path: 'kinetic.speed',
+    kind: 'quantity',
+    unit: 'km/h',
+    resolution: 0.01,
+    sources: [
+      {
+        bus: 'body',
+        message: 'MOTION',
+        signal: 'Speed',
+        id: 168,
+        extended: false,
+        every: 20,
+        sender: 'ESP',
+        bits: { start: 7, length: 16, byteOrder: 'big', factor: 0.01, offset: 0 },
+        scale: 1,
+        shift: 0,
+        staleAfter: 5000,
+      },
+    ],
+  });
+  expect(values.find(({ path }) => path === 'service.type')).toMatchObject({ constant: true, sources: [] });
+});
+
+test('the agent tells its link at once and again when it differs, and nothing in between', async () => {
+  const clock = new VirtualClock();
+  const { view, agent } = viewOf();
+  const snapshots = new Snapshots(clock);
+  const rig = await startRig({ own: { view, snapshots } });
+  const { body, headers } = await request(`${rig.url}/vigie/v1/agent`);
+  expect(headers['content-type']).toBe('text/event-stream');
+  const chunks = body[Symbol.asyncIterator]();
+  const next = async (): Promise<string> => String((await chunks.next()).value);
+  expect(await next()).toBe('retry: 3000\n\nevent: link\ndata: {"state":"up","waiting":0}\n\n');
+  clock.advance(5_000);
+  agent.waiting = 3;
+  clock.advance(250);
+  expect(await next()).toBe('event: link\ndata: {"state":"up","waiting":3}\n\n');
+  clock.advance(15_000);
+  expect(await next()).toBe(': still here\n\n');
+  snapshots.close();
+  expect((await chunks.next()).done).toBe(true);
+  expect(snapshots.streams).toBe(0);
+});
+
+test('the streams of the agent are bounded, and one that a reader leaves is free again', async () => {
+  const snapshots = new Snapshots(new VirtualClock(), { streams: 1 });
+  const rig = await startRig({ own: { view: viewOf().view, snapshots } });
+  const first = await request(`${rig.url}/vigie/v1/agent`);
+  expect((await rig.get('/vigie/v1/agent')).status).toBe(429);
+  const stream = snapshots;
+  first.body.destroy();
+  first.body.on('error', () => undefined);
+  await expect.poll(() => stream.streams).toBe(0);
+  expect((await rig.send('HEAD', '/vigie/v1/agent')).status).toBe(405);
+});
+
+test('who may not read the state of the car reads neither, and a stream ends with the token', async () => {
+  const { publicKey, privateKey } = await generateKeyPair('ES256');
+  const keys = keysOfSet(JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256' }] }), 'keys');
+  const clock = new SystemClock();
+  const options = { issuer: 'https://issuer.example', audience: 'vigie', keys, timeKnown: () => true };
+  const snapshots = new Snapshots(clock);
+  onTestFinished(() => snapshots.close());
+  const rig = await startRig({
+    gates: { user: new UserGate(options, clock) },
+    own: { view: viewOf().view, snapshots },
+  });
+  const token = (scope: string): Promise<string> =>
+    new SignJWT({ scope })
+      .setProtectedHeader({ alg: 'ES256' })
+      .setIssuer('https://issuer.example')
+      .setAudience('vigie')
+      .setSubject('somebody')
+      .setExpirationTime('1h')
+      .sign(privateKey);
+  for (const path of ['/vigie/v1/car', '/vigie/v1/agent']) {
+    const refused = await rig.get(path);
+    expect([path, refused.status, refused.headers['www-authenticate']]).toEqual([
+      path,
+      401,
+      expect.stringMatching(/^Bearer/),
+    ]);
+    const authorization = `Bearer ${await token('data:trip')}`;
+    expect([path, (await rig.get(path, { authorization })).status]).toEqual([path, 403]);
+  }
+  const authorization = `Bearer ${await token('data:telemetry')}`;
+  expect((await rig.get('/vigie/v1/car', { authorization })).status).toBe(200);
+});

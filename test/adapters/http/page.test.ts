@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { pageFiles } from '../../../adapters/http/documents.ts';
+import { startRig } from './rig.ts';
+
+const folder = fileURLToPath(new URL('../../../page/generated', import.meta.url));
+const openApi = fileURLToPath(new URL('../../../protocol/generated/openapi.json', import.meta.url));
+const documents = { openApi, page: folder };
+
+/** What the page may weigh, bytes compressed. */
+const LARGEST = 120_000;
+
+test('the page is served at the root with its files, each under a policy without inline code and other origins', async () => {
+  const rig = await startRig({ documents });
+  for (const [file, address, type] of pageFiles) {
+    const { status, headers, text } = await rig.get(address);
+    expect([address, status, headers['content-type']]).toEqual([address, 200, type]);
+    expect(text).toBe(readFileSync(join(folder, file), 'utf8'));
+    const policy = headers['content-security-policy'] ?? '';
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
+    expect(policy).not.toMatch(/unsafe|https?:|data:|\*/);
+    expect(headers['cache-control']).toBe('no-store');
+  }
+});
+
+test('the page names no address but its own, and has no code or style in it', async () => {
+  const rig = await startRig({ documents });
+  const { text } = await rig.get('/');
+  const named = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address as string);
+  expect(named.length).toBeGreaterThan(3);
+  for (const address of named) expect(address).toMatch(/^\/[a-z]/);
+  expect(text).not.toMatch(/<script(?![^>]*src=)|<style|style="|\son[a-z]+="/);
+  const fetched = pageFiles.filter(([file]) => /\.(js|css)$/.test(file));
+  // The namespace of SVG and Preact's are names, not addresses to fetch.
+  const foreign = fetched.flatMap(([file]) => [
+    ...readFileSync(join(folder, file), 'utf8').matchAll(/https?:\/\/(?!www\.w3\.org\/)[^"'`)\s]+/g),
+  ]);
+  expect(foreign.map(([address]) => address)).toEqual([]);
+});
+
+test('the page weighs at most 120 kB compressed, in all', () => {
+  const sizes = pageFiles.map(([file]) => gzipSync(readFileSync(join(folder, file))).byteLength);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(LARGEST);
+});
+
+test('the licences name every package in the page', () => {
+  const text = readFileSync(join(folder, 'licences.txt'), 'utf8');
+  expect(text).toMatch(/^preact \d+\.\d+\.\d+ \(MIT\)$/m);
+  expect(text).toContain('Permission is hereby granted');
+});
+
+test('the page takes GET and HEAD alone, and nothing else lies in its folder', async () => {
+  const rig = await startRig({ documents });
+  expect((await rig.send('POST', '/', {})).status).toBe(405);
+  expect((await rig.send('HEAD', '/')).status).toBe(200);
+  for (const path of ['/page', '/page/', '/page/main.tsx', '/page/..%2fpage.js', '/index.html']) {
+    expect([path, (await rig.get(path)).status]).toEqual([path, 404]);
+  }
+});
+
+test('a car that lacks the files of the page serves the rest', async () => {
+  const rig = await startRig({ documents: { openApi } });
+  expect((await rig.get('/')).status).toBe(404);
+  expect((await rig.get('/openapi.json')).status).toBe(200);
+});

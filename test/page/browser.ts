@@ -1,0 +1,103 @@
+/** A real Chromium on a real bench, for the tests of the page. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { VigieProcess, vigie } from '../rig/bench.ts';
+import { findPeer } from '../rig/peers.ts';
+
+export const VIN = 'VF3VGEBENCH000001';
+
+/** What Chromium needs as root in a container; nothing of it may speak to anybody but the bench. */
+const SWITCHES = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-background-networking',
+  '--no-first-run',
+  '--disable-sync',
+  '--disable-component-update',
+];
+
+/** Longest wait for something to appear, ms: a busy machine is no failure. */
+const PATIENCE = 60_000;
+
+export interface Browsed {
+  readonly url: string;
+  readonly context: BrowserContext;
+  readonly bench: VigieProcess;
+  /** Requests to anybody but the bench, and what the browser complained of. */
+  readonly complaints: readonly string[];
+  /** A new page at `hash`, e.g. `#car`, that shows the car. */
+  open(hash?: string): Promise<Page>;
+  send(...words: readonly string[]): Promise<{ readonly status: number | null; readonly stderr: string }>;
+  close(): Promise<void>;
+}
+
+/** Starts the bench and the browser. */
+export async function browse(...options: readonly string[]): Promise<Browsed> {
+  const folder = mkdtempSync(join(tmpdir(), 'vigie-page-'));
+  const data = join(folder, 'bench');
+  const bench = new VigieProcess(['bench', '--data', data, '--port', '0', '--http', '0', ...options]);
+  await bench.says('Ctrl-C ends the bench.');
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(bench.output)?.[0] ?? '';
+  const context = await chromium.launchPersistentContext(join(folder, 'browser'), {
+    executablePath: findPeer('chromium') ?? '',
+    args: SWITCHES,
+    locale: 'en-GB',
+    viewport: { width: 1440, height: 900 },
+  });
+  context.setDefaultTimeout(PATIENCE);
+  const complaints: string[] = [];
+  context.on('request', (request) => {
+    if (!request.url().startsWith(`${url}/`)) complaints.push(`request: ${request.url()}`);
+  });
+  context.on('weberror', (error) => complaints.push(`error: ${error.error().message}`));
+  context.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(`console: ${message.text()}`);
+  });
+  return {
+    url,
+    context,
+    bench,
+    complaints,
+    open: async (hash = '') => {
+      const page = await context.newPage();
+      await page.goto(`${url}/${hash}`);
+      await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
+      return page;
+    },
+    send: (...words) => vigie('send', VIN, ...words, '--data', data),
+    close: async () => {
+      await context.close();
+      await bench.end('SIGINT');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface AxeViolation {
+  readonly id: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+/** Expects that axe finds nothing, in both colour schemes. */
+export async function expectAccessible(page: Page): Promise<void> {
+  // The policy of the page forbids scripts of others; the test adds axe past it.
+  await page.evaluate(axe);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    const violations = (await page.evaluate(
+      'axe.run(document).then(({ violations }) => violations)',
+    )) as AxeViolation[];
+    const found = violations.map(
+      ({ id, help, nodes }) =>
+        `${id} (${colorScheme}): ${help}\n${nodes.map((node) => `${node.html}\n${node.failureSummary}`).join('\n')}`,
+    );
+    expect(found).toEqual([]);
+  }
+}

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describePeer } from '../rig/peers.ts';
+import { type Browsed, browse, expectAccessible, VIN } from './browser.ts';
+
+describePeer('chromium', 'the page shows the car', () => {
+  let browsed: Browsed;
+  beforeAll(async () => {
+    browsed = await browse('--scenario', 'parked');
+  });
+  afterAll(() => browsed.close());
+
+  test('the page names the car and says that it is connected, how old the values are and how the link is', async () => {
+    const page = await browsed.open();
+    await page.getByRole('heading', { name: /Vigie bench car/ }).waitFor();
+    await page.getByText(VIN).waitFor();
+    await page.getByText(/newest value/).waitFor();
+    await page.getByTestId('link').getByText('online').waitFor();
+    await page.close();
+  });
+
+  test('a change in the car appears in the drawing, in the list and among the changes, without a reload', async () => {
+    const page = await browsed.open();
+    const facts = page.getByRole('region', { name: 'From above' }).getByRole('listitem');
+    const value = page.getByRole('treeitem', { name: /^lockedStates/ });
+    for (const [verb, fact, name] of [
+      ['lock', 'Locked', 'Locked'],
+      ['unlock', 'Unlocked', 'Unlocked'],
+    ] as const) {
+      const { status, stderr } = await browsed.send('doors', verb);
+      expect(status, stderr).toBe(0);
+      await facts
+        .getByText(fact, { exact: true })
+        .or(facts.filter({ hasText: new RegExp(`^${fact}$`) }))
+        .first()
+        .waitFor();
+      await value.getByText(name, { exact: true }).waitFor();
+      await page.getByRole('img', { name: new RegExp(`The car from above\\. ${fact}\\.`) }).waitFor();
+    }
+    await page.getByRole('listitem').filter({ hasText: 'Locked → Unlocked' }).first().waitFor();
+    await page.close();
+  });
+
+  test('the filter finds values by path, unit and message while the user types, and says when none matches', async () => {
+    const page = await browsed.open();
+    const rows = page.locator('[role=treeitem][aria-level="2"]');
+    const filter = page.getByRole('searchbox', { name: 'Filter values' });
+    await page
+      .getByRole('treeitem', { name: /^speed/ })
+      .first()
+      .waitFor();
+    await filter.pressSequentially('mot');
+    await page.getByRole('treeitem', { name: /mileage/ }).waitFor({ state: 'detached' });
+    await filter.fill('MOTION Speed km/h');
+    await expect.poll(() => rows.count()).toBe(1);
+    await filter.fill('no such value');
+    await page.getByText('No value matches. Clear the filter to see all.').waitFor();
+    await filter.fill('');
+    await page.getByRole('treeitem', { name: /mileage/ }).waitFor();
+    await page.close();
+  });
+
+  test('a click on a value shows its bus, message, signal and bits', async () => {
+    const page = await browsed.open();
+    await page
+      .getByRole('treeitem', { name: /^speed/ })
+      .first()
+      .click();
+    await page.getByText('body › 0x0A8 MOTION › Speed').waitFor();
+    await page.getByText('from ESP, every 20 ms').waitFor();
+    await page.getByText('16 bits from byte 0, bit 7, big-endian. Value = raw × 0.01. Stale after 5 s.').waitFor();
+    await page.close();
+  });
+
+  test('the keyboard alone reaches the filter, walks the tree, closes a group and shows a source', async () => {
+    const page = await browsed.open();
+    await page
+      .getByRole('treeitem', { name: /^speed/ })
+      .first()
+      .waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('kinetic');
+    const focused = (): Promise<string> => page.evaluate('document.activeElement.textContent');
+    for (let tab = 0; tab < 3; tab++) await page.keyboard.press('Tab');
+    await expect.poll(focused).toMatch(/^kinetic/);
+    await page.keyboard.press('End');
+    await expect.poll(focused).toMatch(/^moving/);
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowRight');
+    await expect.poll(focused).toMatch(/^speed/);
+    await page.keyboard.press('Enter');
+    await page.getByText('body › 0x0A8 MOTION › Speed').waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(focused).toMatch(/^kinetic/);
+    await page.close();
+  });
+
+  test('axe finds nothing in light and dark, wide and on a phone', async () => {
+    const page = await browsed.open();
+    await page
+      .getByRole('treeitem', { name: /^speed/ })
+      .first()
+      .click();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expectAccessible(page);
+    await page.close();
+  });
+
+  test('the browser found no fault, and asked nobody but the bench', () => {
+    expect(browsed.complaints).toEqual([]);
+  });
+
+  test('a page that loses the car says so, and no value counts as fresh', async () => {
+    const page = await browsed.open();
+    await page
+      .getByRole('treeitem', { name: /^speed/ })
+      .first()
+      .waitFor();
+    await browsed.bench.end('SIGINT');
+    await page
+      .getByRole('alert')
+      .getByText(/This page lost the car/)
+      .waitFor();
+    await page.getByText(/\d+ values, \d+ stale/).waitFor();
+    await page.getByTestId('connection').getByText('Lost', { exact: true }).waitFor();
+    await expectAccessible(page);
+    await page.close();
+  });
+});
