@@ -11,7 +11,7 @@ import {
   REPEATED,
   Readings,
   STEP,
-} from '../../adapters/can/dbc/readings.ts';
+} from '../../adapters/can/dbc/decoding/readings.ts';
 import { Channels } from '../../agent/channels.ts';
 import { intakeOf } from '../../agent/column-intake.ts';
 import { Mapping } from '../../agent/mapping.ts';

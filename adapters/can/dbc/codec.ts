@@ -3,11 +3,11 @@ import { counted } from '../../../protocol/counted.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { suggestion } from '../../../protocol/nearest.ts';
 import { type Database, type DbcMessage, messageNamed, type Signal, signalNamed } from './database.ts';
-import { Halves, load, operation, rawOf } from './extraction.ts';
+import { Halves, load, operation, rawOf } from './decoding/extraction.ts';
+import { REGISTERS } from './decoding/operation.ts';
 import { selects } from './frame-reader.ts';
 import { bytesNeeded, readable, readBits, writeBits } from './layout.ts';
 import { type BoundDatabase, MessageIndex } from './matching.ts';
-import { REGISTERS } from './operation.ts';
 import { rawValue } from './raw-value.ts';
 
 /** Payload lengths a CAN FD frame can have beyond 8 (ISO 11898-1, DLC 9 to 15). */

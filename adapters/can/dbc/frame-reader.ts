@@ -1,10 +1,10 @@
 import { ERROR, type FrameBatch, REMOTE } from '../../../agent/ports.ts';
 import { decimalScale, rounded } from '../../../protocol/decimals.ts';
 import type { DbcMessage, Signal } from './database.ts';
-import { Halves, load, operation, rawOf } from './extraction.ts';
+import { Halves, load, operation, rawOf } from './decoding/extraction.ts';
+import { KIND, REGISTERS, WIDE } from './decoding/operation.ts';
 import { bytesNeeded, readable } from './layout.ts';
 import { type BoundDatabase, MessageFinder } from './matching.ts';
-import { KIND, REGISTERS, WIDE } from './operation.ts';
 
 /** A frame with its name and every signal it carries, physical. */
 export interface ReadFrame {

@@ -2,10 +2,10 @@
 export { counterModulus, type Protection, protect } from './checksums.ts';
 export { DbcCodec } from './codec.ts';
 export { type BitField, type Database, type DbcMessage, messageNamed, type Signal, signalNamed } from './database.ts';
-export { DbcDecoder, type DecodeCounts } from './decoder.ts';
+export { DbcDecoder, type DecodeCounts } from './decoding/decoder.ts';
+export { REPEATED, Readings } from './decoding/readings.ts';
 export { DbcFrameReader, type FrameReaderOptions, type ReadFrame, scaleOf, writable } from './frame-reader.ts';
 export { bitsOf, readable, readBits } from './layout.ts';
 export { type BoundDatabase, MessageFinder, parameterGroup } from './matching.ts';
 export { parseDbc } from './parse.ts';
-export { REPEATED, Readings } from './readings.ts';
 export { type UnknownSignal, unknownSignals, type WantedSignal } from './wanted.ts';

@@ -1,7 +1,7 @@
 /** What recordings show of the signals of a network description. */
 import type { FrameBatch, ReadingSink } from '../../../agent/ports.ts';
 import type { DbcMessage, Signal } from '../dbc/database.ts';
-import { DbcDecoder } from '../dbc/decoder.ts';
+import { DbcDecoder } from '../dbc/decoding/decoder.ts';
 import { readable } from '../dbc/layout.ts';
 import type { BoundDatabase } from '../dbc/matching.ts';
 

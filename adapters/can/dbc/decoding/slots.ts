@@ -2,12 +2,13 @@
  * A slot for each identifier that carries something wanted on a bus: what is to be read of its frames, and the last
  * of them. Buses are prepared when their first frame comes, for only then are their names certain.
  */
-import { EXTENDED } from '../../../agent/ports.ts';
-import { type DbcMessage, signalNamed } from './database.ts';
+import { EXTENDED } from '../../../../agent/ports.ts';
+import { type DbcMessage, signalNamed } from '../database.ts';
+import { longestPayload, readable } from '../layout.ts';
+import { type BoundDatabase, databasesOf, MessageIndex } from '../matching.ts';
+import type { WantedSignal } from '../wanted.ts';
 import { type DecodeTables, END, FIRST, type IndexedSignal, PLAIN, PLAN, SWAPPED } from './decode-tables.ts';
 import { IdentifierMap } from './identifier-map.ts';
-import { longestPayload, readable } from './layout.ts';
-import { type BoundDatabase, databasesOf, MessageIndex } from './matching.ts';
 import type { Selector } from './selector.ts';
 import {
   BIG_ROWS,
@@ -30,7 +31,6 @@ import {
   SELECTOR_WORD,
   UNLINKED,
 } from './slot-record.ts';
-import type { WantedSignal } from './wanted.ts';
 
 /** What is known of one bus. */
 export interface BusSlots {

@@ -1,4 +1,4 @@
-import type { FrameBatch } from '../../../agent/ports.ts';
+import type { FrameBatch } from '../../../../agent/ports.ts';
 import { type DecodeTables, UNWANTED } from './decode-tables.ts';
 import { Halves, loadPadded, rawOf } from './extraction.ts';
 import { REGISTERS, STRIDE } from './operation.ts';

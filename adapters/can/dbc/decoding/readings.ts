@@ -2,7 +2,7 @@
  * What the frames of one batch said, as columns that are filled again for the next batch. This file imports no values,
  * for the reason that slot-record.ts gives.
  */
-import type { BatchReadings, FrameBatch, ReadingSink } from '../../../agent/ports.ts';
+import type { BatchReadings, FrameBatch, ReadingSink } from '../../../../agent/ports.ts';
 
 /** Frames that are decoded together, a group, at most; the bits of a number below that, and how many those are. */
 export const MOST_WAITING = 64;

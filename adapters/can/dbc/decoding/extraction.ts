@@ -3,8 +3,8 @@
  * words: its bytes as little-endian words from LITTLE on, and as big-endian words from BIG on. In its own words
  * every signal is one run of bits (see layout.ts), so both byte orders are read the same way.
  */
-import type { BitField, Signal } from './database.ts';
-import { runStart } from './layout.ts';
+import type { BitField, Signal } from '../database.ts';
+import { runStart } from '../layout.ts';
 import {
   BIG,
   DOUBLE,

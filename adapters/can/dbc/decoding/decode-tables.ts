@@ -4,9 +4,9 @@
  *
  * Numbers used together lie together in one array: each array costs its own checks in the loops.
  */
-import type { Signal } from './database.ts';
+import type { Signal } from '../database.ts';
+import { bytesNeeded } from '../layout.ts';
 import { operation } from './extraction.ts';
-import { bytesNeeded } from './layout.ts';
 import { STRIDE } from './operation.ts';
 import { type Selector, selectorOf } from './selector.ts';
 import { NEVER_ENOUGH } from './slot-record.ts';

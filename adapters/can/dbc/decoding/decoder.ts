@@ -1,8 +1,9 @@
-import { ERROR, type FrameBatch, type FrameDecoder, REMOTE, type ReadingSink } from '../../../agent/ports.ts';
+import { ERROR, type FrameBatch, type FrameDecoder, REMOTE, type ReadingSink } from '../../../../agent/ports.ts';
+import { longestPayload } from '../layout.ts';
+import type { BoundDatabase } from '../matching.ts';
+import { type UnknownSignal, unknownSignals, type WantedSignal } from '../wanted.ts';
 import { ColumnDecoder } from './columns.ts';
 import { DecodeTables } from './decode-tables.ts';
-import { longestPayload } from './layout.ts';
-import type { BoundDatabase } from './matching.ts';
 import {
   BEGIN,
   ENTRY_SIZE,
@@ -39,7 +40,6 @@ import {
   UNSEEN,
 } from './slot-record.ts';
 import { type BusSlots, Slots, TAIL } from './slots.ts';
-import { type UnknownSignal, unknownSignals, type WantedSignal } from './wanted.ts';
 
 /** What was seen since the decoder was made. */
 export interface DecodeCounts extends ShortCounts {

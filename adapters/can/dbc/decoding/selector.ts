@@ -1,5 +1,5 @@
-import type { Signal } from './database.ts';
-import { bitsOf } from './layout.ts';
+import type { Signal } from '../database.ts';
+import { bitsOf } from '../layout.ts';
 
 /** Where a multiplexor lies: its raw value is `(word >>> shift) & mask`, the words being the first eight bytes in Intel order. */
 export interface Selector {
