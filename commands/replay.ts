@@ -5,7 +5,7 @@ import { CandumpFile, type LogReader, openLog } from '../adapters/can/log/index.
 import { ReplayClock } from '../adapters/clock/replay.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { StreamLog } from '../adapters/logging/stream.ts';
-import { memoryOutboxStore, openStore, type Store } from '../adapters/store/index.ts';
+import { MemoryRecords, memoryOutboxStore, openStore, type Store } from '../adapters/store/index.ts';
 import { Agent } from '../agent/agent.ts';
 import type { AgentPorts } from '../agent/options.ts';
 import type { FrameBatch } from '../agent/ports.ts';
@@ -14,7 +14,6 @@ import { deflate } from '../assembly/deflate.ts';
 import { makeDirectory } from '../assembly/directory.ts';
 import { decoderFor, loadVehicle, signalsOf, type Vehicle } from '../assembly/vehicle.ts';
 import { version } from '../assembly/version.ts';
-import { volatileStore } from '../assembly/volatile-store.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { agentSettings } from '../protocol/settings.ts';
@@ -98,7 +97,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
     {
       clock,
       log: new StreamLog(process.stderr, 'warn'),
-      ...(store === undefined ? { store: memoryOutboxStore(), ...volatileStore() } : stored(store)),
+      ...(store === undefined ? forgetting() : stored(store)),
       ledger: { data: emptyLedger, write: async () => undefined },
       deflate,
       refusals,
@@ -257,6 +256,12 @@ function* parts(batch: FrameBatch, clock: ReplayClock): Generator<FrameBatch> {
     due = clock.nextDue;
   }
   if (count > from) yield from === 0 ? batch : slice(batch, from, count);
+}
+
+/** Nothing of a replay outlives it, and nobody asks for its series. */
+function forgetting() {
+  const records = new MemoryRecords({ unread: new Set(['telemetry', 'waypoint', 'signals']) });
+  return { store: memoryOutboxStore(), records, memory: { recall: () => undefined, keep: () => undefined } };
 }
 
 function stored({ outbox, memory, records }: Store): Pick<AgentPorts, 'store' | 'memory' | 'records'> {

@@ -3,7 +3,7 @@ export { type FileDocument, openDocument } from './document.ts';
 export type { DurableOptions } from './durable.ts';
 export type { FileSystem } from './files.ts';
 export { lockDirectory } from './lock.ts';
-export { type MemoryStore, type MemoryStoreOptions, memoryOutboxStore, memoryStore } from './memory.ts';
+export { MemoryRecords, type MemoryStore, type MemoryStoreOptions, memoryOutboxStore, memoryStore } from './memory.ts';
 export type { JournalMetrics } from './metrics.ts';
 export type { RecordRule, RecordRules } from './retention.ts';
 export { openStore, type Store, type StoreOptions } from './store.ts';

@@ -1,4 +1,4 @@
-/** The store that keeps nothing beyond the process: for replays and tests. */
+/** The store that keeps nothing beyond the process: for replays, programs without a directory, and tests. */
 
 import type {
   Memory,
@@ -26,6 +26,8 @@ export interface MemoryStore {
 export interface MemoryStoreOptions {
   /** Retention of collections, as in the store on disk. */
   readonly records?: RecordRules;
+  /** Collections that nobody reads: their records are not kept. */
+  readonly unread?: ReadonlySet<string>;
   /** UTC milliseconds for the age of records; undefined while nobody knows the time, which it is unless given. */
   readonly now?: () => number | undefined;
 }
@@ -113,11 +115,12 @@ interface KeptCollection {
 /** Collections may be this much larger than they should, so that not every record costs a look for the oldest. */
 const slack = 1.1;
 
-class MemoryRecords implements RecordStore {
+/** Records in memory, the only such store. Throws as the store on disk does. */
+export class MemoryRecords implements RecordStore {
   readonly #options: MemoryStoreOptions;
   readonly #collections = new Map<string, KeptCollection>();
 
-  constructor(options: MemoryStoreOptions) {
+  constructor(options: MemoryStoreOptions = {}) {
     this.#options = options;
   }
 
@@ -125,6 +128,7 @@ class MemoryRecords implements RecordStore {
     if (collection === '') throw new VigieError('input.malformed', 'a collection must have a name');
     if (!Number.isFinite(at))
       throw new VigieError('input.malformed', `record ${id} of ${collection}: ${at} is no time`);
+    if (this.#options.unread?.has(collection) === true) return;
     const kept = { id, at, value: encodeValue(record, `record ${id} of ${collection}`).slice() };
     const into = this.#collection(collection);
     const { byId, ordered } = into;

@@ -1,7 +1,7 @@
 /** What of a bus says that the car is awake. */
 
 import { expect, test } from 'vitest';
-import { memoryOutboxStore } from '../../adapters/store/index.ts';
+import { MemoryRecords, memoryOutboxStore } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
 import { BusActivity } from '../../agent/bus-activity.ts';
 import { ERROR, type FrameBatch, SENT } from '../../agent/ports.ts';
@@ -9,7 +9,7 @@ import { emptyLedger } from '../../agent/remotes/ledger.ts';
 import { agentSettings } from '../../protocol/settings.ts';
 import { bareProfile } from '../rig/bare-profile.ts';
 import { VirtualClock } from '../rig/clock.ts';
-import { KeptMemory, KeptRecords } from '../rig/keeping.ts';
+import { KeptMemory } from '../rig/keeping.ts';
 
 /** As linux/can/error.h has it: no acknowledgement of a transmission, which a bus of sleepers gives no frame. */
 const CAN_ERR_ACK = 0x20;
@@ -23,7 +23,7 @@ function setUp(sends: boolean) {
     bareProfile(),
     {
       clock,
-      records: new KeptRecords(),
+      records: new MemoryRecords(),
       memory: new KeptMemory(),
       log: {
         info: () => undefined,

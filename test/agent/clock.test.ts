@@ -1,7 +1,7 @@
 /** The time becomes known while the agent runs. */
 
 import { describe, expect, test } from 'vitest';
-import { memoryOutboxStore } from '../../adapters/store/index.ts';
+import { MemoryRecords, memoryOutboxStore } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
 import type { OutgoingMessage } from '../../agent/ports.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
@@ -14,7 +14,7 @@ import { agentSettings } from '../../protocol/settings.ts';
 import { type Slot, slotByPath } from '../../protocol/slots.ts';
 import { bareProfile } from '../rig/bare-profile.ts';
 import { VirtualClock } from '../rig/clock.ts';
-import { KeptMemory, KeptRecords } from '../rig/keeping.ts';
+import { KeptMemory } from '../rig/keeping.ts';
 
 const NOW = Date.UTC(2026, 5, 1, 12);
 /** A unit whose battery was off starts there. */
@@ -22,7 +22,7 @@ const UNKNOWN = Date.UTC(1970, 0, 1, 0, 1);
 
 function setUp() {
   const clock = new VirtualClock(UNKNOWN);
-  const records = new KeptRecords();
+  const records = new MemoryRecords();
   const sent: Message[] = [];
   let quality: ClockQuality = 'none';
   const paths = ['alarm.trigger.type', 'kinetic.speed', 'key.present'];

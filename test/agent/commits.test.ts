@@ -1,6 +1,7 @@
 /** What goes to disk with the states of a command, and what soon after. */
 
 import { expect, test } from 'vitest';
+import { MemoryRecords } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
 import { agentSettings } from '../../protocol/settings.ts';
@@ -9,7 +10,7 @@ import { downTopic } from '../../protocol/topics.ts';
 import { bareProfile } from '../rig/bare-profile.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { committingStore } from '../rig/committing-store.ts';
-import { KeptMemory, KeptRecords } from '../rig/keeping.ts';
+import { KeptMemory } from '../rig/keeping.ts';
 import { MemoryLog } from '../rig/log.ts';
 import { commandOf, signed, VIN, verifierOf } from './remotes/rig.ts';
 
@@ -22,7 +23,7 @@ async function setUp() {
     bareProfile(),
     {
       clock,
-      records: new KeptRecords(),
+      records: new MemoryRecords(),
       memory,
       log: new MemoryLog(),
       store,

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { MemoryRecords } from '../../adapters/store/index.ts';
 import type { Recorder } from '../../agent/recorders/recorder.ts';
 import { Records } from '../../agent/records.ts';
 import { Snapshot } from '../../agent/snapshot.ts';
 import { Status } from '../../agent/status.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
-import { KeptMemory, KeptRecords } from '../rig/keeping.ts';
+import { KeptMemory } from '../rig/keeping.ts';
 
 const T = Date.UTC(2026, 0, 1);
 
@@ -36,7 +37,7 @@ function start(memory: KeptMemory) {
   };
   const publisher = { put: () => undefined, secure: async () => undefined };
   const status = new Status();
-  const store = new KeptRecords();
+  const store = new MemoryRecords();
   const records = new Records(publisher, store, log);
   const counter = new Counter();
   const recollection = new Snapshot(status, records, [counter], log);
@@ -99,7 +100,7 @@ describe('records of a time that was not known', () => {
     records.append('waypoint', points(T), T);
     records.append('waypoint', points(1_000), 1_000);
     records.correct(T, 60_000);
-    expect(store.list('waypoint').map(({ at, record }) => [at, record])).toEqual([
+    expect([...store.list('waypoint')].map(({ at, record }) => [at, record])).toEqual([
       [T, points(T)],
       [T + 1_000, points(T + 1_000)],
     ]);

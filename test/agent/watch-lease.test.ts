@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { memoryOutboxStore } from '../../adapters/store/index.ts';
+import { MemoryRecords, memoryOutboxStore } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
 import type { OutgoingMessage } from '../../agent/ports.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
@@ -15,7 +15,7 @@ import { downTopic } from '../../protocol/topics.ts';
 import { decodeWatch, encodeWatch } from '../../protocol/watch.ts';
 import { bareProfile } from '../rig/bare-profile.ts';
 import { VirtualClock } from '../rig/clock.ts';
-import { KeptMemory, KeptRecords } from '../rig/keeping.ts';
+import { KeptMemory } from '../rig/keeping.ts';
 
 const VIN = 'VF3TEST0000000001';
 const NOW = Date.UTC(2026, 5, 1, 12);
@@ -23,7 +23,7 @@ const MINUTE = 60_000;
 
 function setUp() {
   const clock = new VirtualClock(NOW);
-  const records = new KeptRecords();
+  const records = new MemoryRecords();
   const sent: Message[] = [];
   const warnings: string[] = [];
   const paths = ['kinetic.speed', 'lastPosition.latitude', 'lastPosition.longitude'];

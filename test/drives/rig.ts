@@ -3,7 +3,7 @@
 import { expect } from 'vitest';
 import { Elm327 } from '../../adapters/obd/elm327/index.ts';
 import { ObdSource } from '../../adapters/obd/poll/index.ts';
-import { memoryOutboxStore } from '../../adapters/store/index.ts';
+import { MemoryRecords, memoryOutboxStore } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
 import type { Log, ReadingSource } from '../../agent/ports.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
@@ -17,7 +17,7 @@ import { agentSettings } from '../../protocol/settings.ts';
 import type { SlotValue } from '../../protocol/slots.ts';
 import { Emulator } from '../adapters/obd/elm327/emulator.ts';
 import { VirtualClock } from '../rig/clock.ts';
-import { KeptMemory, KeptRecords } from '../rig/keeping.ts';
+import { KeptMemory } from '../rig/keeping.ts';
 import { type CarOptions, DrivenCar } from './car.ts';
 import { adapterLine } from './line.ts';
 import type { RecordedDrive } from './recording.ts';
@@ -61,7 +61,7 @@ export class Rig {
       {
         clock,
         log,
-        records: new KeptRecords(),
+        records: new MemoryRecords(),
         memory: new KeptMemory(),
         store: memoryOutboxStore(),
         link: { connected: true, publish: async ({ payload }) => void this.sent.push(decodeMessage(payload)) },

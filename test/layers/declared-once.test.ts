@@ -66,6 +66,32 @@ test('kinds of command, and their actions, are listed in the table of kinds alon
   expect(lists).toEqual([]);
 });
 
+/** Files that keep messages or records without a disk. */
+function memoryStores(files: readonly (readonly [path: string, text: string])[]): string[] {
+  const store = /implements (RecordStore|OutboxStore)\b|: (RecordStore|OutboxStore) = \{|memory: Memory; records/;
+  return files.filter(([, text]) => store.test(text)).map(([path]) => path);
+}
+
+test('a second store in memory is found', () => {
+  const files = [
+    ['a.ts', 'class Kept implements RecordStore {'],
+    ['b.ts', 'const records: RecordStore = { put() {} };'],
+    ['c.ts', 'function close(records: RecordStore): void {}'],
+  ] as const;
+  expect(memoryStores(files)).toEqual(['a.ts', 'b.ts']);
+});
+
+test('messages and records are kept in memory by one store, which tests use too', () => {
+  const files = [...rooms, 'test/rig', 'test/agent'].flatMap(sources);
+  const found = memoryStores(files.map((path) => [path, readFileSync(join(root, path), 'utf8')] as const));
+  // What counts the use of another store is none, and one that never comes back is a test of waiting.
+  expect(found).toEqual([
+    'agent/health/metered-store.ts',
+    'adapters/store/memory.ts',
+    'test/agent/health/health.test.ts',
+  ]);
+});
+
 /** Files that go through the members of a schema. */
 function schemaWalks(files: readonly (readonly [path: string, text: string])[]): string[] {
   return files.filter(([, text]) => /Object\.(entries|values)\(\w*\.?properties\b/.test(text)).map(([path]) => path);

@@ -1,7 +1,7 @@
 /** A car to which anything may happen. */
 
 import fc from 'fast-check';
-import { memoryOutboxStore } from '../../adapters/store/index.ts';
+import { MemoryRecords, memoryOutboxStore } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
 import type { Clock, FrameBatch, ReadingSink } from '../../agent/ports.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
@@ -12,7 +12,7 @@ import { agentSettings } from '../../protocol/settings.ts';
 import { slots } from '../../protocol/slots.ts';
 import { bareProfile } from './bare-profile.ts';
 import { VirtualClock } from './clock.ts';
-import { KeptMemory, KeptRecords } from './keeping.ts';
+import { KeptMemory } from './keeping.ts';
 
 const leaves = [...slots, ...channels].filter(({ kind }) => kind !== 'value');
 const sources = leaves.map(({ path, values }): SourceMapping => {
@@ -70,7 +70,7 @@ class RunClock implements Clock {
 export class AnyCar {
   readonly errors: string[] = [];
   readonly #clock = new VirtualClock();
-  readonly records = new KeptRecords();
+  readonly records = new MemoryRecords();
   readonly #memory = new KeptMemory();
   readonly #store = memoryOutboxStore();
   #boot = 0;

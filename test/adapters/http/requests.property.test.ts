@@ -1,4 +1,5 @@
 /** Requests that nobody meant well, made from the table of operations: every answer is one that the table has. */
+
 import fc from 'fast-check';
 import { Pool } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
@@ -6,6 +7,7 @@ import { SystemClock } from '../../../adapters/clock/system.ts';
 import type { Handlers } from '../../../adapters/http/call.ts';
 import { PageTokens } from '../../../adapters/http/paging.ts';
 import { handlers } from '../../../adapters/http/resources/index.ts';
+import { MemoryRecords } from '../../../adapters/store/index.ts';
 import { MonitorDesk } from '../../../agent/monitors/desk.ts';
 import { Monitors } from '../../../agent/monitors/monitors.ts';
 import type { Publisher } from '../../../agent/ports.ts';
@@ -13,7 +15,6 @@ import { Status } from '../../../agent/status.ts';
 import { bases, type Operation, type RequestName } from '../../../protocol/interface/operation.ts';
 import { operations } from '../../../protocol/interface/operations.ts';
 import { slotByPath } from '../../../protocol/slots.ts';
-import { KeptRecords } from '../../rig/keeping.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { runs } from '../../rig/runs.ts';
 import { Callbacks, carOf, VIN } from './resources/rig.ts';
@@ -217,7 +218,7 @@ function resources(): Handlers {
   const status = new Status();
   const speed = slotByPath.get('kinetic.speed');
   if (speed !== undefined) status.write(speed, 50, clock.now());
-  const records = new KeptRecords();
+  const records = new MemoryRecords();
   for (const n of [1, 2, 3]) {
     const at = clock.now() - n * 3_600_000;
     const trip = { id: `t${n}`, createdAt: at, startedAt: at, done: true, distance: n };

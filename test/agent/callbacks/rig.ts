@@ -2,6 +2,7 @@
  * Callbacks on a virtual clock, with what they keep, monitors that are only a list, the real writing of notifications, and
  * channels whose answers a test decides.
  */
+
 import type {
   NotificationChannel,
   PushRequest,
@@ -9,6 +10,7 @@ import type {
   WebsocketRequest,
 } from '../../../adapters/callbacks/channel.ts';
 import { notifierOf } from '../../../adapters/callbacks/request-batch.ts';
+import { MemoryRecords } from '../../../adapters/store/index.ts';
 import { Callbacks } from '../../../agent/callbacks/callbacks.ts';
 import type { DeliveryBounds } from '../../../agent/callbacks/distribution.ts';
 import type { Receipt } from '../../../agent/callbacks/notifier.ts';
@@ -16,7 +18,7 @@ import { VigieError } from '../../../protocol/errors.ts';
 import type { MonitorEvent } from '../../../protocol/schema/event.ts';
 import { compileMonitor, type Monitor } from '../../../protocol/schema/monitor.ts';
 import { VirtualClock } from '../../rig/clock.ts';
-import { KeptMemory, KeptRecords } from '../../rig/keeping.ts';
+import { KeptMemory } from '../../rig/keeping.ts';
 import { MemoryLog } from '../../rig/log.ts';
 
 export const vehicle = {
@@ -50,7 +52,7 @@ export class CallbackRig {
   readonly clock = new VirtualClock();
   readonly log = new MemoryLog();
   readonly memory = new KeptMemory();
-  readonly records = new KeptRecords();
+  readonly records = new MemoryRecords();
   readonly monitors = new Map<string, Monitor>();
   readonly sent: Sent[] = [];
   readonly released: string[] = [];

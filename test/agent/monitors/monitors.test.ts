@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { MemoryRecords } from '../../../adapters/store/index.ts';
 import { Monitors } from '../../../agent/monitors/monitors.ts';
 import { Records } from '../../../agent/records.ts';
 import { Status } from '../../../agent/status.ts';
 import type { MonitorEvent } from '../../../protocol/schema/event.ts';
 import { type Slot, slotByPath } from '../../../protocol/slots.ts';
-import { KeptMemory, KeptRecords } from '../../rig/keeping.ts';
+import { KeptMemory } from '../../rig/keeping.ts';
 import { MonitorRig } from './rig.ts';
 import { fast, rule, SECOND, T, told } from './rules.ts';
 
@@ -299,7 +300,7 @@ describe('records', () => {
   test('that are put again with corrected times are no occurrence', () => {
     const events: MonitorEvent[] = [];
     const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    const records = new Records({ put: () => undefined, secure: async () => undefined }, new KeptRecords(), silent);
+    const records = new Records({ put: () => undefined, secure: async () => undefined }, new MemoryRecords(), silent);
     const monitors = new Monitors({
       status: new Status(),
       trips: { present: () => undefined },

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { MemoryRecords } from '../../../adapters/store/index.ts';
 import type { Publisher, PutOptions } from '../../../agent/ports.ts';
 import { StatusRecorder } from '../../../agent/recorders/status.ts';
 import { TelemetryRecorder } from '../../../agent/recorders/telemetry.ts';
@@ -9,7 +10,6 @@ import { encodeMessage } from '../../../protocol/cbor/message.ts';
 import type { Body, BodyKind } from '../../../protocol/schema/message.ts';
 import { readingsFromTelemetry, type Telemetry } from '../../../protocol/schema/telemetry.ts';
 import { type Slot, type SlotValue, slotById, slotByPath } from '../../../protocol/slots.ts';
-import { KeptRecords } from '../../rig/keeping.ts';
 
 const T = Date.UTC(2026, 5, 1);
 const slot = (path: string): Slot => slotByPath.get(path) as Slot;
@@ -33,7 +33,7 @@ function setUp() {
   const published = new Collected();
   const write = (path: string, value: SlotValue, at: number) => status.write(slot(path), value, at);
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const records = new Records(published, new KeptRecords(), log);
+  const records = new Records(published, new MemoryRecords(), log);
   return { status, published, records, write };
 }
 

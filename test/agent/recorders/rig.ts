@@ -1,4 +1,5 @@
 /** One recorder behind the real mapping, with what it puts checked as the outbox would. */
+import { MemoryRecords } from '../../../adapters/store/index.ts';
 import { Channels } from '../../../agent/channels.ts';
 import { Mapping } from '../../../agent/mapping.ts';
 import type { Publisher } from '../../../agent/ports.ts';
@@ -10,7 +11,6 @@ import { channelByPath } from '../../../protocol/channels.ts';
 import type { SourceMapping } from '../../../protocol/profile.ts';
 import type { Body, BodyKind } from '../../../protocol/schema/message.ts';
 import { type SlotValue, slotByPath } from '../../../protocol/slots.ts';
-import { KeptRecords } from '../../rig/keeping.ts';
 
 export interface RecorderRig {
   readonly status: Status;
@@ -35,7 +35,7 @@ export interface RecorderRig {
 const INVALID = -1_000_000;
 
 /** `paths` are those that tests give values, each a signal of its own; names map to themselves by their index. */
-export function recorderRig(paths: readonly string[], store = new KeptRecords()): RecorderRig {
+export function recorderRig(paths: readonly string[], store = new MemoryRecords()): RecorderRig {
   const status = new Status();
   const channels = new Channels();
   const put: { kind: BodyKind; body: unknown }[] = [];

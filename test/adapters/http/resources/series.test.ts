@@ -1,7 +1,8 @@
 /** Looking for telemetry without keeping everybody else waiting. */
+
 import { expect, test, vi } from 'vitest';
 import { TelemetrySeries } from '../../../../adapters/http/resources/series.ts';
-import { KeptRecords } from '../../../rig/keeping.ts';
+import { MemoryRecords } from '../../../../adapters/store/index.ts';
 
 test('others have their turn while many periods without telemetry are gone through', async () => {
   // Each look at the clock finds that the turn is over.
@@ -15,7 +16,7 @@ test('others have their turn while many periods without telemetry are gone throu
     };
     setImmediate(other);
     const periods = Array.from({ length: 100 }, (_, index) => ({ from: index * 10, to: index * 10 + 1 }));
-    expect(await new TelemetrySeries(new KeptRecords()).places(new Set(), 'nothing', periods)).toEqual([]);
+    expect(await new TelemetrySeries(new MemoryRecords()).places(new Set(), 'nothing', periods)).toEqual([]);
     expect(others).toBe(10);
   } finally {
     clock.mockRestore();

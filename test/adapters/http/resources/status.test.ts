@@ -1,12 +1,13 @@
 /** Status in whatever state the car may be. */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { MemoryRecords } from '../../../../adapters/store/index.ts';
 import { Status } from '../../../../agent/status.ts';
 import type { StatusContents } from '../../../../protocol/schema/status.ts';
 import { assemble } from '../../../../protocol/slots.ts';
 import { knowledge } from '../../../protocol/schema/arbitrary.ts';
 import { MIDNIGHT } from '../../../rig/day.ts';
-import { KeptRecords } from '../../../rig/keeping.ts';
 import { Reference } from './reference.ts';
 import { Asker, carOf, entriesOf, type Json, NOW } from './rig.ts';
 
@@ -21,7 +22,7 @@ async function fail(): Promise<never> {
 function carThatShows(contents: StatusContents): Asker {
   const status = new Status();
   status.restore(contents);
-  return new Asker(carOf({ status, records: new KeptRecords(), monitors: nothing }));
+  return new Asker(carOf({ status, records: new MemoryRecords(), monitors: nothing }));
 }
 
 const at = MIDNIGHT + 1;

@@ -1,9 +1,10 @@
 /** Telemetry member by member. */
+
 import { expect, test } from 'vitest';
+import { MemoryRecords } from '../../../../adapters/store/index.ts';
 import { Status } from '../../../../agent/status.ts';
 import { telemetryFromReadings } from '../../../../protocol/schema/telemetry.ts';
 import { type Slot, slotByPath } from '../../../../protocol/slots.ts';
-import { KeptRecords } from '../../../rig/keeping.ts';
 import { Asker, carOf, entriesOf, type Json, NOW } from './rig.ts';
 
 const at = NOW - 1_000;
@@ -21,7 +22,7 @@ function fail(): never {
 }
 
 async function vehicleOf(address: string): Promise<Readonly<Record<string, unknown>>> {
-  const records = new KeptRecords();
+  const records = new MemoryRecords();
   records.put('telemetry', { id: 'r1', at, record: telemetryFromReadings(readings) });
   const monitors = { all: [], get: () => undefined, put: fail, setStatus: fail, remove: fail };
   const asker = new Asker(carOf({ status: new Status(), records, monitors }));

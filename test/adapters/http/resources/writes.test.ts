@@ -1,12 +1,13 @@
 /** What callers make, change and take away. */
+
 import { beforeEach, describe, expect, test } from 'vitest';
+import { MemoryRecords } from '../../../../adapters/store/index.ts';
 import { MonitorDesk } from '../../../../agent/monitors/desk.ts';
 import { Monitors } from '../../../../agent/monitors/monitors.ts';
 import type { Publisher } from '../../../../agent/ports.ts';
 import type { RemoteAction } from '../../../../agent/remotes/requests.ts';
 import { Status } from '../../../../agent/status.ts';
 import { VirtualClock } from '../../../rig/clock.ts';
-import { KeptRecords } from '../../../rig/keeping.ts';
 import { MemoryLog } from '../../../rig/log.ts';
 import { Reference } from './reference.ts';
 import { Asker, Callbacks, carOf, entriesOf, type Json, NOW, Remotes } from './rig.ts';
@@ -60,7 +61,7 @@ beforeEach(() => {
   );
   remotes = new Remotes();
   callbacks = new Callbacks();
-  asker = new Asker(carOf({ status, records: new KeptRecords(), monitors, callbacks, remotes }));
+  asker = new Asker(carOf({ status, records: new MemoryRecords(), monitors, callbacks, remotes }));
 });
 
 async function made(path: string, body: unknown): Promise<string> {

@@ -1,6 +1,8 @@
 /** A car in front of the recorder of trips: what it gives, second by second, and the records that come of it. */
+
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
+import { MemoryRecords } from '../../../../adapters/store/index.ts';
 import type { Publisher } from '../../../../agent/ports.ts';
 import { hiddenFrom } from '../../../../agent/privacy.ts';
 import { TripRecorder } from '../../../../agent/recorders/trip.ts';
@@ -10,7 +12,6 @@ import { encodeMessage } from '../../../../protocol/cbor/message.ts';
 import type { TripRule } from '../../../../protocol/recording.ts';
 import { type Trip, tripSchema } from '../../../../protocol/schema/trip.ts';
 import { type SlotValue, slotByPath, slots } from '../../../../protocol/slots.ts';
-import { KeptRecords } from '../../../rig/keeping.ts';
 
 export const T = Date.UTC(2026, 5, 1, 8);
 export const SECOND = 1_000;
@@ -25,7 +26,7 @@ export type Says = Readonly<Record<string, SlotValue | undefined>>;
 
 export class Rig {
   status = new Status();
-  readonly store = new KeptRecords();
+  readonly store = new MemoryRecords();
   /** Every form of every trip that was put, in order. */
   readonly put: Trip[] = [];
   records: Records;
