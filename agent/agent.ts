@@ -44,7 +44,7 @@ export class Agent implements LinkEvents {
   readonly #ports: AgentPorts;
   readonly #options: AgentOptions;
   readonly #mapping: Mapping;
-  readonly #signals: CustomSignalsPart | undefined;
+  readonly signals: CustomSignalsPart | undefined;
   /** Where readings go: the mapping, and the custom signals. */
   readonly #sink: AnyColumnSink;
   readonly #outbox: Outbox;
@@ -90,11 +90,11 @@ export class Agent implements LinkEvents {
     });
     const { status, channels } = this;
     const watchLease = new WatchLease(clock);
-    this.#signals = ports.signals?.({
-      ...{ status, records, memory: ports.memory, log, clock, quality: options.quality, deflate },
+    this.signals = ports.signals?.({
+      ...{ status, records, kept: ports.records, memory: ports.memory, log, clock, quality: options.quality, deflate },
       ...{ batch: outbox.batch, patience: watchLease.patience, privacy: () => this.#mapping.privacyLevel },
     });
-    this.#sink = this.#signals?.behind(this.#mapping, this.#mapping.wanted.length) ?? this.#mapping;
+    this.#sink = this.signals?.behind(this.#mapping, this.#mapping.wanted.length) ?? this.#mapping;
     this.#pipeline = pipeline({
       status,
       channels,
@@ -106,7 +106,7 @@ export class Agent implements LinkEvents {
       tell: (event) => this.#tell(event),
       deflate,
       batch: outbox.batch,
-      signals: this.#signals?.recorder,
+      signals: this.signals?.recorder,
       patience: watchLease.patience,
     });
     this.#snapshot = new Snapshot(status, records, this.#pipeline.recorders, log);
@@ -180,7 +180,7 @@ export class Agent implements LinkEvents {
 
   /** The signals the decoder has to deliver, in this order. */
   get wanted(): readonly WantedSignal[] {
-    return this.#signals === undefined ? this.#mapping.wanted : [...this.#mapping.wanted, ...this.#signals.wanted];
+    return this.signals === undefined ? this.#mapping.wanted : [...this.#mapping.wanted, ...this.signals.wanted];
   }
 
   /** Messages not yet acknowledged by the broker. */
@@ -200,12 +200,12 @@ export class Agent implements LinkEvents {
 
   /** Readings that came from the decoder. */
   get readings(): number {
-    return this.#mapping.readings + (this.#signals?.readings ?? 0);
+    return this.#mapping.readings + (this.signals?.readings ?? 0);
   }
 
   /** Readings that were no possible value of their slot. */
   get refused(): number {
-    return this.#mapping.rejected + (this.#signals?.rejected ?? 0);
+    return this.#mapping.rejected + (this.signals?.rejected ?? 0);
   }
 
   start(): void {
@@ -213,7 +213,7 @@ export class Agent implements LinkEvents {
     this.#clockWatch.start();
     this.#ports.rest?.(this.#power.asleep());
     this.#schedule();
-    this.#signals?.announce(this.#outbox, this.#ports.store);
+    this.signals?.announce(this.#outbox, this.#ports.store);
     this.#callbacks.start();
     this.#downlink.resume();
   }
@@ -328,12 +328,12 @@ export class Agent implements LinkEvents {
     yield* this.#callbacks.states();
     yield* this.#power.states();
     yield* this.#downlink.states();
-    yield* this.#signals?.states() ?? [];
+    yield* this.signals?.states() ?? [];
   }
 
   #stepped(by: number): void {
     this.channels.stepped(by);
-    this.#signals?.stepped(by);
+    this.signals?.stepped(by);
   }
 
   /** An event goes to its receivers and to the cloud, in one commit. */

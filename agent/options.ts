@@ -28,6 +28,7 @@ import type { AgentCommand } from './remotes/agent-command.ts';
 import type { LedgerData } from './remotes/ledger.ts';
 import type { Limits } from './remotes/power.ts';
 import type { Signer } from './remotes/requests.ts';
+import type { SignalView } from './signals/view.ts';
 import type { StatusReader } from './status.ts';
 import type { RefusalListener } from './target.ts';
 
@@ -73,6 +74,8 @@ export interface AgentPorts {
 export interface SignalParts {
   readonly status: StatusReader;
   readonly records: Records;
+  /** Where the records are read again. */
+  readonly kept: RecordStore;
   readonly memory: Memory;
   readonly log: Log;
   readonly clock: Clock;
@@ -89,6 +92,7 @@ export interface CustomSignalsPart {
   /** What the decoder must deliver beside the signals of the mapping. */
   readonly wanted: readonly WantedSignal[];
   readonly recorder: Recorder;
+  readonly view: SignalView;
   readonly readings: number;
   readonly rejected: number;
   /**

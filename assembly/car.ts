@@ -183,6 +183,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
             view: viewOf({ vin, vehicle, commands, http }, agent, store.records),
             own: { vin, vehicle, title: titleOf(http), agent, link },
             status: agent.status,
+            signals: agent.signals?.view,
             data,
             timeKnown: () => clock.quality() !== 'none',
             clock,

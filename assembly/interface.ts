@@ -19,6 +19,7 @@ import { handlers } from '../adapters/http/resources/index.ts';
 import { type RunningServer, startServer } from '../adapters/http/server.ts';
 import { Snapshots } from '../adapters/http/snapshots.ts';
 import type { Clock, Log } from '../agent/ports.ts';
+import type { SignalView } from '../agent/signals/view.ts';
 import type { Status } from '../agent/status.ts';
 import { readSecret } from '../config/configuration.ts';
 import type { HttpConfiguration, UserConfiguration } from '../config/http.ts';
@@ -37,6 +38,8 @@ export interface InterfaceOptions {
   readonly own: OwnOptions;
   /** Its changes are told to `/live`. */
   readonly status: Status;
+  /** Its custom signals; absent: it has none. */
+  readonly signals?: SignalView | undefined;
   /** Directory of records and state. */
   readonly data: string;
   /** False while the time is not known; then no token can be checked. */
@@ -64,6 +67,7 @@ export async function startInterface(options: InterfaceOptions): Promise<Running
     log,
     live,
     own: { view: ownViewOf(own), snapshots: new Snapshots(clock) },
+    ...(options.signals === undefined ? {} : { signals: options.signals }),
     ...(documents === undefined ? {} : { documents }),
     ...('local' in http
       ? { host: '127.0.0.1', port: http.port, rates: BENCH_RATES, gates: { fleet: gate, user: gate } }

@@ -18,7 +18,7 @@ export interface OwnView {
   link(): LinkReport;
 }
 
-interface OwnRoutes {
+export interface OwnRoutes {
   readonly app: App;
   readonly serving: Serving;
   /** Those of the sides that are served. */
@@ -68,21 +68,21 @@ export function addOwnRoutes(routes: OwnRoutes, view: OwnView, snapshots: Snapsh
 }
 
 /** Admits who may read the state of the vehicle. */
-function admitReader({ serving, enabled }: OwnRoutes, side: Side, context: RequestContext): Promise<Caller> {
+export function admitReader({ serving, enabled }: OwnRoutes, side: Side, context: RequestContext): Promise<Caller> {
   const { scopes = noScopes } = enabled.find(({ id }) => id === `${side}.status.get`) ?? {};
   const query = readPairs(context.env.exchange.target.query);
   return serving.admit(side, { operation: { scopes }, path: {} }, query, context);
 }
 
 /** The side of the credentials that the request shows, if it is served. */
-function sideShown({ enabled }: OwnRoutes, context: RequestContext): Side {
+export function sideShown({ enabled }: OwnRoutes, context: RequestContext): Side {
   const bearer = /^Bearer /i.test(context.req.header('authorization') ?? '');
   const wanted: Side = bearer ? 'user' : 'fleet';
   return enabled.some(({ side }) => side === wanted) ? wanted : wanted === 'user' ? 'fleet' : 'user';
 }
 
 /** A stream has no end to know its headers by. */
-function refuseHead(context: RequestContext): void {
+export function refuseHead(context: RequestContext): void {
   if (context.req.method !== 'HEAD') return;
   context.env.exchange.headers['Allow'] = 'GET';
   throw new VigieError('request.method', 'this address takes GET');

@@ -6,6 +6,7 @@ import { TLSSocket } from 'node:tls';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Clock, Log } from '../../agent/ports.ts';
+import type { SignalView } from '../../agent/signals/view.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { type Operation, type Side, sides } from '../../protocol/interface/operation.ts';
 import type { Gate } from './access/credentials.ts';
@@ -24,6 +25,7 @@ import { RateLimiter, type RequestRates } from './rates.ts';
 import { refuse, refuseUnread } from './refusals.ts';
 import { addOperations, requireHandlers } from './routes.ts';
 import { Serving } from './serving.ts';
+import { SignalRoutes } from './signals.ts';
 import type { Snapshots } from './snapshots.ts';
 
 export interface ServerOptions {
@@ -49,6 +51,8 @@ export interface ServerOptions {
   /** What `/vigie/v1` says; absent: it is not there. */
   readonly own?: { readonly view: OwnView; readonly snapshots: Snapshots };
   readonly documents?: Documents;
+  /** Custom signals; absent: the car has none. */
+  readonly signals?: SignalView;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -76,7 +80,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { operations, handlers, gates, tls, host, clock, log, live, own } = options;
   requireHandlers(operations, handlers);
   requireProtection(options);
-  const app = buildApp(options);
+  const { app, signals } = buildApp(options);
   const hosts = hostsOf(options);
   const serve = (request: Request, env: HttpBindings) => answer(app, options, { ...env, connections }, hosts, request);
   const listener = getRequestListener((request, env) => serve(request, env as HttpBindings), {
@@ -118,6 +122,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       watch?.stop();
       const closed = new Promise((resolve) => server.close(resolve));
       live?.close();
+      signals?.close();
       own?.snapshots.close();
       connections.stop();
       await closed;
@@ -145,7 +150,7 @@ function requireProtection({ host, tls, gates }: ServerOptions): void {
   }
 }
 
-function buildApp(options: ServerOptions): App {
+function buildApp(options: ServerOptions): { readonly app: App; readonly signals?: SignalRoutes | undefined } {
   const { operations, gates, clock, log, live, own, documents } = options;
   const serving = new Serving({
     handlers: options.handlers,
@@ -161,10 +166,11 @@ function buildApp(options: ServerOptions): App {
   addOperations(app, enabled, (operation, place, context) => serving.serve(operation, place, context));
   if (live !== undefined) addLive({ app, serving, enabled }, live);
   if (own !== undefined) addOwnRoutes({ app, serving, enabled }, own.view, own.snapshots);
+  const signals = options.signals && new SignalRoutes(options.signals, clock, { app, serving, enabled });
   if (documents !== undefined) addDocuments(app, documents, new RateLimiter(documentRates, clock));
   app.notFound(({ env }) => refuse(env, new VigieError('request.unknown', 'there is nothing at this path'), log));
   app.onError((error, { env }) => refuse(env, error, log));
-  return app;
+  return { app, signals };
 }
 
 function hostsOf({ host, hosts = [], url }: ServerOptions): Hosts {

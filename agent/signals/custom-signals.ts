@@ -8,6 +8,7 @@ import type { OutboxStore, Publisher, ReadingSink, WantedSignal } from '../ports
 import { SignalNumbers } from './numbers.ts';
 import { SignalRecorder } from './recorder.ts';
 import { Signals } from './signals.ts';
+import { RecordedSignals, type SignalView } from './view.ts';
 
 interface SplitGroup {
   readonly mapped: SourceGroup;
@@ -20,11 +21,10 @@ export class CustomSignals implements CustomSignalsPart {
   readonly signals: Signals;
   readonly numbers: SignalNumbers;
   readonly recorder: SignalRecorder;
-  readonly custom: readonly CustomSignal[];
+  readonly view: SignalView;
 
   constructor(custom: readonly CustomSignal[], parts: SignalParts) {
     const { status, records, memory, log, clock, quality } = parts;
-    this.custom = custom;
     this.wanted = custom.map(({ bus, message, signal }) =>
       bus === undefined ? { message, signal } : { bus, message, signal },
     );
@@ -36,6 +36,7 @@ export class CustomSignals implements CustomSignalsPart {
       { signals: this.signals, numbers: this.numbers, status, records },
       parts,
     );
+    this.view = new RecordedSignals(custom, this.signals, this.numbers, parts.kept);
   }
 
   announce(publisher: Pick<Publisher, 'put'>, store: Pick<OutboxStore, 'entries'>): void {

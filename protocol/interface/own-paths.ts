@@ -1,5 +1,6 @@
 /** What the server has beside the interface, described as OpenAPI paths. */
 import { carDescriptionSchema, linkReportSchema } from './own/car-description.ts';
+import { signalPaths } from './own/signal-paths.ts';
 
 export const ownTag = {
   name: 'Server',
@@ -21,6 +22,7 @@ const refusals = {
 };
 
 export const ownPaths = {
+  ...signalPaths({ tag: ownTag.name, security: readers, refusals, refused }),
   '/openapi.json': {
     get: {
       operationId: 'openApiGet',

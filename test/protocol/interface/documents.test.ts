@@ -7,6 +7,7 @@ import { openApi, operationIdOf } from '../../../protocol/interface/openapi.ts';
 import { bases } from '../../../protocol/interface/operation.ts';
 import { describedIds } from '../../../protocol/interface/operations/descriptions.ts';
 import { operations } from '../../../protocol/interface/operations.ts';
+import { ownPaths } from '../../../protocol/interface/own-paths.ts';
 import { kinds } from '../../../protocol/schema/kind.ts';
 
 const file = (name: string): string =>
@@ -55,13 +56,19 @@ describe('the OpenAPI document', () => {
       ]);
     }
     expect(Object.keys(document.paths)).toEqual(
-      expect.arrayContaining(['/openapi.json', '/live', '/vigie/v1/car', '/vigie/v1/agent']),
+      expect.arrayContaining([
+        '/openapi.json',
+        '/live',
+        '/vigie/v1/car',
+        '/vigie/v1/agent',
+        '/vigie/v1/signals/{name}',
+      ]),
     );
   });
 
   test('every operation has a description that is longer than its summary and names its scopes', () => {
     const all = Object.values(document.paths).flatMap((path) => Object.values(path));
-    expect(all).toHaveLength(operations.length + 4);
+    expect(all).toHaveLength(operations.length + Object.keys(ownPaths).length);
     const words = (text = ''): number => text.split(/\s+/).filter((word) => word !== '').length;
     const short = all.filter(({ summary, description }) => words(description) <= words(summary));
     expect(short.map(({ operationId }) => operationId)).toEqual([]);

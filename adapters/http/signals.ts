@@ -1,0 +1,152 @@
+/** Custom signals of the car over HTTP (docs/signals.md). No part of the published interface, so it has a base of its own. */
+import type { Clock } from '../../agent/ports.ts';
+import type { PresentSignal, SignalView } from '../../agent/signals/view.ts';
+import { instantOf } from '../../protocol/calendar.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { signalChangeJson, signalHistoryJson, signalJson } from '../../protocol/interface/json/signals.ts';
+import { suggestion } from '../../protocol/nearest.ts';
+import { TooManyRequests } from './access/failures.ts';
+import { readPairs, readSegments } from './address.ts';
+import { EventStream } from './event-stream.ts';
+import { type RequestContext, respond } from './exchange.ts';
+import { acceptable } from './media.ts';
+import { admitReader, type OwnRoutes, refuseHead, sideShown } from './own-routes.ts';
+import { addRefusal } from './routes.ts';
+
+/** Everything below is Vigie's own. */
+const BASE = '/vigie/v1';
+
+const HOUR = 3_600_000;
+/** Readings of one answer, unless fewer are asked for. */
+const MOST = 10_000;
+const STREAMS = 16;
+const TIMES = { heartbeat: 15_000, pause: 50 };
+
+/** What a caller that was let in may see. */
+interface Sight {
+  /** Positions, and everything else. */
+  readonly position: boolean;
+  readonly telemetry: boolean;
+  /** UTC ms; absent: its right does not end. */
+  readonly expires?: number | undefined;
+}
+
+export class SignalRoutes {
+  readonly #view: SignalView;
+  readonly #clock: Clock;
+  readonly #streams = new Set<EventStream<string>>();
+
+  constructor(view: SignalView, clock: Clock, routes: OwnRoutes) {
+    this.#view = view;
+    this.#clock = clock;
+    const paths = {
+      [`${BASE}/signals`]: (context: RequestContext, sight: Sight) => this.#list(context, sight),
+      [`${BASE}/signals/{name}`]: (context: RequestContext, sight: Sight) => this.#one(context, sight),
+      [`${BASE}/signals/{name}/history`]: (context: RequestContext, sight: Sight) => this.#history(context, sight),
+    };
+    for (const [path, serve] of Object.entries(paths)) {
+      const pattern = path.replace('{name}', ':name');
+      routes.app.get(pattern, async (context) => serve(context, await sightOf(routes, context)));
+      addRefusal(routes.app, pattern, ['GET', 'HEAD']);
+    }
+    routes.app.get(`${BASE}/live`, async (context) => {
+      refuseHead(context);
+      return this.#live(context, await sightOf(routes, context));
+    });
+    addRefusal(routes.app, `${BASE}/live`, ['GET']);
+  }
+
+  /** Ends all streams. */
+  close(): void {
+    for (const stream of this.#streams) stream.end();
+  }
+
+  #list({ env }: RequestContext, sight: Sight): Response {
+    const shown = [...this.#view.all(this.#clock.now())].filter((signal) => sees(sight, signal));
+    return json(env, { signals: shown.map(signalJson) });
+  }
+
+  #one(context: RequestContext, sight: Sight): Response {
+    return json(context.env, signalJson(this.#named(context, `${BASE}/signals/{name}`, sight)));
+  }
+
+  #history(context: RequestContext, sight: Sight): Response {
+    const { definition } = this.#named(context, `${BASE}/signals/{name}/history`, sight);
+    const query = new Map(readPairs(context.env.exchange.target.query));
+    for (const name of query.keys()) {
+      if (['from', 'to', 'limit', 'client_id'].includes(name)) continue;
+      throw new VigieError('input.malformed', 'there is no such parameter: use from, to and limit', { where: name });
+    }
+    const to = momentOf(query, 'to') ?? this.#clock.now();
+    const from = momentOf(query, 'from') ?? to - HOUR;
+    const limit = limitOf(query.get('limit'));
+    if (from > to) throw new VigieError('input.malformed', 'must not be later than `to`', { where: 'from' });
+    const samples = this.#view.history(definition.name, from, to);
+    return json(context.env, signalHistoryJson(definition, samples.slice(0, limit), samples.length > limit));
+  }
+
+  #live(context: RequestContext, sight: Sight): Response {
+    acceptable(['text/event-stream'], context.req.header('accept'));
+    if (this.#streams.size >= STREAMS) throw new TooManyRequests('all live streams are taken', 10_000);
+    const now = (): number => this.#clock.now();
+    const of = (name: string): PresentSignal | undefined => this.#view.get(name, now());
+    const stream: EventStream<string> = new EventStream({
+      known: [...this.#view.all(now())].flatMap(({ definition: { name }, changedAt }) =>
+        changedAt === undefined ? [] : [[name, changedAt] as const],
+      ),
+      sees: (name) => sees(sight, of(name)),
+      event: (name, at) => {
+        const signal = of(name);
+        if (signal === undefined) return ['removed', { name }];
+        return [signal.value === undefined ? 'removed' : 'change', signalChangeJson(signal, at)];
+      },
+      ...{ clock: this.#clock, times: TIMES, until: sight.expires ?? Number.POSITIVE_INFINITY },
+      gone: () => {
+        unfollow();
+        this.#streams.delete(stream);
+      },
+    });
+    const unfollow = this.#view.follow((name, at) => stream.note(name, at));
+    this.#streams.add(stream);
+    return respond(context.env, 200, stream.stream, { 'Content-Type': 'text/event-stream' });
+  }
+
+  #named({ env }: RequestContext, pattern: string, sight: Sight): PresentSignal {
+    const { name = '' } = readSegments(pattern, env.exchange.target.path);
+    const signal = this.#view.get(name, this.#clock.now());
+    if (signal !== undefined && sees(sight, signal)) return signal;
+    if (signal !== undefined) throw new VigieError('request.forbidden', 'needs data:position');
+    const known = [...this.#view.all(this.#clock.now())].map(({ definition }) => definition.name);
+    const hint = suggestion(name, known);
+    throw new VigieError('request.unknown', `there is no signal ${name}${hint === undefined ? '' : `; ${hint}`}`);
+  }
+}
+
+async function sightOf(routes: OwnRoutes, context: RequestContext): Promise<Sight> {
+  const { scopes, expires } = await admitReader(routes, sideShown(routes, context), context);
+  const granted = (scope: string): boolean => scopes?.has(scope) ?? true;
+  return { telemetry: granted('data:telemetry'), position: granted('data:position'), expires };
+}
+
+function sees({ position, telemetry }: Sight, signal: PresentSignal | undefined): boolean {
+  return signal?.position === true ? position : telemetry;
+}
+
+function json(env: RequestContext['env'], body: object): Response {
+  return respond(env, 200, JSON.stringify(body), { 'Content-Type': 'application/json' });
+}
+
+function momentOf(query: ReadonlyMap<string, string>, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === undefined) return undefined;
+  const at = instantOf(text);
+  if (at !== undefined) return at;
+  throw new VigieError('input.malformed', 'must be a moment such as 2026-01-31T12:00:00Z', { where: name });
+}
+
+function limitOf(text: string | undefined): number {
+  if (text === undefined) return MOST;
+  const limit = Number(text);
+  if (/^[0-9]{1,9}$/.test(text) && limit >= 1 && limit <= MOST) return limit;
+  throw new VigieError('input.malformed', `must be a whole number from 1 to ${MOST}`, { where: 'limit' });
+}
