@@ -30,20 +30,26 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   keys: async () => (await import('./keys.ts')).keysCommand(),
 };
 
-/** Reads the command line and does what it says; sets the process's exit status. */
-export async function run(argv: readonly string[]): Promise<void> {
-  guardOutput();
+/** The command line with some of its commands, all when none are named: what help and manual pages are made from. */
+export async function commandLine(names: readonly string[] = Object.keys(commands)): Promise<Command> {
   const program = new Command('vigie')
     .description(description)
     .version(version, '-V, --version')
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(complaint(text)) });
-  for (const name of needed(argv[2])) {
+  for (const name of names) {
     const command = await (commands[name] as () => Promise<Command>)();
     for (const one of [command, ...command.commands]) one.exitOverride().configureOutput(program.configureOutput());
     program.addCommand(command);
   }
+  return program;
+}
+
+/** Reads the command line and does what it says; sets the process's exit status. */
+export async function run(argv: readonly string[]): Promise<void> {
+  guardOutput();
+  const program = await commandLine(needed(argv[2]));
   try {
     await program.parseAsync(argv);
   } catch (error) {

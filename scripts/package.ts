@@ -37,7 +37,7 @@ async function make(target: PackageTarget): Promise<void> {
   const debian = join(root, 'dist', `vigie_${manifest.version}_${target.debian}.deb`);
   await makeExecutable(target, executable, (step) => progress(executable, step));
   progress(debian, values.quick === true ? 'packing' : 'packing with xz, which takes a minute');
-  makePackage(target, executable, debian, values.quick === true ? 'quick' : 'small');
+  await makePackage(target, executable, debian, values.quick === true ? 'quick' : 'small');
   console.log(`${relative(root, executable)}  ${megabytes(executable)}, ${start(target, executable)}`);
   console.log(`${relative(root, debian)}  ${megabytes(debian)}`);
 }

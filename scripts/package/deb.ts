@@ -2,7 +2,6 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -15,32 +14,38 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { licences } from './licences.ts';
+import manifest from '../../package.json' with { type: 'json' };
+import { CONFIGURATION, contents, MAINTAINER } from './contents.ts';
 import type { PackageTarget } from './targets.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const { version } = manifest;
 const debian = join(import.meta.dirname, 'debian');
-const service = join(root, 'scripts/service');
-
-/** An example, which whoever sets up a car makes true. An upgrade asks before it changes that. */
-const CONFIGURATION = 'etc/vigie/vigie.yaml';
 
 /** `small`: as small as it gets, which takes a minute or two; `quick`: for trying it out. */
 export type Compression = 'small' | 'quick';
 
 /** The oldest C library that Node's executables run with. */
-const dependencies = ['libc6 (>= 2.28)', 'libgcc-s1', 'libstdc++6 (>= 9)', 'init-system-helpers'];
+const dependencies = ['libc6 (>= 2.28)', 'libgcc-s1', 'libstdc++6 (>= 9)', 'init-system-helpers (>= 1.54)'];
 
 /**
  * Packs an executable with the unit, its user, an example of a configuration and the documentation. The same input
  * gives the same bytes.
  * @throws Error when dpkg-deb is not there or refuses
  */
-export function makePackage(target: PackageTarget, executable: string, file: string, compression: Compression): void {
+export async function makePackage(
+  target: PackageTarget,
+  executable: string,
+  file: string,
+  compression: Compression,
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-deb-'));
   try {
-    for (const [place, from, mode] of contents(executable)) put(folder, place, contentsOf(from), mode);
-    put(folder, 'usr/share/doc/vigie/copyright', licences(target));
+    const seconds = process.env['SOURCE_DATE_EPOCH'] ?? lastChange();
+    for (const [place, bytes] of await contents(target, version, new Date(Number(seconds) * 1000))) {
+      put(folder, place, bytes);
+    }
+    put(folder, 'usr/lib/vigie/vigie', readFileSync(executable), 0o755);
     mkdirSync(join(folder, 'usr/bin'), { recursive: true });
     symlinkSync('../lib/vigie/vigie', join(folder, 'usr/bin/vigie'));
     put(folder, 'DEBIAN/control', control(target, sizeOf(folder)));
@@ -54,38 +59,11 @@ export function makePackage(target: PackageTarget, executable: string, file: str
     execFileSync('dpkg-deb', ['--build', '--root-owner-group', ...how, folder, file], {
       stdio: ['ignore', 'ignore', 'inherit'],
       // Times of files are those of the sources, whenever this is run.
-      env: { ...process.env, SOURCE_DATE_EPOCH: process.env['SOURCE_DATE_EPOCH'] ?? lastChange() },
+      env: { ...process.env, SOURCE_DATE_EPOCH: seconds },
     });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** Place in the system, file that lies there, and its mode. */
-function contents(executable: string): readonly (readonly [place: string, from: string, mode?: number])[] {
-  const documents = ['configuration.md', 'operations.md', 'profiles.md', 'commands.md'];
-  return [
-    ['usr/lib/vigie/vigie', executable, 0o755],
-    [CONFIGURATION, join(service, 'vigie.yaml')],
-    ['usr/lib/systemd/system/vigie.service', join(service, 'vigie.service')],
-    ['usr/lib/sysusers.d/vigie.conf', join(service, 'sysusers.conf')],
-    ['usr/lib/tmpfiles.d/vigie.conf', join(service, 'tmpfiles.conf')],
-    ['usr/lib/sysctl.d/vigie.conf', join(service, 'sysctl.conf')],
-    ['usr/share/vigie/vigie.schema.json', join(root, 'config/generated/vigie.schema.json')],
-    ['usr/share/vigie/profile.schema.json', join(root, 'config/generated/profile.schema.json')],
-    ['usr/share/vigie/vigie.cddl', join(root, 'protocol/generated/vigie.cddl')],
-    ...documents
-      .map((name) => [`usr/share/doc/vigie/${name}`, join(root, 'docs', name)] as const)
-      .filter(([, from]) => existsSync(from)),
-    ['usr/share/doc/vigie/examples/mosquitto.conf', join(root, 'config/brokers/mosquitto.conf')],
-    ['usr/share/doc/vigie/examples/mosquitto.acl', join(root, 'config/brokers/mosquitto.acl')],
-  ];
-}
-
-/** Pages have readers of a checkout type `npx vigie`; the package puts `vigie` on the path. */
-function contentsOf(file: string): Uint8Array | string {
-  const bytes = readFileSync(file);
-  return file.endsWith('.md') ? bytes.toString('utf8').replaceAll('npx vigie', 'vigie') : bytes;
 }
 
 function put(folder: string, place: string, bytes: Uint8Array | string, mode = 0o644): void {
@@ -108,22 +86,18 @@ function sizeOf(folder: string): number {
 }
 
 function control(target: PackageTarget, installed: number): string {
-  const { version, description } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<
-    string,
-    string
-  >;
   const needed = target.arch === 'arm' ? [...dependencies, 'libatomic1'] : dependencies;
   return `Package: vigie
 Version: ${version}
 Architecture: ${target.debian}
-Maintainer: Vigie <vigie@localhost>
+Maintainer: ${MAINTAINER}
 Installed-Size: ${installed}
 Depends: ${needed.join(', ')}
 Recommends: iproute2
 Suggests: can-utils, gpsd, mosquitto
 Section: net
 Priority: optional
-Description: ${description?.split(':')[0] ?? 'agent of a car'}
+Description: agent in a car's telematics unit, CAN in and CBOR over MQTT out
  Reads CAN, OBD and GNSS, keeps the car's status and records, publishes them as
  CBOR over MQTT and carries out signed commands. One executable with everything
  in it.

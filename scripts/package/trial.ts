@@ -1,8 +1,8 @@
 /**
  * `npm run test:package [-- [arm64] [armv7] [x64]]`: tries out what `npm run package` made, or would make. Each
  * executable runs the bench, emulated where this machine is another, and is commanded by a `vigie` of this machine. The
- * package of this machine's architecture is installed into a fresh minimal Debian, run there, and purged without a
- * trace. Its last line is `N passed, N failed, N skipped`; the exit status is 0 when none failed.
+ * package of this machine's architecture is installed into a fresh minimal Debian, run there, upgraded, and purged
+ * without a trace. The three shells complete its command line. Lintian finds no fault in any package. Its last line is `N passed, N failed, N skipped`; the exit status is 0 when none failed.
  * Needs root and Debian; what is missing is installed.
  */
 import assert from 'node:assert/strict';
@@ -14,9 +14,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { commandLine } from '../../commands/vigie.ts';
 import { vigie } from '../../test/rig/bench.ts';
 import { makePackage } from './deb.ts';
 import { makeExecutable } from './executable.ts';
+import { shells } from './shells.ts';
 import { type PackageTarget, runner, targetNamed, targets } from './targets.ts';
 
 const VIN = 'VF3VGEBENCH000001';
@@ -25,6 +27,8 @@ const began = performance.now();
 const { positionals } = parseArgs({ allowPositionals: true });
 const wanted = positionals.length === 0 ? targets : positionals.map(targetNamed);
 const scratch = mkdtempSync(join(tmpdir(), 'vigie-trial-'));
+const tools = ['debootstrap', 'lintian', 'bash', 'zsh', 'fish'];
+const packages: string[] = [];
 let [passed, failed] = [0, 0];
 
 /** What is done in the fresh system, line by line. */
@@ -41,6 +45,18 @@ vigie check -c /etc/vigie/vigie.yaml
 setpriv --reuid vigie --regid vigie --clear-groups env HOME=/tmp timeout --preserve-status -s INT 8 vigie bench --port 0 \\
   --data /var/lib/vigie/bench >/tmp/bench.out
 grep -q '^published .*/up/status' /tmp/bench.out
+for profile in /usr/share/doc/vigie/examples/profiles/*; do vigie check --profile $profile; done
+
+echo '# of this car' >>/etc/vigie/vigie.yaml
+echo record >/var/lib/vigie/kept
+dpkg-deb --raw-extract /tmp/vigie.deb /tmp/newer
+sed -i 's/^Version: .*/&+1/' /tmp/newer/DEBIAN/control
+echo '# of the newer package' >>/tmp/newer/etc/vigie/vigie.yaml
+dpkg-deb --root-owner-group -Zgzip -z1 --build /tmp/newer /tmp/newer.deb
+dpkg --force-confdef --force-confold -i /tmp/newer.deb
+grep -q '^# of this car$' /etc/vigie/vigie.yaml
+test "$(cat /var/lib/vigie/kept)" = record
+
 dpkg --purge vigie
 rm -r /etc/credstore
 test ! -e /var/lib/vigie
@@ -50,7 +66,7 @@ test -z "$(find / -xdev -name '*vigie*' -not -path '/tmp/*' -not -path '/proc/*'
 
 try {
   const foreign = wanted.filter(({ arch }) => arch !== process.arch).flatMap(({ libraries }) => libraries);
-  const installing = spawnSync('sh', [join(root, 'scripts/package/install.sh'), 'debootstrap', ...foreign], {
+  const installing = spawnSync('sh', [join(root, 'scripts/package/install.sh'), ...tools, ...foreign], {
     stdio: 'inherit',
   });
   assert.equal(installing.status, 0, 'what it needs of Debian is not there');
@@ -60,10 +76,27 @@ try {
     await check(`${target.name}: runs the bench, is commanded and shows its interface`, () =>
       bench(target, executable),
     );
+    const debian = join(scratch, `vigie_${target.debian}.deb`);
+    await makePackage(target, executable, debian, 'quick');
+    packages.push(debian);
     if (target.arch !== process.arch) continue;
-    await check(`${target.name}: is installed into a minimal Debian, runs, and is purged without a trace`, async () =>
-      installed(target, executable),
+    await check(
+      `${target.name}: is installed into a minimal Debian, runs, is upgraded, and is purged without a trace`,
+      () => installed(debian),
     );
+  }
+  await check('lintian finds no error and no warning in the packages', async () => {
+    const args = ['--allow-root', '--no-tag-display-limit', '--fail-on', 'error,warning', ...packages];
+    const { status, stdout, stderr } = spawnSync('lintian', args, { encoding: 'utf8' });
+    assert.equal(status, 0, stdout + stderr);
+  });
+  for (const { shell, complete } of shells(scratch, await commandLine())) {
+    await check(`${shell} completes commands, options and their values`, async () => {
+      assert.deepEqual(complete('vigie sca'), ['scan']);
+      assert.deepEqual(complete('vigie check --prof'), ['--profile']);
+      assert.deepEqual(complete('vigie check --format '), ['ndjson', 'text']);
+      assert.deepEqual(complete('vigie keys ma'), ['make']);
+    });
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
@@ -125,10 +158,8 @@ async function documents(url: string): Promise<void> {
   }
 }
 
-function installed(target: PackageTarget, executable: string): void {
+async function installed(file: string): Promise<void> {
   const system = join(scratch, 'system');
-  const file = join(scratch, 'vigie.deb');
-  makePackage(target, executable, file, 'quick');
   execFileSync('debootstrap', ['--variant=minbase', 'bookworm', system], { stdio: ['ignore', 'ignore', 'pipe'] });
   mkdirSync(join(system, 'tmp'), { recursive: true });
   copyFileSync(file, join(system, 'tmp/vigie.deb'));

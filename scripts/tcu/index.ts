@@ -101,7 +101,7 @@ async function asService(folder: string): Promise<void> {
   try {
     const [executable, deb] = [join(folder, 'vigie'), join(folder, 'vigie.deb')];
     await makeExecutable(platform.target, executable);
-    makePackage(platform.target, executable, deb, 'quick');
+    await makePackage(platform.target, executable, deb, 'quick');
     const environment = `VIGIE_MQTT_URL=mqtt://10.0.2.2:${broker.port}\nVIGIE_DATA=/var/lib/vigie\n`;
     const disks = makeDebian(folder, distributionFor(platform), deb, join(folder, 'car'), environment);
     const cloud = await Cloud.connect(broker.url, join(folder, 'keys'));

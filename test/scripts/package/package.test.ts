@@ -138,11 +138,11 @@ testNeeding(
   findPeer('dpkg-deb') !== undefined,
   'dpkg-deb is not installed',
   'becomes the same package for Debian again, with owner and modes',
-  () => {
+  async () => {
     const files = ['one.deb', 'two.deb'].map((name) => join(folder, name));
     const small = join(folder, 'small');
     writeFileSync(small, 'stands for the executable');
-    for (const file of files) makePackage(target, small, file, 'quick');
+    for (const file of files) await makePackage(target, small, file, 'quick');
     const [one = '', two = ''] = files;
     expect(hash(two)).toBe(hash(one));
     const listed = execFileSync('dpkg-deb', ['--contents', one], { encoding: 'utf8' });
@@ -150,13 +150,6 @@ testNeeding(
     expect(listed).toMatch(/ \.\/usr\/bin\/vigie -> \.\.\/lib\/vigie\/vigie$/m);
     expect(listed).toMatch(/^-rw-r--r-- root\/root .* \.\/usr\/lib\/systemd\/system\/vigie\.service$/m);
     expect(execFileSync('dpkg-deb', ['--field', one, 'Architecture'], { encoding: 'utf8' }).trim()).toBe(target.debian);
-    const page = execFileSync('sh', [
-      '-c',
-      'dpkg-deb --fsys-tarfile "$0" | tar -xO "$1"',
-      one,
-      './usr/share/doc/vigie/commands.md',
-    ]);
-    expect(page.toString()).toContain('\nvigie keys make me --dir keys\n');
     const folderOfControl = join(folder, 'control');
     execFileSync('dpkg-deb', ['--control', one, folderOfControl]);
     expect(readFileSync(join(folderOfControl, 'conffiles'), 'utf8')).toBe('/etc/vigie/vigie.yaml\n');

@@ -1,0 +1,93 @@
+/** Everything that the package for Debian installs, beside the executable. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { commandLine } from '../../commands/vigie.ts';
+import { debianChangelog } from './changelog.ts';
+import { bashCompletion, fishCompletion, zshCompletion } from './completion.ts';
+import { licences } from './licences.ts';
+import { manualPages } from './manual.ts';
+import { PAGES, pageIn, pagePlaces } from './pages.ts';
+import type { PackageTarget } from './targets.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const service = join(root, 'scripts/service');
+
+/** Who answers for the package; the project has no address of its own yet, and `.example` is nobody's (RFC 2606). */
+export const MAINTAINER = 'Vigie <maintainers@vigie.example>';
+
+/** An example, which whoever sets up a car makes true. An upgrade asks before it changes that. */
+export const CONFIGURATION = 'etc/vigie/vigie.yaml';
+
+const copyright = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: vigie
+Comment: The executable holds Node.js and packages of npm. Their licences are in
+ third-party-licences.gz beside this file.
+
+Files: *
+Copyright: 2026 the authors of Vigie
+License: Apache-2.0
+ The whole text is in /usr/share/common-licenses/Apache-2.0.
+`;
+
+/** Files by their place in the system. The same sources and date give the same bytes. */
+export async function contents(
+  target: PackageTarget,
+  version: string,
+  date: Date,
+): Promise<ReadonlyMap<string, Uint8Array | string>> {
+  const shipped = new Map<string, string>([
+    ['config/generated/vigie.schema.json', 'usr/share/vigie/vigie.schema.json'],
+    ['config/generated/profile.schema.json', 'usr/share/vigie/profile.schema.json'],
+    ['protocol/generated/vigie.cddl', 'usr/share/vigie/vigie.cddl'],
+    ['protocol/generated/openapi.json', 'usr/share/vigie/openapi.json'],
+    ...examples(),
+  ]);
+  const pages = pagePlaces(root);
+  const places = new Map([...pages, ...shipped, ['CHANGELOG.md', `${PAGES}/changelog.gz`]]);
+  const changes = readFileSync(join(root, 'CHANGELOG.md'), 'utf8');
+  const program = await commandLine();
+  const manual = manualPages(program, version, date);
+  return new Map<string, Uint8Array | string>([
+    [CONFIGURATION, readFileSync(join(service, 'vigie.yaml'))],
+    ['usr/lib/systemd/system/vigie.service', readFileSync(join(service, 'vigie.service'))],
+    ['usr/lib/sysusers.d/vigie.conf', readFileSync(join(service, 'sysusers.conf'))],
+    ['usr/lib/tmpfiles.d/vigie.conf', readFileSync(join(service, 'tmpfiles.conf'))],
+    ['usr/lib/sysctl.d/vigie.conf', readFileSync(join(service, 'sysctl.conf'))],
+    ['usr/share/bash-completion/completions/vigie', bashCompletion(program)],
+    ['usr/share/zsh/vendor-completions/_vigie', zshCompletion(program)],
+    ['usr/share/fish/vendor_completions.d/vigie.fish', fishCompletion(program)],
+    ['usr/share/lintian/overrides/vigie', readFileSync(join(import.meta.dirname, 'debian/lintian-overrides'))],
+    [`${PAGES}/copyright`, copyright],
+    [`${PAGES}/third-party-licences.gz`, compressed(licences(target))],
+    [`${PAGES}/changelog.gz`, compressed(debianChangelog(changes, version, MAINTAINER, date))],
+    ...[...manual].map(([name, page]) => [`usr/share/man/man1/${name}.gz`, compressed(page)] as const),
+    ...[...pages].map(([page, place]) => [place, pageIn(root, page, places)] as const),
+    ...[...shipped].map(([file, place]) => [place, example(file)] as const),
+  ]);
+}
+
+/** A configuration, the broker's, and the shipped profiles with their networks: each to be copied and changed. */
+function examples(): readonly (readonly [file: string, place: string])[] {
+  const vehicles = readdirSync(join(root, 'config/vehicles'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .sort();
+  return [
+    ['scripts/service/vigie.yaml', `${PAGES}/examples/vigie.yaml`],
+    ['config/brokers/mosquitto.conf', `${PAGES}/examples/mosquitto.conf`],
+    ['config/brokers/mosquitto.acl', `${PAGES}/examples/mosquitto.acl`],
+    ...vehicles.map((file) => [file, `${PAGES}/examples/profiles/${relative('config/vehicles', file)}`] as const),
+  ];
+}
+
+function example(file: string): Uint8Array | string {
+  const bytes = readFileSync(join(root, file));
+  return /\.(yaml|conf)$/.test(file) ? bytes.toString('utf8').replaceAll('npx vigie', 'vigie') : bytes;
+}
+
+/** As Debian policy 12.3 wants it; the time in the header is 0. */
+function compressed(text: string): Uint8Array {
+  return gzipSync(text, { level: 9 });
+}

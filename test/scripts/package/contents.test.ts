@@ -1,0 +1,129 @@
+/** What the package for Debian has beside the executable. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { commandLine } from '../../../commands/vigie.ts';
+import { debianChangelog } from '../../../scripts/package/changelog.ts';
+import { contents } from '../../../scripts/package/contents.ts';
+import { shells } from '../../../scripts/package/shells.ts';
+import { targetNamed } from '../../../scripts/package/targets.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'vigie-contents-'));
+const files = new Map<string, string>();
+
+beforeAll(async () => {
+  for (const [place, bytes] of await contents(targetNamed('x64'), '0.1.0', new Date(0))) {
+    files.set(place, String(place.endsWith('.gz') ? gunzipSync(bytes) : bytes));
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function matching(pattern: RegExp): [place: string, text: string][] {
+  return [...files].filter(([place]) => pattern.test(place));
+}
+
+/** The anchors of a page: its headings in small letters, without punctuation. */
+function anchors(page: string): Set<string> {
+  const headings = [...page.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading);
+  return new Set(
+    headings.map((text) =>
+      text
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
+
+test('every link of a page leads to a file of the package and to a heading that it has', () => {
+  const pages = matching(/\.md$/);
+  expect(pages.length).toBeGreaterThan(20);
+  const broken = pages.flatMap(([page, text]) =>
+    [...text.matchAll(/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/g)]
+      .filter(([, target = '']) => !/^https?:/.test(target))
+      .filter(([, target = '', anchor]) => {
+        const place = target === '' ? page : join(dirname(page), target);
+        const found = files.get(place);
+        return found === undefined || (anchor !== undefined && !anchors(found).has(anchor));
+      })
+      .map(([link]) => `${page}: ${link}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+test('pages, examples and manual pages have people type vigie, and not npx', () => {
+  const told = matching(/\.(md|yaml|conf|gz|service)$/).filter(([, text]) => text.includes('npx vigie'));
+  expect(told.map(([place]) => place)).toEqual([]);
+  expect(files.get('usr/share/doc/vigie/commands.md')).toContain('\nvigie keys make me --dir keys\n');
+});
+
+test('every command has a manual page with its options, and the page of the program names it', async () => {
+  const manual = files.get('usr/share/man/man1/vigie.1.gz') ?? '';
+  const program = await commandLine();
+  expect(program.commands.length).toBeGreaterThan(10);
+  for (const command of program.commands) {
+    expect(manual).toContain(`.BR vigie\\-${command.name()} (1)`);
+    const page = files.get(`usr/share/man/man1/vigie-${command.name()}.1.gz`) ?? '';
+    expect(page).toContain(command.summary().replaceAll('-', '\\-'));
+    for (const { long } of command.options) expect(page).toContain(long?.replaceAll('-', '\\-'));
+  }
+  expect(files.get('usr/share/man/man1/vigie-keys-make.1.gz')).toContain('\\-\\-algorithm');
+  expect(files.get('usr/share/man/man1/vigie-check.1.gz')).toContain(
+    '.SH EXAMPLES\n.nf\n  vigie check \\-c vigie.yaml',
+  );
+});
+
+test('examples are a configuration, that of the broker, and the shipped profiles with their networks', () => {
+  const places = matching(/\/examples\//).map(([place]) => place.slice('usr/share/doc/vigie/examples/'.length));
+  expect(places).toEqual(
+    expect.arrayContaining(['vigie.yaml', 'mosquitto.conf', 'profiles/bench/profile.yaml', 'profiles/bench/bench.dbc']),
+  );
+});
+
+test('at most six tags of lintian are overridden, each with a reason before it', () => {
+  const lines = (files.get('usr/share/lintian/overrides/vigie') ?? '').trim().split('\n');
+  const tags = lines.filter((line) => line.startsWith('vigie:'));
+  expect(tags.length).toBeLessThanOrEqual(6);
+  for (const tag of tags) expect(lines[lines.indexOf(tag) - 1]).toMatch(/^# \w/);
+});
+
+test('the changelog has the items of the newest version, as Debian writes them', () => {
+  const changes = `# Changes
+
+## Unreleased: 0.2.0
+
+- **Added**: a thing ([page](docs/page.md)) of \`vigie run\` whose name is long enough that the line breaks
+  somewhere.
+- Another.
+
+## 0.1.0
+
+- Old.
+`;
+  expect(
+    debianChangelog(changes, '0.2.0', 'Vigie <a@b.example>', new Date(0)),
+  ).toBe(`vigie (0.2.0) unstable; urgency=medium
+
+  * Added: a thing (page) of vigie run whose name is long enough that the line
+    breaks somewhere.
+  * Another.
+
+ -- Vigie <a@b.example>  Thu, 01 Jan 1970 00:00:00 +0000
+`);
+  expect(() => debianChangelog('# Changes\n', '0.2.0', '', new Date(0))).toThrow('the newest version has no items');
+  const newest = readFileSync(fileURLToPath(new URL('../../../CHANGELOG.md', import.meta.url)), 'utf8');
+  expect(debianChangelog(newest, '0.1.0', '', new Date(0))).toContain('\n  * The bench: vigie bench is');
+});
+
+test('bash completes commands below commands, options, and the values of an option', async () => {
+  const bash = shells(folder, await commandLine()).find(({ shell }) => shell === 'bash');
+  expect(bash?.complete('vigie sca')).toEqual(['scan']);
+  expect(bash?.complete('vigie check --prof')).toEqual(['--profile']);
+  expect(bash?.complete('vigie check --format ')).toEqual(['ndjson', 'text']);
+  expect(bash?.complete('vigie check -c ')).toEqual([]);
+  expect(bash?.complete('vigie keys ma')).toEqual(['make']);
+  expect(bash?.complete('vigie keys make --algo')).toEqual(['--algorithm']);
+});
