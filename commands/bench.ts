@@ -1,19 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { callbackChannels } from '../adapters/callbacks/index.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { generateKey, listKeys } from '../adapters/keys/index.ts';
 import { type Level, StreamLog } from '../adapters/logging/stream.ts';
 import { EmbeddedBroker } from '../adapters/mqtt/index.ts';
 import type { ScenarioName } from '../adapters/simulated/index.ts';
-import { openDocument } from '../adapters/store/index.ts';
-import { startCar } from '../assembly/car.ts';
 import { makeDirectory } from '../assembly/directory.ts';
-import { benchCar, benchVehicle } from '../assembly/simulation.ts';
+import { benchVehicle } from '../assembly/simulation.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { commandKinds } from '../protocol/schema/remote.ts';
-import { agentSettings } from '../protocol/settings.ts';
+import { startBenchCar } from './bench-car.ts';
 import { BenchReport } from './bench-report.ts';
 import { isFree, portOf, STANDARD_BROKER, STANDARD_HTTP, sayElsewhere } from './ports.ts';
 import { programName } from './program-name.ts';
@@ -29,6 +27,7 @@ const REPORT_EVERY = 30_000;
 interface Options {
   readonly data: string;
   readonly vin: string;
+  readonly cars?: number;
   readonly broker?: string;
   readonly port?: number;
   readonly log: Level;
@@ -46,6 +45,7 @@ for the next start.`,
     )
     .option('--data <dir>', 'directory of records and keys', benchDirectory)
     .option('--vin <vin>', 'the car’s identification number', vinOf, BENCH_VIN)
+    .option('--cars <number>', 'so many cars, on a hub of their own (see `vigie hub`)', carsOf)
     .option('--broker <url>', 'use this broker instead of the embedded one')
     .option(
       '--port <port>',
@@ -67,6 +67,14 @@ for the next start.`,
 }
 
 async function bench(options: Options): Promise<void> {
+  if (options.cars !== undefined) {
+    const { cars } = options;
+    if (options.broker !== undefined || options.vin !== BENCH_VIN) {
+      const option = options.broker === undefined ? '--vin' : '--broker';
+      throw new VigieError('usage.wrong', `--cars brings its own broker and VINs: leave out ${option}`);
+    }
+    return (await import('./bench-fleet.ts')).benchFleet({ ...options, cars });
+  }
   const { data, vin } = options;
   makeDirectory(data);
   const vehicle = benchVehicle(options.scenario);
@@ -78,26 +86,19 @@ async function bench(options: Options): Promise<void> {
   }
   const broker = options.broker === undefined ? await startBroker(options.port) : undefined;
   const url = options.broker ?? (broker?.url as string);
-  const memory = await openDocument<{ car?: object }>(join(data, 'car.json'), {}, { log });
-  const simulation = benchCar(vehicle, clock, { restore: memory.data.car, scenario: options.scenario });
   const free = options.http !== undefined || (await isFree(STANDARD_HTTP));
   const signalled = untilSignal();
   const report = new BenchReport(
     () => clock.now(),
     (line) => process.stdout.write(`${line}\n`),
   );
-  const car = await startCar({
+  const car = await startBenchCar({
     vin,
     vehicle,
     data,
-    sources: [simulation],
-    sender: simulation,
-    mqtt: { url },
-    // One car on one machine: somebody is watching, and the broker is not short of breath.
-    backoff: { first: 500, longest: 4_000 },
+    scenario: options.scenario,
     trust: join(keys, 'trust.json'),
-    // On a bench somebody watches.
-    settings: agentSettings({ outbox: { batch: 2_000 } }),
+    mqtt: { url },
     notificationChannels: callbackChannels({
       networks: ['127.0.0.0/8', '::1'],
       allowHttp: true,
@@ -118,19 +119,13 @@ async function bench(options: Options): Promise<void> {
   if (!free) sayElsewhere(STANDARD_HTTP, 'HTTP interface', interfaceUrl, '--http');
   introduce(rig, options, broker !== undefined, interfaceUrl);
 
-  // A real car does not forget its odometer when the agent is killed.
-  const remember = (): void => {
-    memory.write({ car: simulation.state() }).catch((error: Error) => log.warn('bench', { error: error.message }));
-  };
-  const remembering = setInterval(remember, 5_000);
   const first = setTimeout(() => report.tell(car.agent), FIRST_REPORT);
   const reporting = setInterval(() => report.tell(car.agent), REPORT_EVERY);
   await signalled;
   clearTimeout(first);
-  for (const timer of [remembering, reporting]) clearInterval(timer);
+  clearInterval(reporting);
   process.stdout.write('stopping\n');
   await car.stop();
-  await memory.write({ car: simulation.state() });
   await broker?.stop();
 }
 
@@ -163,4 +158,13 @@ async function startBroker(asked: number | undefined): Promise<EmbeddedBroker> {
   await elsewhere.start();
   sayElsewhere(STANDARD_BROKER, 'broker', elsewhere.url, '--port');
   return elsewhere;
+}
+
+/** Each car is a whole agent in this process. */
+const MOST_CARS = 100;
+
+function carsOf(text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 1 && value <= MOST_CARS) return value;
+  throw new InvalidArgumentError(`a number of cars is 1 to ${MOST_CARS}.`);
 }

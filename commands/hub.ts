@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { type Level, StreamLog } from '../adapters/logging/stream.ts';
 import { startHub } from '../assembly/hub.ts';
-import { isFree, portOf, STANDARD_BROKER, STANDARD_HTTP, sayElsewhere } from './ports.ts';
+import { chosenPorts, portOf, STANDARD_BROKER, STANDARD_HTTP } from './ports.ts';
 import { untilSignal } from './signals.ts';
 
 interface Options {
@@ -32,20 +32,12 @@ a second start goes on with the same data.`,
     .action(runHub);
 }
 
-async function runHub({ data, port, http, log }: Options): Promise<void> {
+async function runHub({ data, log, ...asked }: Options): Promise<void> {
   const signalled = untilSignal();
-  const freeBroker = port !== undefined || (await isFree(STANDARD_BROKER));
-  const freeHttp = http !== undefined || (await isFree(STANDARD_HTTP));
-  const hub = await startHub({
-    data,
-    port: port ?? (freeBroker ? STANDARD_BROKER : 0),
-    http: http ?? (freeHttp ? STANDARD_HTTP : 0),
-    clock: new SystemClock(),
-    log: new StreamLog(process.stderr, log),
-  });
+  const ports = await chosenPorts(asked);
+  const hub = await startHub({ data, ...ports, clock: new SystemClock(), log: new StreamLog(process.stderr, log) });
   const { url } = hub.interface;
-  if (!freeBroker) sayElsewhere(STANDARD_BROKER, 'broker', hub.broker, '--port');
-  if (!freeHttp) sayElsewhere(STANDARD_HTTP, 'HTTP interface', url, '--http');
+  ports.say(hub.broker, url);
   process.stdout.write(`ready: hub on ${hub.broker}
 Cars publish to ${hub.broker}; each car is known from its first message on.
 The HTTP interface: ${url}/docs for people, ${url}/fleets/local/vehicles and ${url}/user/vehicles for programs,

@@ -27,3 +27,17 @@ export function sayElsewhere(standard: number, what: string, url: string, option
     `vigie: another program uses port ${standard}: the ${what} is at ${url} (${option} chooses a port)\n`,
   );
 }
+
+/** Both ports of a hub, and what to say where a standard one is another program's. */
+export async function chosenPorts(asked: { readonly port?: number; readonly http?: number }) {
+  const freeBroker = asked.port !== undefined || (await isFree(STANDARD_BROKER));
+  const freeHttp = asked.http !== undefined || (await isFree(STANDARD_HTTP));
+  return {
+    port: asked.port ?? (freeBroker ? STANDARD_BROKER : 0),
+    http: asked.http ?? (freeHttp ? STANDARD_HTTP : 0),
+    say: (broker: string, http: string): void => {
+      if (!freeBroker) sayElsewhere(STANDARD_BROKER, 'broker', broker, '--port');
+      if (!freeHttp) sayElsewhere(STANDARD_HTTP, 'HTTP interface', http, '--http');
+    },
+  };
+}

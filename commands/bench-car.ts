@@ -1,0 +1,54 @@
+/** One simulated car with its agent, as `vigie bench` runs it. */
+import { join } from 'node:path';
+import type { SystemClock } from '../adapters/clock/system.ts';
+import type { ScenarioName } from '../adapters/simulated/index.ts';
+import { openDocument } from '../adapters/store/index.ts';
+import type { Log } from '../agent/ports.ts';
+import { type Car, type CarOptions, startCar } from '../assembly/car.ts';
+import { makeDirectory } from '../assembly/directory.ts';
+import { benchCar } from '../assembly/simulation.ts';
+import { agentSettings } from '../protocol/settings.ts';
+
+/** How often the simulated car is written down, ms: a real one does not forget its odometer when the agent is killed. */
+const REMEMBER_EVERY = 5_000;
+
+export interface BenchCarOptions
+  extends Pick<CarOptions, 'vin' | 'vehicle' | 'mqtt' | 'http' | 'notificationChannels' | 'published'> {
+  /** Directory of records, state and the simulated car. */
+  readonly data: string;
+  readonly scenario: ScenarioName;
+  /** File of the keys that may command it. */
+  readonly trust: string;
+  readonly clock: SystemClock;
+  readonly log: Log;
+}
+
+/** Starts the car where an earlier run left it; rejects as {@link startCar} does. */
+export async function startBenchCar(options: BenchCarOptions): Promise<Car> {
+  const { vehicle, data, scenario, clock, log } = options;
+  makeDirectory(data);
+  const memory = await openDocument<{ car?: object }>(join(data, 'car.json'), {}, { log });
+  const simulation = benchCar(vehicle, clock, { restore: memory.data.car, scenario });
+  const { scenario: _, ...rest } = options;
+  const car = await startCar({
+    ...rest,
+    sources: [simulation],
+    sender: simulation,
+    // Cars on one machine: somebody is watching, and the broker is not short of breath.
+    backoff: { first: 500, longest: 4_000 },
+    // On a bench somebody watches.
+    settings: agentSettings({ outbox: { batch: 2_000 } }),
+  });
+  const remember = (): void => {
+    memory.write({ car: simulation.state() }).catch((error: Error) => log.warn('bench', { error: error.message }));
+  };
+  const remembering = setInterval(remember, REMEMBER_EVERY);
+  return {
+    ...car,
+    stop: async () => {
+      clearInterval(remembering);
+      await car.stop();
+      await memory.write({ car: simulation.state() });
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/**
+ * `npm run test:hub -- NAME…`: the tests of one part of the hub; without a name, of all parts. They are in `npm test` too.
+ */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const parts: Readonly<Record<string, readonly string[]>> = {
+  // From a car to the database and the interface, commands, a hub that is killed, cars of the bench.
+  thread: [
+    'test/assembly/hub.test.ts',
+    'test/assembly/hub-commands.test.ts',
+    'test/commands/hub.test.ts',
+    'test/commands/bench-fleet.test.ts',
+  ],
+  contract: ['test/adapters/database'],
+  numbers: ['test/hub/numbers.test.ts', 'test/hub/vehicle-status.test.ts', 'test/hub/intake.test.ts'],
+  commands: ['test/hub/commands.test.ts', 'test/assembly/hub-commands.test.ts'],
+};
+
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !Object.hasOwn(parts, name));
+if (unknown.length > 0) {
+  console.error(`no such part of the hub: ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}`);
+  process.exit(2);
+}
+const files = new Set((names.length === 0 ? Object.keys(parts) : names).flatMap((name) => parts[name] ?? []));
+const runner = fileURLToPath(new URL('test.ts', import.meta.url));
+process.exitCode = spawnSync(process.execPath, [runner, ...files], { stdio: 'inherit' }).status ?? 1;

@@ -1,0 +1,78 @@
+/** `vigie bench --cars`: several cars on a hub, in one process. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { VigieProcess, vigie } from '../rig/bench.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'vigie-bench-fleet-'));
+const vins = ['VF3VGEBENCH000001', 'VF3VGEBENCH000002', 'VF3VGEBENCH000003'];
+let bench: VigieProcess | undefined;
+afterAll(async () => {
+  await bench?.end('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+async function get(url: string): Promise<any> {
+  return (await fetch(url)).json();
+}
+
+async function start(): Promise<{ readonly running: VigieProcess; readonly url: string }> {
+  bench = new VigieProcess([
+    'bench',
+    '--cars',
+    '3',
+    '--data',
+    folder,
+    '--port',
+    '0',
+    '--http',
+    '0',
+    '--scenario',
+    'parked',
+  ]);
+  await bench.says('Ctrl-C ends the bench.');
+  return { running: bench, url: /http:\/\/127\.0\.0\.1:\d+/.exec(bench.output)?.[0] ?? '' };
+}
+
+test('three cars of the bench are served by the hub, obey it, and are there again after a restart', async () => {
+  const first = await start();
+  const { _embedded } = await get(`${first.url}/fleets/local/vehicles`);
+  expect(_embedded.vehicles.map(({ vin }: { vin: string }) => vin).sort()).toEqual(vins);
+  const remotes = `${first.url}/vigie/v1/vehicles/${vins[1]}/remotes`;
+  const given = await fetch(remotes, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ horn: { state: 'Activated' } }),
+  });
+  const { remoteActionId } = (await given.json()) as { remoteActionId: string };
+  let states: readonly { readonly status: string }[] = [];
+  while (!states.some(({ status }) => ['Success', 'AlreadyDone', 'Failed'].includes(status))) {
+    states = (await get(`${remotes}/${remoteActionId}`)).states;
+  }
+  expect(states.at(-1)?.status).toBe('Success');
+  expect(await first.running.end('SIGINT')).toBe(0);
+
+  const second = await start();
+  const trail = await get(`${second.url}/vigie/v1/vehicles/${vins[1]}/remotes`);
+  expect(trail.remotes).toMatchObject([{ remoteActionId, status: 'Success' }]);
+  // The newest Status goes first when a link is up, so a lower number may arrive after it; in the end nothing is missing.
+  for (const vin of vins) {
+    let missing: readonly unknown[] = [vin];
+    while (missing.length > 0) {
+      const { classes } = await get(`${second.url}/vigie/v1/vehicles/${vin}/numbers`);
+      missing = classes.flatMap((one: { readonly missing: readonly unknown[] }) => one.missing);
+    }
+  }
+  expect(await second.running.end('SIGINT')).toBe(0);
+});
+
+test.each([
+  [['--cars', '0'], 'a number of cars is 1 to 100'],
+  [['--cars', '2', '--broker', 'mqtt://127.0.0.1:1'], '--cars brings its own broker and VINs: leave out --broker'],
+])('bench %j says what is wrong: %s', async (options, said) => {
+  const { status, stderr } = await vigie('bench', '--data', folder, ...options);
+  expect(status).toBe(2);
+  expect(stderr).toContain(said);
+});
