@@ -29,7 +29,8 @@ export class TooManyRequests extends VigieError {
 export class Failures {
   readonly #clock: Clock;
   readonly #bound: FailureBound;
-  readonly #failed = new Map<string, { count: number; until: number }>();
+  /** When the last of them were, at most as many as may be; monotonic ms. */
+  readonly #failed = new Map<string, readonly number[]>();
 
   constructor(clock: Clock, bound: Partial<FailureBound> = {}) {
     this.#clock = clock;
@@ -38,26 +39,24 @@ export class Failures {
 
   /** @throws TooManyRequests when the address has to wait */
   check(address: string): void {
-    const now = this.#clock.monotonic();
-    const failed = this.#failed.get(this.#key(address));
-    if (failed === undefined || now >= failed.until || failed.count < this.#bound.attempts) return;
-    throw new TooManyRequests('too many failed logins from this address', failed.until - now);
+    const times = this.#failed.get(this.#key(address)) ?? [];
+    if (times.length < this.#bound.attempts) return;
+    const wait = (times[0] as number) + this.#bound.window - this.#clock.monotonic();
+    if (wait > 0) throw new TooManyRequests('too many failed logins from this address', wait);
   }
 
   failed(address: string): void {
-    const now = this.#clock.monotonic();
     const key = this.#key(address);
-    const known = this.#failed.get(key);
-    if (known !== undefined && now < known.until) known.count++;
-    else this.#failed.set(key, { count: 1, until: now + this.#bound.window });
+    const times = this.#failed.get(key) ?? [];
+    this.#failed.set(key, [...times, this.#clock.monotonic()].slice(-this.#bound.attempts));
   }
 
   /** Addresses of one IPv6 network (/64) are one; what no longer fits into memory shares one count. */
   #key(address: string): string {
     const network = address.includes(':') ? networkOf(address) : address;
     if (this.#failed.has(network) || this.#failed.size < this.#bound.addresses) return network;
-    const now = this.#clock.monotonic();
-    for (const [key, { until }] of this.#failed) if (now >= until) this.#failed.delete(key);
+    const since = this.#clock.monotonic() - this.#bound.window;
+    for (const [key, times] of this.#failed) if ((times.at(-1) ?? 0) <= since) this.#failed.delete(key);
     return this.#failed.size < this.#bound.addresses ? network : 'others';
   }
 }
