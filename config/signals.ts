@@ -1,6 +1,7 @@
 /** The `signals` section of a profile. What the DBC says of them is added where the DBC is read. */
 import type { CustomSignal } from '../protocol/profile.ts';
 import type { TelemetryRule } from '../protocol/recording.ts';
+import { pathOfVss } from '../protocol/signals/vss.ts';
 import type { BusNames } from './buses.ts';
 import { readCondition } from './conditions.ts';
 import { profileDefaults } from './defaults.ts';
@@ -50,6 +51,14 @@ function readSignal(
     findings.error(at, `a name ends with .* when the signal is MESSAGE.*, and not otherwise`, fix);
   }
   checkKind(input, at, findings);
+  const path = pathOfVss(name);
+  if (path !== undefined && !fed.has(path)) {
+    findings.warning(
+      at,
+      `the interface has a path for ${name}: ${path}`,
+      'map it under status, where trips and monitors see it',
+    );
+  }
   const names = input.names === undefined ? undefined : readNames(input.names, at, findings);
   const condition =
     input.while === undefined
@@ -69,7 +78,7 @@ function readSignal(
     invalid: input.invalid ?? [],
     ...(names === undefined ? {} : { names }),
     ...(input.timeout === undefined ? {} : { timeout: readDuration(input.timeout) }),
-    position: input.position ?? name.startsWith('Vehicle.CurrentLocation.'),
+    position: input.position ?? /\.(Current)?Location\./.test(name),
     rule: ruleOf(input),
     ...(condition === undefined ? {} : { while: condition }),
     line: findings.line(`${at}/signal`),

@@ -240,3 +240,14 @@ test('check names the signals and messages that were meant, names that are given
     '6: Vehicle.M.S1 is a signal already, in line 11 (give one another name)',
   ]);
 });
+
+test('check says which path of the interface a VSS name stands for, unless status feeds it', async () => {
+  file('car.dbc', dbc());
+  const entries = `signals:\n  Vehicle.Speed: { signal: M0.S0 }\n  Vehicle.IsMoving: { signal: M0.S7 }\n`;
+  const profile = file('vss.yaml', `${head.replace('{}', '\n  kinetic.moving: { signal: M0.S7 }')}${entries}`);
+  const { stdout, status } = await vigie('check', '--profile', profile, '--format', 'ndjson');
+  expect(status).toBe(0);
+  expect(parsed<{ message: string }>(stdout).map(({ message }) => message)).toEqual([
+    'the interface has a path for Vehicle.Speed: kinetic.speed',
+  ]);
+});

@@ -50,7 +50,7 @@ test('a unit on a live bus loads nothing that reads logs', async () => {
     urls.filter((url) => /\/log\/values\/|\/(scan|standard-answers|car-vin|obd-connection)\.ts$/.test(url)),
   ).toEqual([]);
   // Its profile has no custom signals.
-  expect(urls.filter((url) => /\/agent\/signals\/|\/protocol\/signals\/(?!hash)/.test(url))).toEqual([]);
+  expect(urls.filter((url) => /\/agent\/signals\/|\/protocol\/signals\/(?!hash|vss)/.test(url))).toEqual([]);
   const loaded = logReaders(urls);
   expect(loaded).toEqual(expect.arrayContaining(['source']));
   for (const module of ['reader', 'formats', 'input', 'unpacked', 'zip', ...logFormats]) {
