@@ -10,9 +10,9 @@ type Said = { readonly name: string } & (Load | { readonly reason: string });
 export const hearing: Section = {
   name: 'can',
   title: 'CAN under load',
-  text: `Four virtual buses, 4,000 frames/s on each, which is what a classic bus at 500 kbit/s carries when it is full:
+  text: `Four virtual buses, 4,000 frames/s on each, the load of a full classic bus at 500 kbit/s:
 played by \`canplayer\`, read by ours as the agent reads them, and by python-can with a \`Notifier\`, one after the other.
-Counters in the frames prove that none is missing; what the kernel dropped it counts itself. The kernel is Debian's
+Counters in the frames prove that no frame is missing; the kernel counts the frames that it dropped. The kernel is Debian's
 an emulated machine, whose two processors players and reader share; \`npm run test:can\` has more checks in it.`,
   async run({ frames }) {
     const seconds = frames < 1_000_000 ? 5 : 60;

@@ -44,12 +44,9 @@ export const decoding: Section = {
   name: 'decode',
   title: 'Decoding CAN',
   text: `Frames in memory, every signal of every frame to a double. The reference is a table-driven decoder in C
-(\`scripts/benchmark/reference/table.h\`) that works from tables our loader prints. "Skipping" leaves out a frame that
-equals the last of its identifier, as ours always does. Ours puts the values of a batch of frames into columns, and
-gives them to whoever asks for that by a call for each, in the order of the frames. The ratio is the median of the
+(\`scripts/benchmark/reference/table.h\`) that uses tables which our loader prints. "Skipping" omits a frame that equals the last of its identifier, as ours always does. Ours puts the values of a batch of frames into columns; on request it also makes a call for each value, in the order of the frames. The ratio is the median of the
 ratios of single rounds. The share of repeats was counted in a log of a real car. The made-up network is as large as
-that of a real car (\`scripts/benchmark/made-up-network.ts\`). The Peugeot network lies beside the project, not in it, and
-is measured where it is there.`,
+that of a real car (\`scripts/benchmark/made-up-network.ts\`). The Peugeot network is not a part of the project; the benchmark measures it if it is present.`,
   async run(size, scratch) {
     const tables: Table[] = [];
     for (const network of networks(scratch)) {
@@ -72,7 +69,7 @@ function ofCandied(candied: Standing, { frames }: Size, first: Standing | undefi
 
 function wrongOfCandied({ name, outcome }: Standing): string {
   const [values = 0, wrong = 0] = outcome.split(' ').map(Number);
-  return `${name} decoded ${FEW.toLocaleString('en')} of the frames; ${figure((wrong / values) * 100)} % of its values are other ones.`;
+  return `${name} decoded ${FEW.toLocaleString('en')} of the frames; ${figure((wrong / values) * 100)} % of its values differ.`;
 }
 
 async function compare({ name, file }: Network, kind: FrameKind, size: Size, scratch: string): Promise<Table> {

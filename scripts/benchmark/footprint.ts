@@ -37,8 +37,7 @@ export const footprint: Section = {
   name: 'footprint',
   title: 'Footprint',
   text: `\`vigie run\` as a process, bundled by \`npm run bundle\`: with the environment of the service's unit, connected to a broker, one bus at ${FRAMES_A_SECOND.toLocaleString('en')} frames/s
-of a drive of the bench car that come as candump text through a pipe. Beside it the libraries that no such agent does
-without (mqtt, cbor-x, lowdb, node-schedule), loaded and connected, and doing nothing: the floor.`,
+of a drive of the bench car that come as candump text through a pipe. The floor is the libraries that every such agent needs (mqtt, cbor-x, lowdb, node-schedule), loaded, connected and idle.`,
   async run(size, scratch) {
     await bundleProgram();
     const quick = size.frames < 1_000_000;
@@ -79,7 +78,7 @@ without (mqtt, cbor-x, lowdb, node-schedule), loaded and connected, and doing no
           columns: ['process', 'start to first publish, ms', 'private, MiB', 'resident, MiB', '% of one core'],
           rows: [row('**vigie run**', costs), row('the four libraries alone, idle', floors)],
           notes: [
-            'Private is what no other process shares (smaps_rollup): what the unit has less of because of it.',
+            'Private memory is not shared with other processes (smaps_rollup): the unit has this much less.',
             'As published by others: Greengrass lite 15.8 MB (C), thin-edge 34 MiB (Rust), Signal K 132 MB and 12.9 % of a Raspberry Pi 3B (Node).',
           ],
           targets: targets(costs, floors),
@@ -98,7 +97,7 @@ function targets(costs: readonly Cost[], floors: readonly Cost[]): BenchmarkTarg
     median(all.map(value).sort((a, b) => a - b));
   const of = (value: (cost: Cost) => number): number => middle(costs, value);
   const start = figure(middle(floors, ({ first }) => first * 1000));
-  const why = `as this machine was in this run, in which the four libraries alone started in ${start} ms`;
+  const why = `the speed of this machine in this run counts; in it the four libraries alone started in ${start} ms`;
   return [
     { what: 'private memory, MiB', measured: of(({ privateMiB }) => privateMiB), bound: 45, wanted: 'at most' },
     { what: '% of one core', measured: of(({ cpu }) => cpu), bound: 3, wanted: 'at most', why },
@@ -112,7 +111,7 @@ function targets(costs: readonly Cost[], floors: readonly Cost[]): BenchmarkTarg
   ];
 }
 
-/** What is installed on a unit, as `npm run package` makes it. */
+/** Installed size on a unit, as `npm run package` makes it. */
 async function packages(scratch: string): Promise<Table> {
   const made: { name: string; executable: number; debian: number }[] = [];
   installFor(units);
@@ -124,10 +123,10 @@ async function packages(scratch: string): Promise<Table> {
     made.push({ name: target.name, executable: statSync(executable).size / 1e6, debian: statSync(debian).size / 1e6 });
   }
   return {
-    title: 'What is installed',
+    title: 'Installed size',
     columns: ['unit', 'executable, MB', 'Debian package, MB'],
     rows: made.map(({ name, executable, debian }) => ({ cells: [name, figure(executable), figure(debian)] })),
-    notes: ['The executable has Node in it, and needs nothing but the C library of the unit.'],
+    notes: ['The executable contains Node, and needs only the C library of the unit.'],
     targets: made.map(({ name, debian }) => {
       return { what: `Debian package for ${name}, MB`, measured: debian, bound: 30, wanted: 'at most' };
     }),

@@ -25,10 +25,8 @@ interface Growth {
 export const growing: Section = {
   name: 'growth',
   title: 'Growth',
-  text: `What more of something costs, from little to more than a car has. Each amount is a process of its own, measured in
-processor time, the least of several: what else the machine does only adds to it. The exponent is the slope of a straight
-line through the logarithms of the upper half of the amounts, where what is paid once no longer counts: 1 is linear, 0
-does not grow. In the drawing the dashed lines are linear.`,
+  text: `This section shows the cost of a growing amount, from little to more than a car has. Each amount runs in its own process; the figure is the least processor time of several runs, because other work of the machine only adds to it. The exponent is the slope of a straight
+line through the logarithms of the upper half of the amounts, where fixed costs no longer count: 1 is linear, 0 does not grow. In the drawing the dashed lines are linear.`,
   async run(size, scratch) {
     const program = await bundle('growth-program.ts', scratch);
     const rounds = Math.ceil(size.rounds / 6);
@@ -59,7 +57,7 @@ function signals(program: string, rounds: number, { frames }: Size): Growth {
     ],
     notes: [
       'Eight signals a message, no frame equal to the last of its identifier.',
-      'A signal has 84 bytes of tables, so that from some 10,000 signals on they are larger than a second-level cache of 1 MiB: each costs more then, though nothing more is done. Cars have a few thousand.',
+      'A signal has 84 bytes of tables, so that from some 10,000 signals on they are larger than a second-level cache of 1 MiB: each then costs more for the same work. Cars have a few thousand.',
     ],
   };
 }
@@ -75,7 +73,7 @@ function monitors(program: string, rounds: number, { frames }: Size): Growth {
     title: 'Monitors',
     x: 'monitors',
     costs: [{ name: 'a change of Status, ns', points: points.map(([amount, cost]) => [amount, cost - base] as const) }],
-    notes: ['As in the section on monitors, without what the same car costs with none.'],
+    notes: ['As in the section on monitors, less the cost of the same car without monitors.'],
   };
 }
 
@@ -102,7 +100,7 @@ function records(program: string, rounds: number, { frames }: Size, scratch: str
     costs: [
       line('all written, ms', costs, 'keeping'),
       line('the store opened, ms', costs, 'opening'),
-      line('ten of some time read, µs', costs, 'reading'),
+      line('ten of one period read, µs', costs, 'reading'),
     ],
     notes: ['Records of some 170 bytes, a hundred in a commit.'],
   };

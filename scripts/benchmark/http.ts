@@ -41,8 +41,7 @@ export const serving: Section = {
   title: 'The interface over HTTP',
   text: `\`vigie run\` as a process, bundled by \`npm run bundle\`, connected to a broker, with one bus at ${FRAMES_A_SECOND.toLocaleString('en')} frames/s of a
 drive of the bench car. ${CLIENTS} clients with connections of their own read the whole state of the vehicle (fleet side, HTTP Basic
-and \`client_id\`), each again as soon as it is answered. Beside it \`node:http\` alone, which gives a text of the same
-length to whoever asks, and has no bus to read. A request that somebody else's work delays counts with its delay.`,
+and \`client_id\`), each with a new request after every answer. Beside it \`node:http\` alone, which answers with a text of the same length, and reads no bus. The delay by other work of the process counts.`,
   async run(size, scratch) {
     await bundleProgram();
     const quick = size.frames < 1_000_000;

@@ -60,7 +60,7 @@ const parts = [
   '# Performance',
   '',
   'Written by `npm run benchmark`; do not edit. Each figure is the median of interleaved rounds, each program in its',
-  'own process. Look at the ratios: they hold from machine to machine, absolute figures do not.',
+  'own process. Compare the ratios: they hold on other machines, absolute figures do not.',
   '',
   `Measured on ${cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, ` +
     `${process.platform} ${process.arch}, Node ${process.versions.node}, ${compilerVersion()}.`,

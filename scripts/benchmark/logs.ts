@@ -13,7 +13,7 @@ export const readingLogs: Section = {
   name: 'logs',
   title: 'Reading logs',
   text: `A candump log on the disk (in the page cache), every line to a frame with time, identifier and payload. vigie
-looks at every character and reports lines that are none; so does the C hand scanner, while sscanf forgives.`,
+checks every character and reports lines that are not frames; so does the C hand scanner, but not sscanf.`,
   async run(size, scratch) {
     const network = readNetwork(benchNetwork);
     const log = join(scratch, 'drive.log');
@@ -134,7 +134,7 @@ async function inspecting(program: string, log: string, size: Size): Promise<Tab
       `Counts, periods, lengths and changed bits of ${identifiers} identifiers, and trials for counters and checksums.`,
     ],
     targets: standings.map((own) => {
-      const what = 'candump text to what inspect shows: million frames/s';
+      const what = 'candump text to the output of inspect: million frames/s';
       return { what, measured: rate(own, size), bound: 1, wanted: 'at least' };
     }),
   };

@@ -11,8 +11,7 @@ export const monitoring: Section = {
   name: 'monitors',
   title: 'Monitors',
   text: `1,000 monitors of one to five triggers over every data name that is a value of Status, with zones, refreshes and
-hysteresis, on a car that changes 10,000 values a second (one in a hundred a state, the rest quantities); commits ten times a second ask for what changed of their
-state. The share is of one core, over what the same car costs without monitors. Peer: LF Edge eKuiper publishes
+hysteresis, on a car that changes 10,000 values a second (one in a hundred a state, the rest quantities); ten commits a second contain their changed state. The share is of one core, in addition to the same car without monitors. Peer: LF Edge eKuiper publishes
 300 rules × 500 messages a second (150,000 rule evaluations a second) at half of two cores.`,
   async run(size, scratch) {
     const program = await bundle('monitors-program.ts', scratch);
@@ -56,7 +55,7 @@ async function costs(program: string, size: Size): Promise<Table> {
     title: '10,000 changes a second',
     columns: ['what changes', 'monitors', 'slots', 'events/s', 'of one core', 'ns a change'],
     rows,
-    notes: ['eKuiper is not in the same run: it is no package of npm or Debian; its figure is the published one.'],
+    notes: ['eKuiper is not in the same run, because npm and Debian have no package of it; its figure is the published one.'],
     targets: cases.map(({ name, monitors }, index) => {
       const what = `${monitors} monitors, ${name}: % of one core`;
       return { what, measured: (costs[index] ?? Number.NaN) / 1e7, bound: 10, wanted: 'at most' };

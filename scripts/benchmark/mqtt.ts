@@ -16,10 +16,8 @@ const BYTES = 200;
 export const draining: Section = {
   name: 'mqtt',
   title: 'Handing over a backlog',
-  text: `Messages of ${BYTES} bytes with QoS 1 to a Mosquitto on the loopback, TCP_NODELAY on all sides, at most so many
-under way at a time; a round ends with the last acknowledgement. \`link\` has its messages in memory, as libmosquitto
-has; \`outbox\` is what the car does after an outage: it reads them from its store on disk in the order of priority, and
-writes down that they are gone. libmosquitto speaks MQTT 3.1.1, ours MQTT 5 with a topic alias.`,
+  text: `Messages of ${BYTES} bytes with QoS 1 to a Mosquitto on the loopback, TCP_NODELAY on all sides, with a limit of messages in flight; a round ends with the last acknowledgement. \`link\` has its messages in memory, as libmosquitto
+has; \`outbox\` does the work of the car after an outage: it reads messages from its store on disk in the order of priority, and records their acknowledgement there. libmosquitto speaks MQTT 3.1.1, ours MQTT 5 with a topic alias.`,
   async run(size, scratch) {
     if (findPeer('mosquitto') === undefined) {
       return [{ title: 'no Mosquitto', columns: ['left out'], rows: [], notes: ['`apt-get install mosquitto`'] }];
@@ -82,7 +80,7 @@ async function compare(window: number, size: Size, program: string, port: number
       .filter(({ name }) => first !== undefined && name === programs.outbox)
       .map((outbox) => {
         const what = `a backlog, ${window} under way: speed, of libmosquitto`;
-        const why = 'each message is read from the store, and that it is gone is written down';
+        const why = 'the outbox reads each message from the store, and records its acknowledgement there';
         return { what, measured: ratioTo(first as Standing, outbox), bound: 0.5, wanted: 'at least', why };
       }),
     notes: 'missing' in reference ? [reference.missing] : [`${count.toLocaleString('en')} messages a round.`],

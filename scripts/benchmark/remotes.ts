@@ -18,12 +18,11 @@ const cars = {
 
 export const commanding: Section = {
   name: 'remotes',
-  title: 'A command, there and back',
+  title: 'Round trip of a command',
   text: `From the cloud's publish to the last answer, QoS 1 both ways through a Mosquitto on the loopback; the cloud is the
 same for all. The others send the message back. Ours is a signed command through the whole agent: signature, rights,
 rates, interlocks, a frame, a frame of the car that shows it at once, and three states, each on the medium (fsync) before
-it is published, and published before the car is asked for anything. Now and then, each finds processor, caches and
-compilers at rest, as in a car; one after the other it finds them warm.`,
+it is published, and published before the next step. Single commands find processor, caches and compilers at rest, as in a car; commands in sequence find them warm.`,
   async run(size, scratch) {
     if (findPeer('mosquitto') === undefined) {
       return [{ title: 'no Mosquitto', columns: ['left out'], rows: [], notes: ['`apt-get install mosquitto`'] }];
@@ -66,7 +65,7 @@ async function compare(row: number, size: Size, program: string, port: number, s
   const milliseconds = (time: number | undefined): string => figure((time ?? Number.NaN) / 1e6 / row);
   const at = ({ times }: Standing, share: number): number | undefined => times[Math.ceil(share * times.length) - 1];
   return {
-    title: row === 1 ? 'one now and then' : `${row} one after the other`,
+    title: row === 1 ? 'single commands' : `${row} one after the other`,
     columns: ['the other end', 'median, ms', '99 of 100 within, ms', 'slowest, ms'],
     rows: standings.map((standing) => ({
       cells: [
@@ -85,10 +84,10 @@ async function compare(row: number, size: Size, program: string, port: number, s
       .filter(({ name }) => name === cars.vigie)
       .flatMap((own): BenchmarkTarget[] => {
         const echo = standings.find(({ name }) => name === cars['mqttjs-nodelay']);
-        const beside = `a message that mqtt.js only sends back took ${milliseconds(median(echo?.times ?? []))} ms, and ${milliseconds(echo && at(echo, 0.99))} for 99 of 100`;
-        const why = row === 1 ? `the car finds processor, caches and compilers at rest; ${beside}` : beside;
+        const beside = `mqtt.js, which only sends the message back, took ${milliseconds(median(echo?.times ?? []))} ms, and ${milliseconds(echo && at(echo, 0.99))} for 99 of 100`;
+        const why = row === 1 ? `processor, caches and compilers are at rest; ${beside}` : beside;
         const time = (of: number | undefined) => (of ?? Number.NaN) / 1e6 / row;
-        const of = row === 1 ? 'a command now and then' : `${row} commands one after the other`;
+        const of = row === 1 ? 'a single command' : `${row} commands one after the other`;
         return [
           { what: `${of}: median, ms`, measured: time(median(own.times)), bound: 3, wanted: 'at most', why },
           { what: `${of}: 99 of 100 within, ms`, measured: time(at(own, 0.99)), bound: 10, wanted: 'at most', why },

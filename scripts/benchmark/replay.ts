@@ -20,7 +20,7 @@ export const replaying: Section = {
   name: 'replay',
   title: 'The whole agent over a log',
   text: `\`vigie replay\` as a process from start to exit, bundled by \`npm run bundle\`: reading, decoding, Status, recorders,
-outbox, messages as CBOR, for a drive of the bench car with all that happens on the way. Beside it python-can, as a process too, which reads the same log and does nothing with the frames.`,
+outbox, messages as CBOR, for a drive of the bench car with all its events. The peer is python-can, also as a process, which reads the same log and does nothing with the frames.`,
   async run(size, scratch) {
     const log = join(scratch, 'replay.log');
     const short = join(scratch, 'short.log');
@@ -59,7 +59,7 @@ outbox, messages as CBOR, for a drive of the bench car with all that happens on 
           };
         }),
         notes: [
-          'The tenth of the log shows what starting costs, and that memory does not grow with the log.',
+          'The tenth of the log shows the cost of the start, and that memory does not grow with the log.',
           ...('program' in python ? [] : [python.missing]),
         ],
         targets: targets({ frames: size.frames, own, start, other, peaks }),
@@ -86,7 +86,7 @@ function targets({ frames, own, start, other, peaks }: Measured): BenchmarkTarge
       measured: frames / own / 1e6,
       bound: 1,
       wanted: 'at least',
-      why: `as this machine was in this run, in which python-can took ${figure(other)} s to read as much`,
+      why: `the speed of this machine in this run counts; in it python-can took ${figure(other)} s to read the same`,
     },
     { what: 'peak memory, of that for a tenth of the log', measured: whole / tenth, bound: 1.1, wanted: 'at most' },
     {

@@ -21,7 +21,7 @@ type Peer = keyof typeof peers;
 
 /** What becomes of the messages. */
 const flows = {
-  steady: 'messages go and are forgotten',
+  steady: 'messages are sent and deleted',
   backlog: 'a backlog that grows',
 } as const;
 
@@ -33,13 +33,11 @@ const backlog = Math.floor((64 * 2 ** 20) / 232);
 export const storing: Section = {
   name: 'store',
   title: 'The store',
-  text: `Messages of 200 bytes, each commit on the medium (fdatasync) before the next begins. SQLite is what Node brings
-along, the same library as better-sqlite3; each message is a row with class, number, kind and time. Bytes written are
-those of the process (\`write_bytes\` of /proc/self/io, in whole pages), without what the file system writes for itself.
-The medium alone is what no store can be faster than that waits for it at each commit; SQLite, whose log begins anew every
-1,000 pages, mostly writes over it too.
-Connected, each commit also forgets what was acknowledged, all but the last thousand; offline nothing goes.
-A commit of 100 is what 1,000 messages a second and a commit every 100 ms make.`,
+  text: `Messages of 200 bytes, each commit on the medium (fdatasync) before the next begins. SQLite is the module of Node, with the same library as better-sqlite3; each message is a row with class, number, kind and time. Bytes written are
+those of the process (\`write_bytes\` of /proc/self/io, in whole pages), without the metadata of the file system.
+The medium alone is the limit of every store that waits for it at each commit; SQLite, whose log begins anew every 1,000 pages, mostly overwrites it too.
+While connected, each commit also deletes acknowledged messages, except the last thousand; offline it deletes no message.
+A commit of 100 corresponds to 1,000 messages a second with a commit every 100 ms.`,
   async run(size, scratch) {
     const program = await bundle('store-program.ts', scratch);
     const tables: Table[] = [];
@@ -87,7 +85,7 @@ async function compare(flow: Flow, batch: number, size: Size, program: string, s
       measured: ratio('vigie'),
       bound: 1.3,
       wanted: 'at least',
-      why: `waiting for the medium alone, with nothing written down but the bytes, is ${figure(ratio('medium'))} of SQLite in the same rounds`,
+      why: `waiting for the medium alone, with only the bytes written, is ${figure(ratio('medium'))} of SQLite in the same rounds`,
     },
   ];
   if (batch > 1) {
@@ -129,7 +127,7 @@ function opening(program: string, scratch: string): Table {
       { cells: ['empty', '0', figure(empty.ms), figure(empty.memory)] },
       { cells: ['**64 MiB**', (full[0]?.count ?? 0).toLocaleString('en'), figure(middle), figure(memory)] },
     ],
-    notes: ['The files are in the page cache, as after a restart of the agent. What is resident includes Node itself.'],
+    notes: ['The files are in the page cache, as after a restart of the agent. Resident memory includes Node itself.'],
     targets: [{ what: 'opening a backlog of 64 MiB: ms', measured: middle, bound: 1000, wanted: 'at most' }],
   };
 }

@@ -82,11 +82,10 @@ const plain: readonly Encoding[] = [
 
 export const wire: Section = {
   name: 'wire',
-  title: 'Bytes on the air',
-  text: `Drives, 27 OBD signals once a second, the time of each off the full second by up to ${JITTER} ms of its own. Ours are
-whole messages, envelope included; the others are the readings alone. The generated drives are those of
-\`test/drives/generated.ts\`. The recorded ones lie beside the project, not in it, and are measured where they are there;
-none of them had a part in making the format.`,
+  title: 'Bytes over the air',
+  text: `Drives, 27 OBD signals once a second, each with its own offset of up to ${JITTER} ms from the full second. Our figures are whole messages with their envelope; the others are the readings alone. The generated drives are those of
+\`test/drives/generated.ts\`. The recorded ones are not a part of the project; the benchmark measures them if they are present;
+the format was designed without them.`,
   async run(size) {
     const encodings = [...plain, ...snappy()];
     const generated = [...generatedDrives()].map(([name, text]) => [name, rowsOf(text)] as const);
@@ -225,7 +224,7 @@ async function stateOfVehicle(): Promise<Table> {
     rows: cases.map(({ name, count, sizes, most, json }) => ({
       cells: [`**vigie**, ${name}`, String(count), figure(median(sizes)), figure(most), figure(median(json))],
     })),
-    notes: ['From all over the day of the bench car, whole messages with their envelope.'],
+    notes: ['From the whole day of the bench car, whole messages with their envelope.'],
     targets: cases.map(({ name, most, bound }) => {
       return { what: `the state of the vehicle, ${name}: bytes at most`, measured: most, bound, wanted: 'at most' };
     }),
