@@ -236,7 +236,7 @@ export class Agent implements LinkEvents {
     };
   }
 
-  /** Where a source puts readings that are no frames: fixes, answers to polls; `apart` is the source's. */
+  /** Where a source puts readings that are not frames: fixes, answers to polls; `apart` is the source's. */
   sink(apart = false): ReadingSink {
     const take = (work: () => void): void => {
       if (this.#stopping) return;

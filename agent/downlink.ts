@@ -99,7 +99,7 @@ export class Downlink {
       this.#watched(decodeWatch(payload).until);
     } catch (error) {
       if (!(error instanceof VigieError)) throw error;
-      this.#log.warn('a message is not what its topic says', { topic, error: error.message });
+      this.#log.warn('a message does not fit its topic', { topic, error: error.message });
     }
   }
 

@@ -100,7 +100,7 @@ export class MinimalAgent implements LinkEvents {
     this.#cancelTick = this.#ports.clock.after(TICK, () => {
       this.start();
       this.#makeUp().catch((error: Error) =>
-        this.#ports.log.error('what the ledger has lost could not be written down', { error: error.message }),
+        this.#ports.log.error('the loss of the command ledger could not be recorded', { error: error.message }),
       );
       this.#ports.ticked();
     });

@@ -73,7 +73,7 @@ export interface WantedSignal {
 }
 
 /**
- * Gives readings that are no frames, such as fixes and answers to polls. Restarts itself with back-off; never throws
+ * Gives readings that are not frames, such as fixes and answers to polls. Restarts itself with back-off; never throws
  * into the core.
  */
 export interface ReadingSource {
@@ -369,7 +369,7 @@ export interface NewKey {
 
 /** Changes the keys that the car trusts; each resolves when it is on disk. Doing the same again changes nothing. */
 export interface TrustKeeper {
-  /** Throws `input.malformed` for what is no key, `command.forbidden` for a name that is taken or a key that was revoked. */
+  /** Throws `input.malformed` for what is not a key, `command.forbidden` for a name that is taken or a key that was revoked. */
   add(key: NewKey): Promise<void>;
   /**
    * For ever: the key cannot be added again. Throws `input.unknown` for a key that is not known, `command.forbidden`

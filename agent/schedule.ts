@@ -124,7 +124,7 @@ export class Schedule {
   /** Takes up what {@link state} gave. @throws VigieError `input.malformed` when that is not it; nothing is taken up then */
   restore(state: unknown): void {
     const items = (state as { items?: unknown } | undefined)?.items;
-    if (!Array.isArray(items)) throw new VigieError('input.malformed', 'what was planned is no list');
+    if (!Array.isArray(items)) throw new VigieError('input.malformed', 'the stored schedule is not a list');
     const read = items.map(itemOf);
     this.#items.clear();
     for (const item of read) this.#items.set(item.key, item);
@@ -153,7 +153,8 @@ export function localSeconds(zone: string, at: number): number {
 function itemOf(data: unknown): Item {
   const { key, when, next, last } = (data ?? {}) as Partial<Item>;
   const sound = typeof key === 'string' && Number.isFinite(next) && (last === undefined || Number.isFinite(last));
-  if (!sound || !isWhen(when)) throw new VigieError('input.malformed', 'what was planned cannot be read');
+  if (!sound || !isWhen(when))
+    throw new VigieError('input.malformed', 'an entry of the stored schedule is not readable');
   return { key, when, next: next as number, last };
 }
 

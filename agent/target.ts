@@ -24,7 +24,7 @@ export interface Target {
   readonly timeout: number;
   /** Level of privacy from which on it is hidden. */
   readonly hiddenFrom: number;
-  /** What was read last was no value: what was read before is not so any more. */
+  /** What was read last was not a value: what was read before is not so any more. */
   absent: boolean;
   /** What was converted last, and what it became: most values come again in frames in which others changed. */
   lastValue: number;

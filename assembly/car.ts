@@ -44,7 +44,7 @@ export interface CarOptions extends Ways {
   readonly files?: FileSystem;
   /** Sources of frames; each knows what its buses are called in the profile. */
   readonly sources?: readonly FrameSource[];
-  /** Sources of readings that are no frames. */
+  /** Sources of readings that are not frames. */
   readonly readings?: readonly ReadingSource[];
   /** The broker. */
   readonly mqtt?: MqttAddress;

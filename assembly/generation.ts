@@ -202,7 +202,7 @@ export class Configurations {
     if (configuration.vin !== vin || configuration.data !== data) {
       throw new VigieError(
         'configuration.wrong',
-        'vin and data stay what they are; only a person at the unit sets them',
+        'vin and data cannot be changed; only a person at the unit sets them',
       );
     }
     const next = take(this.#state, this.#local);
@@ -246,9 +246,12 @@ export class Configurations {
     for (const path of [...sent, file, this.#files.localCopy]) {
       const { diagnostics = [], ...found } = this.#inspect(path, 'awaited');
       if (!usable(found)) continue;
-      log.error('files are missing or damaged; the car is recorded without what needs them until they are fixed', {
-        files: diagnostics.map(({ file: of, message }) => (of === path ? message : `${of}: ${message}`)).join('; '),
-      });
+      log.error(
+        'files are missing or damaged; the agent records the car without the parts that need them; fix the files',
+        {
+          files: diagnostics.map(({ file: of, message }) => (of === path ? message : `${of}: ${message}`)).join('; '),
+        },
+      );
       return this.#run({ ...found, diagnostics });
     }
     return undefined;

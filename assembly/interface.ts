@@ -53,7 +53,7 @@ export const BENCH_RATES = { day: 1_000_000_000, second: 1_000_000 };
 
 /**
  * Starts the interface; `stop` it before the agent. Rejects with `configuration.wrong` or `input.unreadable` for
- * files that are no keys, and as `startServer` does.
+ * files that are not keys, and as `startServer` does.
  */
 export async function startInterface(options: InterfaceOptions): Promise<RunningServer> {
   const { http, view, own, status, data, clock, log } = options;

@@ -59,7 +59,7 @@ for the next start.`,
         .default('loop'),
     )
     .addOption(
-      new Option('--log <level>', 'what is told on standard error')
+      new Option('--log <level>', 'level of the log on standard error')
         .choices(['info', 'warn', 'error', 'silent'])
         .default('warn'),
     )

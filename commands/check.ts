@@ -97,7 +97,7 @@ function checkRecords(data: string): Diagnostic[] {
     }
     return fault === undefined ? [] : find('warning', fault, 'the next start writes the number again');
   } catch (error) {
-    // A folder that this user may not look into is no fault of the configuration.
+    // A folder that this user may not look into is not a fault of the configuration.
     return find('info', `the records cannot be looked at: ${(error as Error).message}`);
   }
 }

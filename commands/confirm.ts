@@ -27,7 +27,7 @@ export function confirmCommand(): Command {
   return new Command('confirm')
     .summary('which keys a car may trust after it has lost its list')
     .description(
-      `For a unit that trusts no key, because it has lost what commands have changed of its keys (\`vigie status\`). \
+      `For a unit that trusts no key, because it has lost the changes of keys by commands (\`vigie status\`). \
 Without a KEY it shows the list and writes nothing. With KEYs, names or key ids of the list, the car trusts these keys, and \
 every other key of the list is revoked for ever. Run it on the unit, while the agent is stopped.`,
     )
@@ -77,7 +77,7 @@ function kidOf(name: string, candidates: readonly Candidate[]): string {
   if (other !== undefined) throw new VigieError('usage.wrong', `several keys are called ${name}: give the key id`);
   throw new VigieError(
     'usage.wrong',
-    found.length > 0 ? `${name} was revoked, and a revoked key stays so` : `there is no key ${name} in the list`,
+    found.length > 0 ? `${name} was revoked, and a revocation is permanent` : `there is no key ${name} in the list`,
   );
 }
 

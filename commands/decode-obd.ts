@@ -32,7 +32,7 @@ export async function decodeObd(signalSetPaths: string[], format: Format, lines:
   await lines.flush();
   if (answers === 0) process.stderr.write('vigie: standard input has no line\n');
   else if (failed === answers) {
-    process.stderr.write(`vigie: none of the ${counted(answers, 'line')} of standard input could be decoded\n`);
+    process.stderr.write(`vigie: cannot decode standard input: ${counted(answers, 'line')} failed\n`);
   }
   return answers - failed;
 }

@@ -35,7 +35,7 @@ export function decodeCommand(): Command {
   const command = new Command('decode')
     .summary('signals out of a recorded log, fixes out of NMEA or UBX, values out of OBD answers')
     .description(
-      `Reads recordings and prints what they say, for people who map a new car.
+      `Reads recordings and prints their contents, for people who map a new car.
 
 CAN logs, a line per frame: {t, bus, id, extended, data, message, signals: {name: number}}. Numbers are physical; \
 integers beyond 2^53 and values that are not finite are strings. Frames that no DBC describes are left out, unless \

@@ -136,7 +136,7 @@ function rangeOf(text: string): IdentifierRange {
   if (range !== undefined) return range;
   throw new VigieError(
     'usage.wrong',
-    `--ids: '${text}' is no identifier or range: give hexadecimal digits, up to 3 for 11 bits (000 to 7FF), more for 29`,
+    `--ids: '${text}' is not an identifier or range: give hexadecimal digits, up to 3 for 11 bits (000 to 7FF), more for 29`,
   );
 }
 
@@ -146,7 +146,7 @@ function momentOf(text: string, option: string): Moment {
   if (!Number.isNaN(at)) return { at, relative: false };
   throw new VigieError(
     'usage.wrong',
-    `${option}: '${text}' is no time: give seconds after the first frame, or an ISO time such as 2026-01-31T08:30:00Z`,
+    `${option}: '${text}' is not a time: give seconds after the first frame, or an ISO time such as 2026-01-31T08:30:00Z`,
   );
 }
 

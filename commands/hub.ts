@@ -15,9 +15,9 @@ interface Options {
 
 export function hubCommand(): Command {
   return new Command('hub')
-    .summary('receives what cars publish, stores it, and serves it')
+    .summary('receives the messages of cars, stores them, and serves them')
     .description(
-      `Runs an MQTT broker for cars, keeps what they publish in an SQLite file, and serves the connected-vehicle interface \
+      `Runs an MQTT broker for cars, keeps their messages in an SQLite file, and serves the connected-vehicle interface \
 for all of them, on this machine (127.0.0.1) only. A message is acknowledged to its car when it is on disk. Ctrl-C ends it; \
 a second start goes on with the same data.`,
     )
@@ -25,7 +25,7 @@ a second start goes on with the same data.`,
     .option('--port <port>', `port of the broker; 0: any free (default: ${STANDARD_BROKER}, or any free)`, portOf)
     .option('--http <port>', `port of the HTTP interface; 0: any free (default: ${STANDARD_HTTP}, or any free)`, portOf)
     .addOption(
-      new Option('--log <level>', 'what is told on standard error')
+      new Option('--log <level>', 'level of the log on standard error')
         .choices(['info', 'warn', 'error', 'silent'])
         .default('warn'),
     )

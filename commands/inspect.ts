@@ -31,9 +31,9 @@ interface Options extends FilterOptions {
 
 export function inspectCommand(): Command {
   const command = new Command('inspect')
-    .summary('what a recorded log contains: identifiers, periods, bits that change')
+    .summary('the contents of a recorded log: identifiers, periods, bits that change')
     .description(
-      `Reads CAN logs and shows what they contain, for people who map a new car: for each bus and identifier how often \
+      `Reads CAN logs and shows their contents, for people who map a new car: for each bus and identifier how often \
 it comes, every how many milliseconds (the median), the jitter (half of the span of nine in ten of these times), the \
 payload length, and which bits change, as a mask in hexadecimal digits with a dot for four bits that never change. \
 Counters and checksums (XOR, sums, CRC-8 0x1D and 0x2F, AUTOSAR E2E profiles) are found by trial, with their unknown \
@@ -174,7 +174,7 @@ function checkUse(logs: readonly string[], options: Options): void {
   if (dbc === undefined && stats === true) throw new VigieError('usage.wrong', '--stats needs --dbc FILE');
   if (dbc === undefined && csv !== undefined) throw new VigieError('usage.wrong', '--csv needs --dbc FILE');
   if (csv === '-' && format !== undefined) {
-    throw new VigieError('usage.wrong', `--csv - takes standard output, and leaves none for --format ${format}`);
+    throw new VigieError('usage.wrong', `--csv - uses standard output; it cannot be combined with --format ${format}`);
   }
 }
 

@@ -14,7 +14,7 @@ export function keysCommand(): Command {
     .description('Makes and lists the keys that sign commands, and the trust file that goes into the car.');
   keys
     .command('list', { isDefault: true })
-    .description('the keys of a directory: name, key id, algorithm, what they may command')
+    .description('the keys of a directory: name, key id, algorithm, permitted kinds of command')
     .option('--dir <dir>', 'directory of keys', join(benchDirectory, 'keys'))
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .action(async (options: { dir: string; format?: string }) => {
@@ -34,7 +34,7 @@ export function keysCommand(): Command {
     .addOption(new Option('--algorithm <name>', 'of the signatures').choices(['ES256', 'Ed25519']).default('ES256'))
     .option(
       '--kinds <kind...>',
-      'command kinds the key may sign; default: what the interface has, no changes of the agent',
+      'command kinds that the key may sign; default: all kinds of the interface, not those that change the agent',
       [...remoteTypes],
     )
     .action(async (name: string, options: { dir: string; algorithm: 'ES256' | 'Ed25519'; kinds: string[] }) => {

@@ -50,7 +50,7 @@ interface Options {
 
 export function replayCommand(): Command {
   return new Command('replay')
-    .summary('a recorded log through the agent: what the car would have published')
+    .summary('plays a recorded log through the agent and prints the messages that the car would have published')
     .description(
       `Plays CAN logs, and recordings of receivers (NMEA 0183, UBX, gpsd), through the same decoder, Status, recorders and outbox as in the car, in the log's own time, and \
 tables of values (CSV of a phone or data logger) through the columns that the profile names. A line per message: \
@@ -64,8 +64,8 @@ tables of values (CSV of a phone or data logger) through the columns that the pr
     .option('--columns <names>', COLUMNS_HELP)
     .addOption(timeZoneOption())
     .option('--speed <factor>', '1 plays at the log’s pace (default: as fast as it goes)', factor)
-    .option('--write <file>', 'write the frames read as one candump log, whatever the format they came in')
-    .option('--data <dir>', 'keep records and what is not acknowledged there, as the agent in the car does')
+    .option('--write <file>', 'write the frames as one candump log, from any format of input')
+    .option('--data <dir>', 'keep records and unacknowledged messages there, as the agent in the car does')
     .option('--cbor <file>', 'write the messages as a CBOR sequence (RFC 8742) instead of printing them')
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .addHelpText(
@@ -144,7 +144,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
     agent.start();
     agent.up();
   };
-  /** How readings that are no frames are played: at the pace of their own log. */
+  /** How readings that are not frames are played: at the pace of their own log. */
   const playAt = (): FixPlay => {
     const pace = pauses(options.speed, started);
     return {

@@ -40,5 +40,7 @@ export function readRig(directory: string): Rig | undefined {
 /** A VIN from the command line. @throws InvalidArgumentError which ends the command */
 export function vinOf(text: string): string {
   if (isVin(text)) return text;
-  throw new InvalidArgumentError(`"${text}" is no VIN: 17 capital letters and digits without I, O and Q (ISO 3779).`);
+  throw new InvalidArgumentError(
+    `"${text}" is not a VIN: 17 capital letters and digits without I, O and Q (ISO 3779).`,
+  );
 }

@@ -27,7 +27,10 @@ export function runCommand(): Command {
     .description('Runs the agent as the configuration says, until SIGTERM or Ctrl-C. Prints one line when ready.')
     .requiredOption('-c, --config <file>', 'configuration; `vigie check -c` explains its faults')
     .option('--data <dir>', 'directory of records, instead of the one configured')
-    .option('--record <dir>', 'record the frames of all buses there as candump logs, instead of what is configured')
+    .option(
+      '--record <dir>',
+      'record the frames of all buses there as candump logs, instead of the configured recording',
+    )
     .addHelpText(
       'after',
       `

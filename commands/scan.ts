@@ -23,7 +23,7 @@ export function scanCommand(): Command {
   return new Command('scan')
     .summary('ask a car: VIN, control units, values and fault codes')
     .description(
-      `Asks a car once over its OBD-II socket and prints what its control units say, for people or as JSON lines: \
+      `Queries a car once over its OBD-II socket and prints the answers of its control units, for people or as JSON lines: \
 {unit, name?, calibrations?, lamp?, parameters}, {vin}, {unit, command, values}, {faults: [...]}, {problem}. It only \
 reads: no fault code is cleared and no session is opened. The ignition must be on.
 
@@ -35,7 +35,7 @@ Exit status 0, 1 when no control unit answers, 2 when there is no way to ask.`,
     .argument('<adapter>', 'line to an adapter, or CAN interface')
     .option('--obd <file...>', 'OBDb signal sets that name the values, beside SAE J1979')
     .addOption(
-      new Option('--protocol <name>', 'what the car speaks (ELM327; default: the adapter finds out)').choices(
+      new Option('--protocol <name>', 'protocol of the car (ELM327; default: the adapter finds out)').choices(
         obdProtocols,
       ),
     )

@@ -43,8 +43,8 @@ in --keys, the file of a public key (PEM), or to revoke it its key id. Times are
 A longitude west of Greenwich begins with a minus: put -- before it.`,
     )
     .argument('<vin>', 'the car', vinOf)
-    .argument('<what>', 'what it is about')
-    .argument('[words...]', 'what shall be done')
+    .argument('<what>', 'subject of the command')
+    .argument('[words...]', 'action and its values')
     .option('--at <time>', 'when it starts: a time of day, or for charging once a date-time with its offset')
     .option('--until <time>', 'when charging ends')
     .option('--days <days>', 'on which days; every day without it')
@@ -54,9 +54,9 @@ A longitude west of Greenwich begins with a minus: put -- before it.`,
     .option('--type <type>', 'how far to charge: partial or full')
     .option('--running <seconds>', 'between positions of a stolen car that drives, 5 or more')
     .option('--shutdown <seconds>', 'between positions of a stolen car that stands, 60 or more')
-    .option('--id <id>', 'what the monitor or callback of a file is called; default: as the file')
+    .option('--id <id>', 'id of the monitor or callback of a file; default: the name of the file')
     .option('--side <side>', 'line of the interface that a callback is of: fleet or user')
-    .option('--kinds <kinds>', 'what a key may command: Doors,Lights,…');
+    .option('--kinds <kinds>', 'command kinds that a key may sign: Doors,Lights,…');
   return withBroker(command, 'broker to send through')
     .option('--keys <dir>', 'directory of the signing keys (default: keys in --data)')
     .option('--signing-key <name>', 'the key that signs (default: the only one)')

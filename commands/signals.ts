@@ -13,7 +13,7 @@ export function untilSignal(): Promise<void> {
         first = Date.now();
         resolve();
       } else if (Date.now() - first > PATIENCE) {
-        process.stderr.write('vigie: stopped at once; what was not yet on disk is lost\n');
+        process.stderr.write('vigie: stopped at once; data not yet on disk is lost\n');
         process.exit(130);
       }
     };

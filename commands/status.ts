@@ -20,7 +20,7 @@ export function statusCommand(): Command {
   return new Command('status')
     .summary('how the running agent fares')
     .description(
-      `Asks the agent that runs on this machine: what it reads, what waits, what it costs. A line of JSON for programs. \
+      `Shows the state of the agent on this machine: sources, waiting messages, use of memory and processor. A line of JSON for programs. \
 Exit status 0, 1 when it is stuck or in its minimal mode, 2 when no agent runs.`,
     )
     .option('-c, --config <file>', 'its configuration, which names the folder of the records')
@@ -65,7 +65,7 @@ function ask(socket: string): Promise<StatusReport> {
         try {
           resolve(JSON.parse(Buffer.concat(pieces).toString('utf8')) as StatusReport);
         } catch (error) {
-          fail('what answers here is no agent', error);
+          fail('the process that answers here is not an agent', error);
         }
       });
     });

@@ -135,7 +135,7 @@ async function replayTable(path: string, log: ValueLog, play: FixPlay): Promise<
   report(log, path);
   if (!readings.any) {
     const names = log.columns.map(({ signal }) => `VALUES.${signal}`).join(', ');
-    process.stderr.write(`${path}: the profile names none of the columns; they are ${names}\n`);
+    process.stderr.write(`${path}: the profile names no column of the table; its columns are ${names}\n`);
   }
   return log.frames;
 }

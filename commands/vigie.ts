@@ -58,7 +58,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** The commands to bring for a first argument: help and what is no command are answered with all of them. */
+/** The commands to bring for a first argument: help and what is not a command are answered with all of them. */
 function needed(asked = ''): readonly string[] {
   if (asked === '--version' || asked === '-V') return [];
   return Object.hasOwn(commands, asked) ? [asked] : Object.keys(commands);
@@ -67,7 +67,7 @@ function needed(asked = ''): readonly string[] {
 /** What to do about what is easily written wrong, beside the words of who reads the command line. */
 const hints: readonly (readonly [said: RegExp, hint: string, given?: RegExp])[] = [
   // A number that was meant as a word, such as a longitude west of Greenwich, is taken for an option.
-  [/unknown option '-\d/, 'put -- before what begins with a minus'],
+  [/unknown option '-\d/, 'put -- before an argument that begins with a minus'],
   [/unknown option '--unnoticed'/, 'it is called --passive now'],
   [/unknown option '--key'/, 'it is called --signing-key now'],
   // An option that takes several words takes all that follow.

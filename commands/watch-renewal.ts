@@ -23,7 +23,7 @@ export async function renewWatch(client: CloudClient, vin: string): Promise<() =
       if (error instanceof VigieError && error.code === 'link.lost') return;
       refused = true;
       clearInterval(timer);
-      process.stderr.write(`vigie: the car is not told that somebody watches: ${(error as Error).message}\n`);
+      process.stderr.write(`vigie: the request for quicker sending failed: ${(error as Error).message}\n`);
     }
   };
   await say();

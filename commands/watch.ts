@@ -20,7 +20,7 @@ interface Options extends BrokerOptions {
 
 export function watchCommand(): Command {
   const command = new Command('watch')
-    .summary('decodes and shows what a car publishes')
+    .summary('decodes and shows the messages of a car')
     .description(
       `Prints each message once: {topic, seq, at, body}, the body as JSON by the names of the schemas. What the broker \
 delivers twice is left out; what is missing is said at the end. Ctrl-C ends it.
@@ -82,7 +82,10 @@ async function watch(vin: string, options: Options): Promise<void> {
   await signalled;
   stop?.();
   await client.close();
-  if (left > 0) process.stderr.write(`${counted(left, 'message was', 'messages were')} left out: nobody read them\n`);
+  if (left > 0)
+    process.stderr.write(
+      `${counted(left, 'message was', 'messages were')} left out: the output was not read in time\n`,
+    );
   if (numbers.lost > 0)
     process.stderr.write(`${counted(numbers.lost, 'message was', 'messages were')} given up by the car\n`);
   if (numbers.missing > 0) process.stderr.write(`${counted(numbers.missing, 'message is', 'messages are')} missing\n`);

@@ -40,7 +40,7 @@ export const callbacksSchema = closed(
       ),
     ),
   },
-  'Where events are told: webhook, websocket, push',
+  'Receivers of events: webhook, websocket, push',
 );
 export type CallbacksInput = Static<typeof callbacksSchema>;
 
@@ -68,7 +68,7 @@ export function readCallbacks(
   const { networks = [], allowHttp = false, ca, push } = input;
   for (const [index, network] of networks.entries()) {
     if (isNetwork(network)) continue;
-    findings.error(`/callbacks/networks/${index}`, `${network} is no network`, 'write e.g. 192.168.1.0/24');
+    findings.error(`/callbacks/networks/${index}`, `${network} is not a network`, 'write e.g. 192.168.1.0/24');
   }
   if (ca !== undefined) checkAwaited('/callbacks/ca', beside(ca), findings);
   const privateKeyFile = push === undefined ? undefined : beside(push.privateKeyFile);

@@ -169,7 +169,7 @@ function checkConfirm(slot: Leaf, input: ConfirmInput, at: string, fed: Fed, fin
     return;
   }
   if (slot.kind !== 'set' && includes !== undefined) {
-    findings.error(`${at}/includes`, `${path} is no set of names`, 'write equals:');
+    findings.error(`${at}/includes`, `${path} is not a set of names`, 'write equals:');
     return;
   }
   const place = includes === undefined ? `${at}/equals` : `${at}/includes`;

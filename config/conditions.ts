@@ -24,11 +24,11 @@ export function readCondition<C extends Condition>(
   if (slot === undefined) return undefined;
   const bound = atMost ?? atLeast;
   if (bound !== undefined && slot.kind !== 'quantity') {
-    findings.error(`${at}/${member}`, `${path} is no number`, 'write equals: or includes:');
+    findings.error(`${at}/${member}`, `${path} is not a number`, 'write equals: or includes:');
     return undefined;
   }
   if (bound === undefined && (slot.kind === 'set') !== (includes !== undefined)) {
-    findings.error(`${at}/${member}`, `${path} is ${slot.kind === 'set' ? 'a' : 'no'} set of names`);
+    findings.error(`${at}/${member}`, `${path} is ${slot.kind === 'set' ? 'a' : 'not a'} set of names`);
     return undefined;
   }
   const fault = misfit(slot, bound ?? (includes === undefined ? (equals as FixedValue) : [includes]));

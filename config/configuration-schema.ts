@@ -154,7 +154,7 @@ export const configurationSchema = closed(
           trust: file('The keys that may give commands, and which'),
           ...members(commandSettings),
         },
-        'Remote commands; without it none is accepted',
+        'Remote commands; without it the car accepts no command',
       ),
     ),
     outbox: Type.Optional(closed(members(outboxSettings), 'Messages that wait for their acknowledgement')),

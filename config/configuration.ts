@@ -193,7 +193,7 @@ function readCommands(
   const trust = beside(commands.trust);
   checkAwaited('/commands/trust', trust, findings, { fix: 'make it with `vigie keys`' });
   if (trust === join(data, 'trust.json')) {
-    const message = 'the agent keeps there what commands have changed of the keys';
+    const message = 'the agent keeps the changes of keys by commands in this file';
     findings.error('/commands/trust', message, 'put the trust file into another folder');
   }
   return { trust, ...readSettings(commandSettings, commands, '/commands', findings) };

@@ -46,5 +46,5 @@ function mayBeThere(path: string): boolean {
 /** What to do about a credential that cannot be read at `path`; undefined for a file of another kind. */
 export function credentialFix(path: string): string | undefined {
   if (!SOURCES.some((folder) => path.startsWith(`${folder}/`))) return undefined;
-  return 'put it there, for root only: systemd hands it to the service. Check as root: nobody else may read it';
+  return 'put the file there, readable for root only; systemd passes it to the service. Run the check as root';
 }

@@ -40,7 +40,7 @@ export const profileDefaults = {
   },
   ...recordingDefaults,
   obd: {
-    /** A bus that speaks at all speaks every second; three lost frames are no sleep. */
+    /** A bus that speaks at all speaks every second; three lost frames are not sleep. */
     asleepAfter: 3_000,
     /** About what an adapter on a serial line can do, and a fiftieth of a bus of 500 kbit/s. */
     requestsPerSecond: 20,

@@ -26,7 +26,7 @@ interface Schema {
 export function checkForm(data: unknown, validator: Validator, schema: object, findings: Findings): boolean {
   if (validator(data)) return true;
   const all = validator.errors ?? [];
-  // A version that is no whole number is a slip of the pen; the rest is worth checking.
+  // A version that is not a whole number is a slip of the pen; the rest is worth checking.
   const slips = new Set(all.filter((fault) => fault.keyword === 'type').map((fault) => fault.instancePath));
   const faults = all.filter((fault) => fault.keyword !== 'const' || !slips.has(fault.instancePath));
   const version = faults.find((fault) => fault.keyword === 'const');

@@ -74,14 +74,14 @@ const vehicle = closed(
       }),
     ),
     motorization: Type.Optional(
-      choice(['Electric', 'Hybrid', 'Thermic', 'Hydrogen'], 'By default what the profile shows'),
+      choice(['Electric', 'Hybrid', 'Thermic', 'Hydrogen'], 'By default derived from the profile'),
     ),
     brand: Type.Optional(line('Make')),
     label: Type.Optional(line('Model')),
-    pictures: Type.Optional(listOf(https('A picture', 'the address of a picture'), 1, 'At most 12 are told')),
+    pictures: Type.Optional(listOf(https('A picture', 'the address of a picture'), 1, 'At most 12')),
     callCenters: Type.Optional(callCenters),
   },
-  'What is told of the car itself',
+  'Description of the car',
 );
 
 export const httpSchema = closed(
@@ -202,7 +202,7 @@ function readAddress(listen: string, findings: Findings): { host: string; port: 
   const split = listen.lastIndexOf(':');
   const port = Number(listen.slice(split + 1));
   if (port > 65_535)
-    findings.error('/http/listen', `${port} is no port`, 'ports are 0 to 65535, 0 being any that is free');
+    findings.error('/http/listen', `${port} is not a port`, 'ports are 0 to 65535; 0 selects any free port');
   return { host: listen.slice(0, split).replaceAll(/[[\]]/g, ''), port };
 }
 

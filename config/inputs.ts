@@ -250,7 +250,7 @@ export function checkInputs(
     profile.buses.filter((bus) => bus.kind === kind).map((bus) => bus.name);
   const cans = named('can');
   for (const { bus, line } of configuration.can) {
-    // A bus that only carries answers is no bus of the profile.
+    // A bus that only carries answers is not a bus of the profile.
     if (cans.includes(bus) || (configuration.obd?.kind === 'isotp' && configuration.obd.over === bus)) continue;
     const fix = suggestion(bus, cans) ?? (cans.length === 0 ? 'remove it' : `known: ${cans.join(', ')}`);
     find('error', line, `profile ${profile.name} has no bus ${quoted(bus)} of frames`, fix);
@@ -282,7 +282,7 @@ export function checkInputs(
       continue;
     }
     if (known.length === 0) {
-      const message = `profile ${profile.name} has no bus with ${kind}, so what comes is of no use`;
+      const message = `profile ${profile.name} has no bus with ${kind}, so the agent cannot use the values of this source`;
       find('warning', input.line, message, kind === 'gnss' ? 'add - { name: sky, gnss: true }' : 'use generic-obd2');
     } else if (input.bus !== undefined && !known.includes(input.bus)) {
       const fix = suggestion(input.bus, known) ?? `known: ${known.join(', ')}`;

@@ -18,14 +18,14 @@ export function addressFault(text: string): AddressFault | undefined {
   if (text.startsWith('serial:') || text.startsWith('/dev/')) return serialFault(text.replace(/^serial:/, ''));
   const path = text.replace(/^file:/, '');
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(path)?.[1];
-  if (scheme !== undefined) return { message: `${scheme} is no kind of line`, fix: forms };
+  if (scheme !== undefined) return { message: `${scheme} is not a kind of line`, fix: forms };
   return path.startsWith('/') ? undefined : { message: 'the path does not begin with /', fix: forms };
 }
 
 function tcpFault(text: string): AddressFault | undefined {
   const parts = /^tcp:\/\/(?:\[[0-9a-f:.]+(?:%[^\]]+)?\]|[^\s:/?#@[\]]+)(?::(\d+))?\/?$/i.exec(text);
   const fix = 'write tcp://host:port, an IPv6 address in brackets';
-  if (parts === null) return { message: 'this is no TCP address', fix };
+  if (parts === null) return { message: 'this is not a TCP address', fix };
   const [, digits] = parts;
   if (digits === undefined) return { message: 'the port is missing', fix };
   const port = Number(digits);
@@ -55,5 +55,5 @@ function serialFault(text: string): AddressFault | undefined {
 /** Reports at `at` an address that is none. */
 export function checkAddress(text: string, at: string, findings: Findings): void {
   const fault = addressFault(text);
-  if (fault !== undefined) findings.error(at, `${JSON.stringify(text)} is no line: ${fault.message}`, fault.fix);
+  if (fault !== undefined) findings.error(at, `${JSON.stringify(text)} is not a line: ${fault.message}`, fault.fix);
 }

@@ -100,7 +100,7 @@ const members: readonly string[] = ['monitorId', 'monitor', 'status'];
 /** None or one; `within` is the place of its MonitorParameter. */
 function readMonitor(entry: unknown, at: string, within: string, findings: Findings): WrittenMonitor[] {
   if (!isMap(entry)) {
-    findings.error(at, 'this is no monitor', 'write monitorId and monitor');
+    findings.error(at, 'this is not a monitor', 'write monitorId and monitor');
     return [];
   }
   for (const name of Object.keys(entry)) {

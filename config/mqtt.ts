@@ -52,13 +52,14 @@ function checkTogether(input: MqttInput, findings: Findings): void {
   const { url, fallbacks = [], username, passwordFile, cert, key } = input;
   for (const [index, other] of fallbacks.entries()) {
     if (!URL.canParse(other)) {
-      findings.error(`/mqtt/fallbacks/${index}`, 'this is no address', 'write e.g. mqtts://broker.example:8883');
+      findings.error(`/mqtt/fallbacks/${index}`, 'this is not an address', 'write e.g. mqtts://broker.example:8883');
     } else if (encrypted(other) !== encrypted(url)) {
       // The same certificates and password go to whichever answers.
       findings.error(`/mqtt/fallbacks/${index}`, 'one broker is encrypted and another is not', 'write mqtts:// in all');
     }
   }
-  if (!URL.canParse(url)) findings.error('/mqtt/url', 'this is no address', 'write e.g. mqtts://broker.example:8883');
+  if (!URL.canParse(url))
+    findings.error('/mqtt/url', 'this is not an address', 'write e.g. mqtts://broker.example:8883');
   if (passwordFile !== undefined && username === undefined) {
     // [MQTT-3.1.2-22] of 3.1.1: without a user name there is no password.
     findings.error('/mqtt/passwordFile', 'a password without a user name', 'add username');

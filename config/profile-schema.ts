@@ -130,7 +130,7 @@ const send = closed(
         'x-expected': 'a physical value or a name of the value table',
       }),
       'Physical values (or names of the value table) by signal; the others are sent as raw 0. {longitude}, {latitude}, ' +
-        '{index} and {last} (1 with the last) stand for what is sent: a frame for each position',
+        '{index} and {last} (1 with the last) are replaced: the agent sends a frame for each position',
       'the name of a signal',
     ),
     every: Type.Optional(duration('Time between repetitions; together with `for`')),
@@ -209,7 +209,7 @@ const obd = closed(
           parametersPerRequest: Type.Optional(
             number('Parameters of service 01 asked for at once, on CAN', { minimum: 1, maximum: 6 }),
           ),
-          interval: Type.Optional(duration('Of commands to which neither the profile nor the set gives one')),
+          interval: Type.Optional(duration('Interval of commands without one in profile and set')),
           longestBackOff: Type.Optional(
             duration('Longest time until something that the car did not answer is tried again'),
           ),
@@ -228,7 +228,7 @@ const obd = closed(
             ),
           ),
         },
-        'When what is asked',
+        'Intervals and priorities of polling',
       ),
     ),
   },

@@ -62,7 +62,7 @@ export function readTelemetry(
   return rules;
 }
 
-/** A dead-band for all must not touch paths that are no numbers. */
+/** A dead-band for all must not touch paths that are not numbers. */
 function exempt(rules: Record<string, TelemetryRule>, fed: ReadonlySet<string>): void {
   for (const path of fed) {
     const slot = slotByPath.get(path);

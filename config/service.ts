@@ -42,6 +42,6 @@ function readListening(written: string, beside: (path: string) => string, findin
   const split = written.lastIndexOf(':');
   const port = Number(written.slice(split + 1));
   if (port <= 65_535) return { kind: 'loopback', host: written.slice(0, split).replaceAll(/[[\]]/g, ''), port };
-  findings.error('/metrics/listen', `${port} is no port`, 'ports are 0 to 65535, 0 being any that is free');
+  findings.error('/metrics/listen', `${port} is not a port`, 'ports are 0 to 65535; 0 selects any free port');
   return undefined;
 }

@@ -81,7 +81,7 @@ function readSource(written: Written, buses: BusNames, findings: Findings): Sour
       ? Math.min(profileDefaults.failover, timeout ?? profileDefaults.failover)
       : readDuration(input.failover);
   if (alone && input.failover !== undefined) {
-    findings.warning(`${at}/failover`, 'failover says nothing: there is no other source', 'remove it or add a source');
+    findings.warning(`${at}/failover`, 'failover has no effect: there is no other source', 'remove it or add a source');
   }
   checkConversion(input, slot, at, findings);
   return {
@@ -191,7 +191,7 @@ export function readConstants(section: object, status: object, findings: Finding
     const fault = misfit(slot, value);
     if (fault !== undefined) findings.error(at, fault.message, fault.fix);
     if (Object.hasOwn(status, path)) {
-      findings.error(at, `${path} has sources under status and can be no constant`, 'keep one of them');
+      findings.error(at, `${path} has sources under status and cannot be a constant`, 'keep one of them');
     }
     constants[path] = value;
   }

@@ -26,7 +26,7 @@ export const udsSchema = closed(
     request: whole('CAN identifier of the request; above 0x7FF it has 29 bits', LONGEST_29),
     response: Type.Optional(whole('CAN identifier of the answer; default: the usual one', LONGEST_29)),
     flowControl: Type.Optional(whole('CAN identifier of our flow control; default: the usual one', LONGEST_29)),
-    target: Type.Optional(whole('Address in the first byte of what is sent (extended addressing)', 0xff)),
+    target: Type.Optional(whole('Address in the first byte of requests (extended addressing)', 0xff)),
     source: Type.Optional(whole('Address in the first byte of the answer (extended addressing)', 0xff)),
     session: Type.Optional(whole('Diagnostic session: 0x03, 0x04 or 0x40 to 0x7E', 0x7e)),
     security: Type.Optional(

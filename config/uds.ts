@@ -30,7 +30,7 @@ export function readUds(input: UdsInput, at: string, buses: BusNames, findings: 
   // A bus of which the car is asked is the one for this; else one with frames.
   const bus = buses.resolve(input.bus, at, findings, 'OBD');
   const kind = buses.buses.find(({ name }) => name === bus)?.kind;
-  if (kind === 'gnss') findings.error(`${at}/bus`, 'a receiver is no control unit', 'write a bus of the car');
+  if (kind === 'gnss') findings.error(`${at}/bus`, 'a receiver is not a control unit', 'write a bus of the car');
   if (kind === 'values') findings.error(`${at}/bus`, 'a table of values takes no requests', 'write a bus of the car');
   const address = readAddress(input, at, findings);
   const session = readSession(input.session, at, findings);

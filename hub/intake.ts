@@ -32,7 +32,7 @@ export class Intake {
   }
 
   /**
-   * Resolves when the message is on disk: only then may it be acknowledged. Bytes that are no message are kept aside and
+   * Resolves when the message is on disk: only then may it be acknowledged. Bytes that are not messages are kept aside and
    * acknowledged, or the car would send them for ever. Rejects with `store.failed`: the car sends it again.
    */
   accept(topic: string, payload: Uint8Array): Promise<void> {

@@ -78,7 +78,7 @@ class Rules {
 
   #record({ name, members }: Extract<Annotated, { kind: 'record' }>): string {
     if (name === undefined || !id.test(name)) {
-      throw new VigieError('configuration.wrong', `a schema's title ${name} is no CDDL rule name`);
+      throw new VigieError('configuration.wrong', `a schema's title ${name} is not a CDDL rule name`);
     }
     const known = this.#bodies.get(name);
     // Takes its place before the rules that it uses.

@@ -98,7 +98,7 @@ function headerOf(
 ): SignatureHeader {
   checkBounds(protectedHeader, { ...bounds, maximumBytes: protectedHeader.length });
   const header = parse(protectedHeader);
-  if (!(header instanceof Map)) throw malformed('has a protected header that is no map');
+  if (!(header instanceof Map)) throw malformed('has a protected header that is not a map');
   // RFC 9052 section 3.1: a parameter marked critical must be understood; none is here.
   if (header.has(CRITICAL)) throw malformed('has critical header parameters, which this protocol does not use');
   const algorithm: unknown = header.get(ALGORITHM);

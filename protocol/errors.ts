@@ -49,7 +49,7 @@ export const errors = {
   },
   'message.unbounded': { meaning: 'a message larger, deeper or faster than allowed', http: 41301, retriable: false },
   'request.unauthenticated': {
-    meaning: 'the request does not prove whose it is, or the proof is no longer valid',
+    meaning: 'the request has no valid credentials, or they have expired',
     http: 40100,
     retriable: false,
   },
@@ -141,7 +141,7 @@ export const errors = {
     retriable: true,
   },
   'command.private': {
-    meaning: 'the people in the car keep to themselves what the command needs',
+    meaning: 'privacy in the car hides a value that the command needs',
     http: 40907,
     cause: 'NotPossibleDueToVehiclePrivacyLevel',
     retriable: true,

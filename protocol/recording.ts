@@ -4,7 +4,7 @@
 export interface TelemetryRule {
   /** At most one reading in this many ms. */
   readonly interval: number;
-  /** A quantity that moved by less is not a change; in the slot's unit, 0 for what is no quantity. */
+  /** A quantity that moved by less is not a change; in the slot's unit, 0 for what is not a quantity. */
   readonly deadBand: number;
   /** A reading is repeated after this many ms without change. */
   readonly heartbeat: number;
@@ -65,7 +65,7 @@ export interface TheftRule {
 /** What a profile that says nothing about it means. */
 export const recordingDefaults = {
   alert: {
-    /** A lamp test at ignition on lasts two to three seconds; shorter than that is no warning. */
+    /** A lamp test at ignition on lasts two to three seconds; shorter than that is not a warning. */
     onAfter: 3_000,
     /** Longer than the blink of a warning lamp and than its absence while the engine is cranked. */
     offAfter: 10_000,

@@ -59,7 +59,7 @@ export const outboxSettings = {
   limit: size('Most that may wait on disk', 64 * 2 ** 20, {
     // A journal segment and one of each class must fit, or nothing could be kept.
     least: 2 ** 20,
-    fault: 'too little to keep what must not be lost',
+    fault: 'too little for messages that must not be lost',
     fix: 'write at least 1MiB',
   }),
   /** A reading takes half the bytes it would take alone; who watches live has Status within seconds. */
@@ -103,7 +103,7 @@ export type PowerSettings = Settings<typeof powerSettings>;
 
 export const healthSettings = {
   /** Some 150 bytes: four times a day is half a kilobyte, and a unit that fares badly is noticed on the same day. */
-  every: time('The cloud is told so often how the agent fares', 6 * 3_600_000),
+  every: time('Interval of the health reports to the cloud', 6 * 3_600_000),
 };
 export type HealthSettings = Settings<typeof healthSettings>;
 

@@ -162,7 +162,7 @@ export function planOf(schema: TSchema): Plan {
     let found: { identity: Record<string, string>; keys: readonly number[] }[] = [{ identity: {}, keys: [] }];
     for (const name of names) {
       const values = item.properties?.[name]?.['x-values'];
-      if (values === undefined) throw new Error(`${place.path.join('.')}: the identity ${name} is no enumeration`);
+      if (values === undefined) throw new Error(`${place.path.join('.')}: the identity ${name} is not an enumeration`);
       found = found.flatMap(({ identity, keys }) =>
         values.map((value, position) => ({ identity: { ...identity, [name]: value }, keys: [...keys, position] })),
       );

@@ -82,7 +82,7 @@ function vehicle(vin: string): string {
   if (isVin(vin)) return `${ROOT}/${vin}`;
   throw new VigieError(
     'input.malformed',
-    `${JSON.stringify(vin)} is no VIN: it has 17 capital letters and digits, without I, O and Q (ISO 3779)`,
+    `${JSON.stringify(vin)} is not a VIN: it has 17 capital letters and digits, without I, O and Q (ISO 3779)`,
   );
 }
 

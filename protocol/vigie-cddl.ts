@@ -19,7 +19,7 @@ signature-header = {
 }
 `;
 
-/** No schema describes a message that is no map. */
+/** No schema describes a message that is not a map. */
 const packedMessage = `
 ; A message in fewer bytes: see docs/wire-format.md, "Packed messages".
 packed-message = bstr

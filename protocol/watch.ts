@@ -1,6 +1,6 @@
 /**
  * Word to a car that somebody watches it, on `down/watch`: what it would gather to save bytes travels at once for a
- * while. It is no command and is not signed: it changes nothing but when messages are sent.
+ * while. It is not a command and is not signed: it changes nothing but when messages are sent.
  */
 import { checkBounds } from './cbor/bounds.ts';
 import { compile } from './cbor/codec.ts';

@@ -52,9 +52,13 @@ export class Addresses {
     const host = hostname.replace(/^\[|\]$/g, '');
     const loopback = /^(.*\.)?localhost\.?$/i.test(host);
     if (loopback ? this.permits('127.0.0.1') || this.permits('::1') : isIP(host) === 0 || this.permits(host)) return;
-    throw new VigieError('input.malformed', `${host} is no public address (or add its network to callbacks.networks)`, {
-      where,
-    });
+    throw new VigieError(
+      'input.malformed',
+      `${host} is not a public address (or add its network to callbacks.networks)`,
+      {
+        where,
+      },
+    );
   }
 
   /** For `net.connect`: gives only permitted addresses. */
@@ -83,6 +87,6 @@ export class Addresses {
 
 function forbidden(hostname: string, found: readonly LookupAddress[]): Error {
   const addresses = found.map(({ address }) => address).join(', ');
-  const error = new Error(`${hostname}${addresses === '' ? '' : ` (${addresses})`} is no public address`);
+  const error = new Error(`${hostname}${addresses === '' ? '' : ` (${addresses})`} is not a public address`);
   return Object.assign(error, { code: FORBIDDEN });
 }

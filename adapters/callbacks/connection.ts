@@ -125,7 +125,7 @@ export class WebsocketConnection {
     try {
       frame = JSON.parse(String(data));
     } catch {
-      // What is no JSON says nothing about what was received.
+      // What is not JSON says nothing about what was received.
       return;
     }
     const ack = typeof frame === 'object' && frame !== null ? (frame as { ack?: unknown }).ack : undefined;

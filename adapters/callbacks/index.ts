@@ -21,7 +21,7 @@ export interface ChannelOptions extends AddressRules {
 export interface CallbackChannels extends NotificationChannels {
   /**
    * Throws why something cannot be sent: what the options throw, and `configuration.wrong` for authorities that are no
-   * certificates and keys that are no pair.
+   * certificates and keys that are not a pair.
    */
   inspect(): void;
   /** The unit goes to sleep: connections that would have to be kept alive are closed. */
@@ -85,7 +85,7 @@ function checkAuthorities(text: string): void {
     // The first of them.
     new X509Certificate(text);
   } catch (cause) {
-    throw new VigieError('configuration.wrong', 'the authorities are no certificates in PEM', {
+    throw new VigieError('configuration.wrong', 'the authorities are not certificates in PEM', {
       where: 'callbacks.ca',
       cause,
     });

@@ -63,7 +63,7 @@ export function embedded(address: string): string | undefined {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
-/** True for an address of the public internet; false also for what is no address. */
+/** True for an address of the public internet; false also for what is not an address. */
 export function isPublic(address: string): boolean {
   const inner = embedded(address) ?? address;
   if (isIPv4(inner)) return !blocked4.check(inner, 'ipv4');
@@ -79,7 +79,7 @@ export function networksOf(list: readonly string[]): BlockList {
     const family = isIPv4(address) ? 'ipv4' : isIPv6(address) ? 'ipv6' : undefined;
     const longest = family === 'ipv4' ? 32 : 128;
     const bits = prefix === undefined ? longest : /^\d{1,3}$/.test(prefix) ? Number(prefix) : -1;
-    if (family === undefined || bits < 0 || bits > longest) throw new RangeError(`${entry} is no network`);
+    if (family === undefined || bits < 0 || bits > longest) throw new RangeError(`${entry} is not a network`);
     networks.addSubnet(address, bits, family);
   }
   return networks;

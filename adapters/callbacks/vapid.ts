@@ -13,14 +13,14 @@ export interface VapidKeys {
 
 /**
  * A wrong key of the car must not be found out device by device.
- * @throws VigieError `configuration.wrong` when the keys are no pair
+ * @throws VigieError `configuration.wrong` when the keys are not a pair
  */
 export function checkPair({ publicKey, privateKey }: VapidKeys): void {
   const keys = createECDH('prime256v1');
   try {
     keys.setPrivateKey(privateKey, 'base64url');
   } catch (cause) {
-    throw new VigieError('configuration.wrong', 'the private key is no key of P-256 in base64url', {
+    throw new VigieError('configuration.wrong', 'the private key is not a key of P-256 in base64url', {
       where: 'callbacks.push.privateKeyFile',
       cause,
     });

@@ -18,7 +18,7 @@ export class SqliteDatabase {
   /**
    * Opens the file, makes it when it is not there, and brings its format up to date.
    * Rejects with `usage.wrong` where Node has no SQLite or the file was written by a newer Vigie, with
-   * `input.unreadable` for a file that is no database of a hub.
+   * `input.unreadable` for a file that is not a database of a hub.
    */
   static async open(file: string): Promise<SqliteDatabase> {
     const { DatabaseSync } = await sqlite(file);

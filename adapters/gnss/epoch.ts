@@ -195,7 +195,7 @@ export class EpochMerger {
     }
   }
 
-  /** Tells the date; its time may be that of the next second pulse, so it is no epoch of its own. */
+  /** Tells the date; its time may be that of the next second pulse, so it is not an epoch of its own. */
   private zda({ fields }: Sentence): void {
     const [time, ...rest] = fields;
     const [dayOfMonth, month, year] = rest.map((field) => (/^\d+$/.test(field) ? Number(field) : undefined));

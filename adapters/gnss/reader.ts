@@ -106,7 +106,7 @@ export async function openFixLog(bytes: FixBytes, file: string, latest: number):
       protocol !== undefined
         ? `this is ${protocol}, which is not read: record NMEA 0183 or UBX, or convert it (gpsbabel)`
         : bytes.broken === undefined
-          ? 'this is no recording'
+          ? 'this is not a recording'
           : `the compressed data are broken (${bytes.broken})`;
     throw new VigieError('input.malformed', `${what}; known are NMEA 0183, UBX, SiRF binary and gpsd JSON`, {
       where: file,

@@ -75,7 +75,7 @@ export class GnssSource implements ReadingSource {
   #sense = 0;
   #records = 0;
   #garbled = false;
-  /** Bytes since the line was opened, as long as they are no records. */
+  /** Bytes since the line was opened, as long as they are not records. */
   #strange: Uint8Array[] = [];
   #strangeSize = 0;
   /** What the receiver speaks instead. */
@@ -262,7 +262,7 @@ export class GnssSource implements ReadingSource {
   }
 }
 
-const garbled = 'what comes is nothing that a receiver says; is the speed of the line right?';
+const garbled = 'the received bytes are not from a satellite receiver; check the speed of the line';
 
 function parserOf({ format, name, earliest }: GnssSourceOptions): FixParser {
   return format === 'gpsd'

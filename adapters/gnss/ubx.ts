@@ -142,7 +142,7 @@ export class UbxEpochs {
 
 function pvt(view: DataView, epoch: Epoch): string | undefined {
   const place = placeOf(view, 24, 36);
-  if (place === undefined) return 'the position is none of the earth';
+  if (place === undefined) return 'the position is not on the earth';
   const flags3 = view.byteLength > 78 ? view.getUint8(78) : 0;
   epoch.fix = (flags3 & INVALID_PLACE) === 0 ? kindOf(view.getUint8(20), view.getUint8(21)) : 'none';
   epoch.satellites = view.getUint8(23);
@@ -153,7 +153,7 @@ function pvt(view: DataView, epoch: Epoch): string | undefined {
 
 function posllh(view: DataView, epoch: Epoch): string | undefined {
   const place = placeOf(view, 4, 16);
-  if (place === undefined) return 'the position is none of the earth';
+  if (place === undefined) return 'the position is not on the earth';
   epoch.place ??= place;
   return undefined;
 }

@@ -3,7 +3,7 @@ import { VigieError } from '../../protocol/errors.ts';
 
 /**
  * The JSON in the body of a request; a client that asked whether to send it (RFC 9110 §10.1.1) is told to. How long it may take to come is bounded by the server (`requestTimeout`).
- * @throws VigieError `message.unbounded` for more than `limit` bytes, `input.malformed` for what is no JSON in UTF-8
+ * @throws VigieError `message.unbounded` for more than `limit` bytes, `input.malformed` for what is not JSON in UTF-8
  */
 export async function readJson(request: IncomingMessage, answer: ServerResponse, limit: number): Promise<unknown> {
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);

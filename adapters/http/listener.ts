@@ -48,7 +48,7 @@ export interface Listener {
   readonly connections: Connections;
 }
 
-/** A server that does not listen yet. @throws VigieError `configuration.wrong` naming the file that is no PEM */
+/** A server that does not listen yet. @throws VigieError `configuration.wrong` naming the file that is not a PEM */
 export function createListener(
   answer: RequestListener,
   tls: ServerTlsFiles | undefined,
@@ -198,7 +198,7 @@ function refuseUnreadable(
       ? `request line and headers must have at most ${bytes} bytes`
       : late
         ? `the request must come within ${request / 1000} s`
-        : 'the request is no HTTP';
+        : 'the request is not HTTP';
   const { headers, body } = refuseUnread(reason, clock.now());
   const lines = Object.entries({ ...headers, 'Content-Length': String(Buffer.byteLength(body)) }).map(
     ([name, value]) => `${name}: ${value}\r\n`,

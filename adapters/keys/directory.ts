@@ -50,7 +50,7 @@ export async function generateKey(directory: string, name: string, options: Gene
   checkName(name);
   const unknown = unknownKinds(options.kinds);
   if (unknown.length > 0 || options.kinds.length === 0) {
-    const which = unknown.length > 0 ? `unknown: ${unknown.join(', ')}` : 'none given';
+    const which = unknown.length > 0 ? `unknown: ${unknown.join(', ')}` : 'no kind given';
     throw new VigieError('usage.wrong', `kinds of command ${which}; known are ${commandKinds.join(', ')}`);
   }
   const path = join(directory, `${name}.pem`);

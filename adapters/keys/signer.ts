@@ -67,7 +67,7 @@ function parse(text: string, path: string): KeyObject {
   try {
     return createPrivateKey(text);
   } catch (cause) {
-    const what = `is no private key in PEM: ${(cause as Error).message}; restore it or make a new one`;
+    const what = `is not a private key in PEM: ${(cause as Error).message}; restore it or make a new one`;
     throw new VigieError('input.malformed', what, { where: path, cause });
   }
 }

@@ -117,7 +117,7 @@ function trustedKey(entry: unknown, fail: (what: string, cause?: unknown) => Vig
   try {
     publicKey = createPublicKey({ key: Buffer.from(encoded, 'base64'), type: 'spki', format: 'der' });
   } catch (error) {
-    throw fail(`.publicKey is no SubjectPublicKeyInfo in base64: ${(error as Error).message}`, error);
+    throw fail(`.publicKey is not a SubjectPublicKeyInfo in base64: ${(error as Error).message}`, error);
   }
   const actual = algorithmOf(publicKey);
   if (actual === undefined) throw fail('.publicKey must be of P-256 or Ed25519');

@@ -33,7 +33,7 @@ export function readLineAddress(text: string, baudRate: number, where?: string):
   const wrong = (what: string): never => {
     throw new VigieError(
       'configuration.wrong',
-      `${JSON.stringify(text)} is no line: ${what}`,
+      `${JSON.stringify(text)} is not a line: ${what}`,
       where === undefined ? {} : { where },
     );
   };
@@ -42,7 +42,7 @@ export function readLineAddress(text: string, baudRate: number, where?: string):
   if (text.startsWith('/dev/')) return readSerial(text, baudRate, wrong);
   const path = text.startsWith('file:') ? text.slice('file:'.length) : text;
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(path);
-  if (scheme !== null) wrong(`${scheme[1]} is no kind of line; ${forms}`);
+  if (scheme !== null) wrong(`${scheme[1]} is not a kind of line; ${forms}`);
   if (!path.startsWith('/')) wrong(`${path === '' ? 'there is no path' : 'the path does not begin with /'}; ${forms}`);
   return { kind: 'file', path };
 }
@@ -64,7 +64,7 @@ function readSerial(text: string, usual: number, wrong: (what: string) => never)
       const known = flowControls.find((flow) => flow === value);
       flowControl = known ?? wrong(`flow is ${JSON.stringify(value)}; write ${flowControls.join(', ')}`);
     } else {
-      wrong(`${JSON.stringify(name)} is no setting of a serial line; known are baud and flow`);
+      wrong(`${JSON.stringify(name)} is not a setting of a serial line; known are baud and flow`);
     }
   }
   return { kind: 'serial', path, baudRate, flowControl };

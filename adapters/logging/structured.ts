@@ -43,7 +43,7 @@ export function structuredLog(sink: LineSink, options: StructuredOptions): Log {
   return { info: write('info'), warn: write('warn'), error: write('error') };
 }
 
-/** A field that has the name of one of pino's gets another: twice the same name is no JSON to rely on. */
+/** A field that has the name of one of pino's gets another: twice the same name is not JSON to rely on. */
 function free(fields: Record<string, unknown>): Record<string, unknown> {
   if (!Object.keys(fields).some((name) => TAKEN.has(name))) return fields;
   return Object.fromEntries(

@@ -34,7 +34,7 @@ export function parseAddress(url: string): BrokerAddress {
     );
   }
   const scheme = schemes[parsed.protocol];
-  if (scheme === undefined) throw wrong(url, 'has a scheme that is none of mqtt, mqtts, tcp, ssl, tls');
+  if (scheme === undefined) throw wrong(url, 'has an unknown scheme; use mqtt, mqtts, tcp, ssl or tls');
   if (parsed.hostname === '') throw wrong(url, 'names no host');
   if (!['', '/'].includes(parsed.pathname) || parsed.search !== '' || parsed.hash !== '') {
     throw wrong(url, 'carries a path, query or fragment, which MQTT over TCP does not have');

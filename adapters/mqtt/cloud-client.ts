@@ -181,7 +181,9 @@ export class CloudClient {
 
   #required(where: string): MqttConnection {
     if (this.#connection !== undefined) return this.#connection;
-    throw new VigieError('link.lost', 'there is no connection to the broker; it is being made again', { where });
+    throw new VigieError('link.lost', 'there is no connection to the broker; the program is connecting again', {
+      where,
+    });
   }
 
   async #ready(connection: MqttConnection, sessionPresent: boolean): Promise<void> {

@@ -22,7 +22,7 @@ export interface Presence {
   readonly asleep?: Uint8Array;
   /** Also the will, published by the broker when the connection is lost. */
   readonly offline: Uint8Array;
-  /** Seconds the broker waits with the will, so that a short tunnel is no absence (MQTT 5 only; default 10). */
+  /** Seconds the broker waits with the will, so that a short tunnel is not an absence (MQTT 5 only; default 10). */
   readonly willDelay?: number;
 }
 

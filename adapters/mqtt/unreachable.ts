@@ -12,7 +12,7 @@ const advice: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'there is no way to that host; check the network',
   ENETUNREACH: 'there is no network; check the connection',
   CERT_HAS_EXPIRED: "the broker's certificate has expired; renew it, or set this machine's clock",
-  CERT_REVOKED: "the broker's certificate was revoked; do not trust it, and tell whoever runs the broker",
+  CERT_REVOKED: "the broker's certificate was revoked; do not trust it, and inform the operator of the broker",
   UNABLE_TO_GET_CRL: "crl has no list of an authority of the broker's certificate; give one of each",
   CRL_HAS_EXPIRED: 'the revocation list is past its next update; renew crl',
   CRL_NOT_YET_VALID: "the revocation list is not valid yet; set this machine's clock",

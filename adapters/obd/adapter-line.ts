@@ -44,7 +44,7 @@ const COMPLAINTS: readonly (readonly [RegExp, ComplaintReason, string])[] = [
   [/BUS BUSY/, 'bus', 'the bus was too busy to send'],
   [/BUS ERROR/, 'bus', 'the bus carries no valid signal'],
   [/BUS INIT[: .]*ERROR/, 'bus', 'the bus could not be initialised'],
-  [/FB ERROR/, 'bus', 'what was sent did not come back on the bus'],
+  [/FB ERROR/, 'bus', 'the adapter did not read back its own frame from the bus'],
   [/DATA ERROR/, 'damage', 'a frame came with a wrong checksum or format'],
   [/RX ERROR/, 'damage', 'a frame came with an error'],
   [/CRC ERROR/, 'damage', 'a frame came with a wrong checksum'],
@@ -86,7 +86,7 @@ export function complaintReasons(response: string): ReadonlySet<ComplaintReason>
 
 /**
  * Whether the first line that reads as a frame with an 11-bit identifier is the request, echoed with its count of
- * answers (`21291`, `22D4101`): its first byte is a request's, and what follows three digits is no single frame.
+ * answers (`21291`, `22D4101`): its first byte is a request's, and what follows three digits is not a single frame.
  */
 function isEcho(piece: string, data: Uint8Array): boolean {
   const digits = piece.replaceAll(/[\s\0]/g, '');

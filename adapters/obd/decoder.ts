@@ -240,7 +240,7 @@ function concerns(wanted: readonly Prepared[] | undefined, header: string): bool
 
 /**
  * Extended addressing shows in the signal set (`eax`). Where the header is also used without, or is unknown, the first
- * byte tells: it is no protocol control byte (ISO 15765-2 §9.6: types 0 to 3), or one that no message can begin with.
+ * byte tells: it is not a protocol control byte (ISO 15765-2 §9.6: types 0 to 3), or one that no message can begin with.
  */
 function beginsWithAddress(
   pool: readonly Prepared[],

@@ -129,7 +129,7 @@ export class JsonObject {
       return;
     }
     const path = [...this.#path, name];
-    const subject = key === '' ? 'further members are not known' : `"${name}" is no known member of ${what}`;
+    const subject = key === '' ? 'there are further unknown members' : `"${name}" is no known member of ${what}`;
     unknown.set(key, {
       count: 1,
       finding: (count) => ({

@@ -35,7 +35,7 @@ export interface DiagnosticRequester {
   /**
    * What answered in time; empty when nobody did.
    * @throws VigieError `input.unreadable` when there is no way to ask now (line gone, bus down, car asleep);
-   * `input.malformed` when what came was no whole answer
+   * `input.malformed` when what came was not a whole answer
    */
   request(request: DiagnosticRequest): Promise<readonly DiagnosticAnswer[]>;
 }

@@ -147,5 +147,5 @@ function statusNames(bits: number): TroubleCodeStatus[] {
 }
 
 function foreign(data: Uint8Array, service: string): VigieError {
-  return new VigieError('input.malformed', `${hexOf(data.subarray(0, 3)) || 'nothing'} is no answer to ${service}`);
+  return new VigieError('input.malformed', `${hexOf(data.subarray(0, 3)) || 'nothing'} is not an answer to ${service}`);
 }

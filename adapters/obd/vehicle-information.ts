@@ -27,7 +27,7 @@ export function vinOfDataIdentifier(answer: Uint8Array): string {
 
 function checkedVin(bytes: Uint8Array): string {
   const text = asciiText(bytes);
-  if (!VIN.test(text)) throw new VigieError('input.malformed', `"${text}" is no vehicle identification number`);
+  if (!VIN.test(text)) throw new VigieError('input.malformed', `"${text}" is not a vehicle identification number`);
   return text;
 }
 
@@ -60,7 +60,7 @@ function items(answers: readonly Uint8Array[], infoType: number, size: number): 
   const bodies = answers.map((answer) => {
     if (answer[0] !== 0x49 || answer[1] !== infoType || answer.length < 3) {
       const bytes = hexOf(answer.subarray(0, 3)) || 'nothing';
-      throw new VigieError('input.malformed', `${bytes} is no answer to service 09 ${hexByte(infoType)}`);
+      throw new VigieError('input.malformed', `${bytes} is not an answer to service 09 ${hexByte(infoType)}`);
     }
     return answer.subarray(2);
   });
@@ -103,7 +103,10 @@ function numberedItems(bodies: readonly Uint8Array[], size: number): Uint8Array[
 export function supportedParameters(answer: Uint8Array): number[] {
   const groups = answer.subarray(1);
   if (groups.length === 0 || groups.length % 5 !== 0) {
-    throw new VigieError('input.malformed', `${hexOf(answer.subarray(0, 8)) || 'nothing'} is no bitmap of parameters`);
+    throw new VigieError(
+      'input.malformed',
+      `${hexOf(answer.subarray(0, 8)) || 'nothing'} is not a bitmap of parameters`,
+    );
   }
   const supported: number[] = [];
   for (let i = 0; i < groups.length; i += 5) {

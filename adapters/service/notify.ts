@@ -42,7 +42,7 @@ export async function openNotifier(environment: Environment, log: Log): Promise<
   try {
     socket = await datagramsTo(path);
   } catch (error) {
-    log.error('the service manager cannot be told anything', { error: (error as Error).message });
+    log.error('the agent cannot send a notification to the service manager', { error: (error as Error).message });
     return deaf;
   }
   let failed = false;

@@ -43,7 +43,7 @@ export class Day implements Scenario {
     | undefined;
   #scene: Scene = parked;
 
-  /** Throws `input.malformed` when the steps are no day: out of order, or a drive that has not arrived when it must. */
+  /** Throws `input.malformed` when the steps are not a day: out of order, or a drive that has not arrived when it must. */
   constructor(route: Route, steps: readonly DayStep[]) {
     this.#stretches = stretchesOf(steps);
     this.journeys = journeysOf(route, steps, this.#stretches);
@@ -102,7 +102,7 @@ export class Day implements Scenario {
 export function timeOfDay(written: string): number {
   const [, hours, minutes, seconds] = /^(\d\d):(\d\d):(\d\d)$/.exec(written) ?? [];
   const time = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
-  if (!(time < DAY)) throw malformed(`${written} is no time of day, hh:mm:ss`);
+  if (!(time < DAY)) throw malformed(`${written} is not a time of day, hh:mm:ss`);
   return time;
 }
 

@@ -43,7 +43,7 @@ export const day: readonly DayStep[] = [
     drive: { way: 5_000, red: 20 },
     parkingBrake: false,
   },
-  { at: '06:48:00', what: 'the receiver has told the time', timeKnown: true },
+  { at: '06:48:00', what: 'the receiver has reported the time', timeKnown: true },
   { at: '06:49:00', what: 'into a tunnel', sky: false },
   { at: '06:50:15', what: 'and out of it', sky: true },
   { at: '06:53:00', what: 'at the baker’s, for two minutes', ...off },

@@ -58,7 +58,7 @@ export class Collection {
   /** Adds the record or replaces the one with its id. Throws `input.malformed` and `message.unbounded`. */
   put({ id, at, record }: StoredRecord): void {
     const what = `record ${id} of ${this.name}`;
-    if (!Number.isFinite(at)) throw new VigieError('input.malformed', `${what}: ${at} is no time`);
+    if (!Number.isFinite(at)) throw new VigieError('input.malformed', `${what}: ${at} is not a time`);
     const key = new TextEncoder().encode(id);
     if (key.length > longestId) throw new VigieError('message.unbounded', `an id of ${key.length} bytes`);
     const value = encodeValue(record, what);

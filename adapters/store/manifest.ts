@@ -4,7 +4,7 @@
  * that was begun, and numbers that a receiver has seen would be given out again.
  *
  * The file is written after the first group of a segment is on the medium and before anybody is told so, when a segment
- * goes, and when more numbers were given out than it allows for. A disk that refuses it is no failure of a commit: this
+ * goes, and when more numbers were given out than it allows for. A disk that refuses it is not a failure of a commit: this
  * is a second copy, which counts only when the first is lost.
  */
 import { join } from 'node:path';

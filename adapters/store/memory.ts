@@ -127,7 +127,7 @@ export class MemoryRecords implements RecordStore {
   put(collection: string, { id, at, record }: StoredRecord): void {
     if (collection === '') throw new VigieError('input.malformed', 'a collection must have a name');
     if (!Number.isFinite(at))
-      throw new VigieError('input.malformed', `record ${id} of ${collection}: ${at} is no time`);
+      throw new VigieError('input.malformed', `record ${id} of ${collection}: ${at} is not a time`);
     if (this.#options.unread?.has(collection) === true) return;
     const kept = { id, at, value: encodeValue(record, `record ${id} of ${collection}`).slice() };
     const into = this.#collection(collection);

@@ -252,7 +252,7 @@ export class Callbacks {
   #takers(callbackId: string, kind: 'Monitor' | 'Remote', type?: RemoteType): string[] {
     const entry = this.#store.get(callbackId);
     if (entry === undefined) {
-      this.#parts.log.warn('there is no callback to tell of an event', { callbackId });
+      this.#parts.log.warn('there is no callback for an event', { callbackId });
       return [];
     }
     return takes(entry, kind, type) ? [...entry.receivers.keys()] : [];

@@ -71,12 +71,12 @@ export class CommandOrigins {
     try {
       for (const [id, origin] of kept as [string, CommandOrigin][]) {
         if (typeof id !== 'string' || typeof origin.callbackId !== 'string') {
-          throw new VigieError('input.malformed', 'what was kept is no list of commands', { where: KEY });
+          throw new VigieError('input.malformed', 'the stored value is not a list of commands', { where: KEY });
         }
         this.#origins.set(id, origin);
       }
     } catch (error) {
-      log.error('what was kept of callbacks cannot be read', { key: KEY, error: (error as Error).message });
+      log.error('a stored value of callbacks is not readable', { key: KEY, error: (error as Error).message });
     }
   }
 }

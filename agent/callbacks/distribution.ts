@@ -83,7 +83,7 @@ export class Distribution {
     try {
       records.put(NOTIFICATIONS, { id, at: timeOf(notification), record: notification });
     } catch (error) {
-      log.error('an event cannot be kept and is not told', { id, error: (error as Error).message });
+      log.error('the agent cannot store an event and does not send it', { id, error: (error as Error).message });
       return;
     }
     for (const key of receivers) {
@@ -162,7 +162,10 @@ export class Distribution {
       try {
         receiver.recall(memory);
       } catch (error) {
-        this.#parts.log.error('what waited for a receiver cannot be read', { key, error: (error as Error).message });
+        this.#parts.log.error('the stored queue of a receiver is not readable', {
+          key,
+          error: (error as Error).message,
+        });
       }
     }
     this.#listChanged = false;

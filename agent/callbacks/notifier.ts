@@ -19,7 +19,7 @@ export type Receipt =
       /** The receiver asks not to be tried again before so many ms. */
       readonly after?: number;
     }
-  /** The car has no way out at present: this says nothing about the receiver and is no try. */
+  /** The car has no way out at present: this says nothing about the receiver and is not a try. */
   | { readonly outcome: 'offline'; readonly reason: string }
   /** The receiver does not exist any more and never will again. */
   | { readonly outcome: 'gone'; readonly reason: string };

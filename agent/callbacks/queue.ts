@@ -175,13 +175,13 @@ export class Queue {
     this.#changed.clear();
   }
 
-  /** Takes up what was kept. @throws VigieError `input.malformed` when it is no queue */
+  /** Takes up what was kept. @throws VigieError `input.malformed` when it is not a queue */
   recall(memory: Pick<Memory, 'recall'>): void {
     const head = memory.recall(keyOf(this.#receiver)) as Partial<Head> | undefined;
     if (head === undefined) return;
     const { first, next, batch, tries, due, losses } = head;
     if (!isCount(first) || !isCount(next) || !isCount(batch) || !isCount(tries) || next < first) {
-      throw new VigieError('input.malformed', 'what was kept is no queue', { where: keyOf(this.#receiver) });
+      throw new VigieError('input.malformed', 'the stored value is not a queue', { where: keyOf(this.#receiver) });
     }
     this.#next = next;
     this.#losses = { ...this.#losses, ...losses };

@@ -184,7 +184,7 @@ export class Receiver {
         const [first] = items;
         const alone = items.findIndex((item) => !isWritable(() => batch(to, [item])));
         // What cannot be written today cannot be tomorrow, and nothing behind it would ever be told.
-        if (alone >= 0) this.#lose(alone, items[alone]?.id, 'an event cannot be told');
+        if (alone >= 0) this.#lose(alone, items[alone]?.id, 'the agent cannot encode an event');
         else if (first !== undefined) return batch(to, [first]);
       }
     }
@@ -264,7 +264,7 @@ export class Receiver {
 
   #giveUp(count: number, loss: Loss): void {
     this.#next(count, loss);
-    this.#parts.log.warn('events were not told', { receiver: this.key, count, loss });
+    this.#parts.log.warn('events were not delivered', { receiver: this.key, count, loss });
   }
 
   #wait(delay: number, counts: boolean): void {

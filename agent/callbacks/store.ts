@@ -92,7 +92,7 @@ export class CallbackStore {
       try {
         take(state);
       } catch (error) {
-        log.error('what was kept of callbacks cannot be read', { key, error: (error as Error).message });
+        log.error('a stored value of callbacks is not readable', { key, error: (error as Error).message });
       }
     };
     attempt(HEAD, (head) => {
@@ -133,5 +133,5 @@ function entryOf(callback: Callback, before: ReadonlyMap<string, number>): Store
 }
 
 function unreadable(key: string): VigieError {
-  return new VigieError('input.malformed', 'what was kept is no callback', { where: key });
+  return new VigieError('input.malformed', 'the stored value is not a callback', { where: key });
 }

@@ -1,6 +1,6 @@
 /**
  * Starts of the agent, and whether it keeps crashing. Times are those of the machine since its boot, which no step of
- * the clock and no flat battery confuses: what ended with the machine itself, by a power cut, is no crash.
+ * the clock and no flat battery confuses: what ended with the machine itself, by a power cut, is not a crash.
  */
 
 /** One start of the agent. */

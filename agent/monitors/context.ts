@@ -75,7 +75,7 @@ export class MonitorContext {
   }
 
   restore(state: unknown): void {
-    if (!Array.isArray(state)) throw new VigieError('input.malformed', 'the contexts that were kept are no list');
+    if (!Array.isArray(state)) throw new VigieError('input.malformed', 'the stored contexts are not a list');
     this.#complements = state.map((complement: Complement) => ({ ...complement }));
   }
 }

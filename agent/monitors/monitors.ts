@@ -58,7 +58,7 @@ interface Head {
 
 /**
  * The monitors of the car: takes them, watches, tells. What they are and do is in docs/monitors.md. Its state has many
- * keys, so it is no recorder's `state` but {@link states} and {@link recall}.
+ * keys, so it is not a recorder's `state` but {@link states} and {@link recall}.
  */
 export class Monitors implements Recorder, RecordObserver {
   readonly name = HEAD;
@@ -274,7 +274,7 @@ export class Monitors implements Recorder, RecordObserver {
     try {
       take(state);
     } catch (error) {
-      this.#parts.log.error('what was kept of monitors cannot be read', { key, error: (error as Error).message });
+      this.#parts.log.error('a stored value of monitors is not readable', { key, error: (error as Error).message });
     }
   }
 

@@ -106,11 +106,11 @@ function keptTrigger({ main, truth, used, from, place, due }: RunningTrigger): K
 export function readKept(state: unknown, triggers: number): KeptMonitor {
   const found = state as Partial<KeptMonitor> | undefined;
   if (!Array.isArray(found?.triggers) || found.triggers.length !== triggers || typeof found.satisfied !== 'boolean') {
-    throw new VigieError('input.malformed', 'what was kept is not where a monitor stood');
+    throw new VigieError('input.malformed', 'the stored value is not the state of a monitor');
   }
   for (const { main, truth, used } of found.triggers as readonly KeptTrigger[]) {
     if ([main, truth, used].every((value) => Number.isInteger(value) && value >= 0 && value <= UNKNOWN)) continue;
-    throw new VigieError('input.malformed', 'what was kept is not where a trigger stood');
+    throw new VigieError('input.malformed', 'the stored value is not the state of a trigger');
   }
   return found as KeptMonitor;
 }

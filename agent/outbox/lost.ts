@@ -21,9 +21,12 @@ export function recallGaps(memory: Memory, store: OutboxStore, gaps: Gaps, log: 
     const state = memory.recall(GAPS);
     if (state !== undefined) gaps.restore(state, waits);
   } catch (error) {
-    log.error('what an earlier run gave up cannot be read; gap messages name its numbers without their kinds', {
-      error: (error as Error).message,
-    });
+    log.error(
+      'the record of messages that an earlier run gave up is not readable; gap messages contain only their numbers',
+      {
+        error: (error as Error).message,
+      },
+    );
   }
   memory.keep(() => [[GAPS, gaps.state()]]);
 }

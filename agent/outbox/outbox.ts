@@ -359,7 +359,7 @@ export class Outbox implements Publisher {
       try {
         this.#gaps.tell(this.#append('gap', gap, {}), gap);
       } catch (error) {
-        this.#log.error('a gap cannot be told', { lost: gap.lost, error: (error as Error).message });
+        this.#log.error('the agent cannot send a gap message', { lost: gap.lost, error: (error as Error).message });
         this.#gaps.add(gap);
         this.#tellGapsLater();
       }

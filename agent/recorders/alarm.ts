@@ -17,7 +17,7 @@ type Trigger = NonNullable<AlarmRecord['trigger']>;
 
 /**
  * Records that the burglar alarm was armed or disarmed, and what set it off. That it is quiet again (`NoBreakIn`) is
- * in Status and no record. What the alarm is when the car is first read is no change, so no record either.
+ * in Status and no record. What the alarm is when the car is first read is not a change, so no record either.
  */
 export class AlarmRecorder implements Recorder {
   readonly name = 'alarm';

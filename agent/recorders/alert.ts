@@ -81,7 +81,7 @@ export class AlertRecorder implements Recorder {
   }
 
   restore(state: unknown): void {
-    if (!Array.isArray(state)) throw new VigieError('input.malformed', 'the open alerts are no list');
+    if (!Array.isArray(state)) throw new VigieError('input.malformed', 'the stored open alerts are not a list');
     for (const kept of state as readonly Partial<Track & { path: string }>[]) {
       const channel = channels.find(({ path }) => path === kept.path);
       if (channel === undefined || kept.phase === undefined || typeof kept.since !== 'number') continue;

@@ -154,7 +154,7 @@ export class TelemetryRecorder implements Recorder {
   restore(state: unknown): void {
     const { at, tracks, held } = state as Partial<State>;
     if (typeof at !== 'number' || !Array.isArray(tracks) || !Array.isArray(held)) {
-      throw new VigieError('input.malformed', 'what was recorded last is not as it was written');
+      throw new VigieError('input.malformed', 'the stored last readings are not valid');
     }
     for (const [id, before, seen, value] of tracks as State['tracks']) {
       const slot = slotById.get(id);
@@ -180,7 +180,7 @@ export class TelemetryRecorder implements Recorder {
     this.#written = PARTS;
     this.#seconds = [];
     for (const part of parts) {
-      if (!Array.isArray(part)) throw new VigieError('input.malformed', 'readings that were kept are no list');
+      if (!Array.isArray(part)) throw new VigieError('input.malformed', 'the stored readings are not a list');
       const readings = (part as readonly Draft[]).flatMap(([id, at, value]) => {
         const slot = slotById.get(id);
         return slot === undefined ? [] : [{ slot, at, value }];

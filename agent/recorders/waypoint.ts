@@ -146,7 +146,8 @@ export class WaypointRecorder implements Recorder {
 
   restore(state: unknown): void {
     const { last, between, batch, broken, movedAt } = state as Partial<State>;
-    if (!Array.isArray(between) || !Array.isArray(batch)) throw new VigieError('input.malformed', 'the way is no list');
+    if (!Array.isArray(between) || !Array.isArray(batch))
+      throw new VigieError('input.malformed', 'the stored path is not a list');
     this.#last = last;
     this.#between = [...between];
     this.#batch = [...batch];

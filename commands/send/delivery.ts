@@ -7,7 +7,7 @@ import { type DownKind, downTopic, upTopic } from '../../protocol/topics.ts';
 import { readMessage } from './received.ts';
 import type { CommandRequest } from './request.ts';
 
-/** Where commands go that are no remotes: a broker can give rights to each apart. */
+/** Where commands go that are not remotes: a broker can give rights to each apart. */
 const topics: Readonly<Partial<Record<CommandRequest['kind'], DownKind>>> = {
   Monitor: 'monitor',
   Callback: 'callback',

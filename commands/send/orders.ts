@@ -110,7 +110,7 @@ function settings(
   if (named.length === 0 || (status === undefined && word !== 'remove')) return undefined;
   const { member, pattern, form } = ids[kind];
   return named.map((id) => {
-    if (!pattern.test(id)) throw wrong(`"${id}" is no ${member}: ${form}`);
+    if (!pattern.test(id)) throw wrong(`"${id}" is not a ${member}: ${form}`);
     return { kind, body: { [member]: id, ...(status === undefined ? { remove: true } : { status }) } };
   });
 }
@@ -138,14 +138,15 @@ function callbackIn(file: string, { id, side }: Details): CommandRequest {
   const bare = subscribe === undefined;
   const line = side ?? (bare ? undefined : written);
   const known = callbackSides.find((one) => one === line);
-  if (known === undefined) throw wrong(`of which line of the interface is ${file}? Give --side fleet or --side user`);
+  if (known === undefined)
+    throw wrong(`${file} does not show its side of the interface: give --side fleet or --side user`);
   const set = callbackStatuses.find((one) => one === status);
   if (!bare && status !== undefined && set === undefined) {
     findings.error('/status', `status must be one of ${callbackStatuses.join(', ')}`);
   }
   const name = id ?? (bare || callbackId === undefined ? nameOf(file) : callbackId);
   if (typeof name !== 'string' || !ids.Callback.pattern.test(name)) {
-    findings.error('/callbackId', `${JSON.stringify(name)} is no callbackId: ${ids.Callback.form}`, 'give --id');
+    findings.error('/callbackId', `${JSON.stringify(name)} is not a callbackId: ${ids.Callback.form}`, 'give --id');
   }
   try {
     const body = {

@@ -55,7 +55,8 @@ function unfound(name: string, trusted: readonly TrustedKey[], keys: string, oth
 function keyIn(file: string, kinds: readonly string[] | undefined): Added | undefined {
   const publicKey = publicKeyIn(file);
   if (publicKey === undefined) return undefined;
-  if (kinds === undefined) throw wrong(`what may ${file} command? Give --kinds, of ${commandKinds.join(', ')}`);
+  if (kinds === undefined)
+    throw wrong(`the command kinds of ${file} are missing: give --kinds with some of ${commandKinds.join(', ')}`);
   const name = basename(file, extname(file));
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(name)) {
     throw wrong(`${file} gives the key its name: 1 to 64 letters, digits, - and _ before the ending`);
@@ -68,13 +69,13 @@ function publicKeyIn(file: string): KeyObject | undefined {
   const text = readFileSync(file, 'utf8');
   // A private key would give its public part as well, but nobody should get used to handing it around.
   if (!text.includes('-----BEGIN PUBLIC KEY-----'))
-    throw wrong(`${file} is no public key (PEM, -----BEGIN PUBLIC KEY-----)`);
+    throw wrong(`${file} is not a public key (PEM, -----BEGIN PUBLIC KEY-----)`);
   let key: KeyObject;
   try {
     key = createPublicKey(text);
   } catch (error) {
-    throw wrong(`${file} is no public key: ${(error as Error).message}`);
+    throw wrong(`${file} is not a public key: ${(error as Error).message}`);
   }
-  if (algorithmOf(key) === undefined) throw wrong(`${file} is no key of P-256 or Ed25519`);
+  if (algorithmOf(key) === undefined) throw wrong(`${file} is not a key of P-256 or Ed25519`);
   return key;
 }

@@ -120,7 +120,7 @@ function navigate(words: readonly string[]): object | undefined {
     const coordinates = word.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
     const [longitude = Number.NaN, latitude = Number.NaN] = coordinates;
     const sound = coordinates.length === 2 && Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90;
-    if (!sound) throw wrong(`"${word}" is no place: longitude, a comma, latitude, in degrees, such as 2.35,48.85`);
+    if (!sound) throw wrong(`"${word}" is not a place: longitude, a comma, latitude, in degrees, such as 2.35,48.85`);
     return { type: 'Point', coordinates };
   });
   return { positions };

@@ -1,4 +1,4 @@
-/** Raw values of a number that are no values of it: "not available", "error" and their like. */
+/** Raw values of a number that are not values of it: "not available", "error" and their like. */
 import type { Signal } from '../../adapters/can/dbc/index.ts';
 import type { SignalFacts } from './signals.ts';
 import type { Conversion } from './units.ts';

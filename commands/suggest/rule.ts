@@ -43,7 +43,7 @@ export interface NumberRule {
   readonly usual: readonly [low: number, high: number];
   /** It never falls, such as a total. */
   readonly rises?: boolean;
-  /** The file must name the unit, as several have such ranges; the text tells of one that is no unit of the path. */
+  /** The file must name the unit, as several have such ranges; the text tells of one that is not a unit of the path. */
   readonly unitNeeded?: string | true;
   /** Units that the profile cannot convert by itself, separated by blanks, and what to ask for. */
   readonly asks?: Readonly<Record<string, string>>;

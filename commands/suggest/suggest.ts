@@ -20,7 +20,7 @@ export interface Suggestion {
   /** With a question: the members to fill in. */
   readonly blanks?: string;
   readonly conversion?: Conversion;
-  /** Raw values that are no values. */
+  /** Raw values that are not values. */
   readonly invalid: readonly number[];
   /** Raw value to value. */
   readonly map?: ReadonlyMap<number, string>;

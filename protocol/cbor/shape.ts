@@ -11,7 +11,7 @@ export function split(item: Uint8Array): Uint8Array | undefined {
   const walk = new Walk(item);
   const numbers = new NumberWriter();
   const shape = new Bytes();
-  // What is no integer is copied in runs.
+  // What is not an integer is copied in runs.
   let from = 0;
   while (walk.next()) {
     if (!walk.integral) continue;
@@ -56,7 +56,7 @@ export function join(parts: Uint8Array): Uint8Array {
 class Walk {
   start = 0;
   end = 0;
-  /** An integer that is no key of a map is in this place: {@link integer}. */
+  /** An integer that is not a key of a map is in this place: {@link integer}. */
   integral = false;
   integer = 0;
   readonly #bytes: Uint8Array;
@@ -68,7 +68,7 @@ class Walk {
     this.#bytes = bytes;
   }
 
-  /** @throws VigieError `message.malformed` for what is no item. */
+  /** @throws VigieError `message.malformed` for what is not an item. */
   next(): boolean {
     const levels = this.#levels;
     if (this.#begun && levels.length === 0) return false;

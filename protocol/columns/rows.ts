@@ -19,7 +19,7 @@ type Row = ReadonlyMap<number, number>;
 /** Most records in one message. */
 const ROWS = 1 << 14;
 
-/** Undefined for what has no such form: a value that is no integer within ±2^51, and more records than allowed. */
+/** Undefined for what has no such form: a value that is not an integer within ±2^51, and more records than allowed. */
 export function columnsOfRows(rows: readonly ReadonlyMap<unknown, unknown>[]): Uint8Array | undefined {
   if (rows.length > ROWS || !rows.every(isRow)) return undefined;
   const keys = [...new Set(rows.flatMap((row) => [...row.keys()]))].sort((a, b) => a - b);

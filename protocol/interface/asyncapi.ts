@@ -122,6 +122,6 @@ const watch = { name: 'watch', contentType: 'application/cbor', payload: mqttSch
 const command = {
   name: 'command',
   contentType: 'application/cbor',
-  summary: 'A COSE_Sign1 (RFC 9052 §4.2); the schema is that of what is signed.',
+  summary: 'A COSE_Sign1 (RFC 9052 §4.2); the schema is that of the signed content.',
   payload: mqttSchema(commandSchema),
 };

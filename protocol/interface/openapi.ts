@@ -68,7 +68,7 @@ const tagMeanings: Readonly<Record<string, string>> = {
   Collisions: 'Collisions.',
   'Alarms and thefts': 'What the burglar alarm did, and thefts.',
   Monitors: 'Rules that the car watches.',
-  Callbacks: 'Who is told of events.',
+  Callbacks: 'Receivers of events.',
   Remotes: 'Commands to the car.',
 };
 

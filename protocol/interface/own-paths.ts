@@ -42,7 +42,7 @@ export const ownPaths = {
     get: {
       operationId: 'liveGet',
       tags: [ownTag.name],
-      summary: 'Follows what changes in the state of the car, for screens.',
+      summary: 'Streams the changes of the state of the car, for screens.',
       description:
         'Answers server-sent events (WHATWG HTML §9.2) until the reader disconnects. A reader that is slower than the car gets the latest value of each ' +
         'member, not every value. A fleet user sees all members; on the user side `data:telemetry` shows the members other ' +

@@ -12,7 +12,7 @@ export const refusalMeanings: Readonly<Record<number, string>> = {
   400: 'A parameter or a member of the body breaks a rule, which the message names.',
   401: 'The request does not prove whose it is.',
   403: 'The caller may not do this.',
-  404: 'There is no such thing.',
+  404: 'There is no such resource.',
   405: 'The address does not take this method.',
   406: 'No media type of the answer is acceptable.',
   413: 'The body is too large.',

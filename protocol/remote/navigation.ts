@@ -50,7 +50,7 @@ export const navigation = remoteKind({
   deprecated: 'driverApproval',
   actions: {
     'navigation.send': {
-      framesOnly: 'a destination comes with its command, and what is asked by diagnostics is always the same',
+      framesOnly: 'a destination comes with its command, and a request by diagnostics is always the same',
     },
   },
   asks: () => ['navigation.send'],

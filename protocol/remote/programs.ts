@@ -68,7 +68,7 @@ export function secondsOfDay(duration: string): number | undefined {
   return total < 86_400 ? total : undefined;
 }
 
-/** Why `text` is no time of day. */
+/** Why `text` is not a time of day. */
 export function timeOfDayFault(member: string, text: string): string | undefined {
   return secondsOfDay(text) === undefined
     ? `${member} must be a time of day, PT0H to PT23H59M59S, is ${text}`

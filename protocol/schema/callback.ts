@@ -41,7 +41,7 @@ export const callbackSchema = record(
     side: required(4, callbackSide),
     subscribe: required(5, subscribeSchema),
   },
-  { description: 'Somebody who is told of events. Interface 4.17.2 UserCallback, 3.19.2 RemoteCallback.' },
+  { description: 'A receiver of events. Interface 4.17.2 UserCallback, 3.19.2 RemoteCallback.' },
 );
 export type Callback = Static<typeof callbackSchema>;
 

@@ -73,6 +73,6 @@ export const collisionSchema = record(
     pulse: optional(10, pulseSchema),
     readings: optional(11, telemetrySchema),
   },
-  { description: 'A collision, with what was measured around it. Interface 3.19.2 Collision; 7 to 11 are additions.' },
+  { description: 'A collision, with the readings around it. Interface 3.19.2 Collision; 7 to 11 are additions.' },
 );
 export type Collision = Static<typeof collisionSchema>;

@@ -71,7 +71,10 @@ export const eventSchema = record(
     at: required(3, instant({ description: 'When. Interface 3.18.0 MonitorEvent.eventDate.' })),
     refresh: required(
       4,
-      flag({ description: 'It was told before and is still so. Interface 3.18.0 MonitorEvent.refresh.' }),
+      flag({
+        description:
+          'The event was sent before and its condition is still true. Interface 3.18.0 MonitorEvent.refresh.',
+      }),
     ),
     triggers: optional(
       5,
@@ -91,7 +94,9 @@ export const eventSchema = record(
     telemetry: optional(8, telemetrySchema),
     complement: optional(
       9,
-      flag({ description: 'No event of its own: `telemetry` is what came after the event with this id. An addition.' }),
+      flag({
+        description: 'Not an event of its own: `telemetry` has the readings after the event with this id. An addition.',
+      }),
     ),
   },
   { description: 'What a monitor tells. Interface 3.18.0 MonitorEvent, 4.16.0 MonitorEvent.' },

@@ -6,7 +6,7 @@
  * |---|---|---|
  * | `x-slot`: `whole` | a member | one slot that carries the whole value |
  * | `x-slot`: `none` | a member | no slot: the agent or the interface fills it |
- * | `x-flat` | a record or tuple | its name is no part of the paths below it, its `createdAt` belongs to the parent |
+ * | `x-flat` | a record or tuple | its name is not part of the paths below it, its `createdAt` belongs to the parent |
  * | `x-item` | an item of a tuple | its name in a path |
  * | `x-only` | a member | only entries of identified arrays whose identity is this have it |
  * | `x-duration` | a text | an ISO 8601 duration, e.g. `PT14H30M` |

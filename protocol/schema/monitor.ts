@@ -43,7 +43,7 @@ export type Monitor = Static<typeof monitorSchema>;
 export const monitorListSchema = record(
   'MonitorList',
   {
-    version: required(1, count('Changes of the list so far: what comes with a lower one is older.')),
+    version: required(1, count('Number of changes of the list: a list with a lower number is older.')),
     monitors: required(
       2,
       list(

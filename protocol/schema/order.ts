@@ -94,7 +94,7 @@ export const configurationOrderSchema = record(
       text({
         maxLength: 32_768,
         description:
-          'vigie.yaml as it would be on the unit. Relative paths are relative to the file on the unit; vin and data stay what they are.',
+          'vigie.yaml as it would be on the unit. Relative paths are relative to the file on the unit; vin and data cannot be changed.',
       }),
     ),
   },

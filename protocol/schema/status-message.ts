@@ -10,14 +10,14 @@ export const statusMessageSchema = record(
       1,
       flag({
         description:
-          'True: this is all that is known, forget what was sent before. False: merge it member by member, entries of arrays by their identity; what is not in it stays as it was.',
+          'True: this is the whole Status; discard earlier ones. False: merge it member by member, entries of arrays by their identity; other members stay unchanged.',
       }),
     ),
     status: required(2, statusContentsSchema),
     removed: optional(
       3,
       list(text({ description: 'Path of a slot or object, e.g. `stolen` or `lastPosition.altitude`.' }), {
-        description: 'What is no longer known; taken away before `status` is merged.',
+        description: 'Paths without a value; remove them before you merge `status`.',
       }),
     ),
     stale: optional(
@@ -28,6 +28,6 @@ export const statusMessageSchema = record(
       }),
     ),
   },
-  { description: 'The state of the car, or what changed of it.' },
+  { description: 'The state of the car, or its changes.' },
 );
 export type StatusMessage = Static<typeof statusMessageSchema>;

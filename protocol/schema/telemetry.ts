@@ -86,7 +86,7 @@ export const telemetrySlots: ReadonlySet<Slot> = new Set(slots.filter((slot) => 
 
 /**
  * The columns of readings given in any order of slots; the order within a slot is kept, as are equal times.
- * @throws VigieError `message.malformed` for a slot that is no telemetry, for a value that its slot cannot have and
+ * @throws VigieError `message.malformed` for a slot that is not a telemetry, for a value that its slot cannot have and
  * for a time more than 2^51 ms from 1970; `message.unbounded` for more readings than {@link telemetryBounds}
  */
 export function telemetryFromReadings(readings: Iterable<Reading>, options: TelemetryOptions = {}): Telemetry {

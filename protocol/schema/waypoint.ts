@@ -19,7 +19,7 @@ export const waypointSchema = record(
       10,
       flag({
         description:
-          'True: what lies between the point before and this one is not known, because there was no fix or no power, or privacy hid it. An addition.',
+          'True: the path between the previous point and this one is unknown, because there was no fix or no power, or privacy hid it. An addition.',
       }),
     ),
   },

@@ -55,7 +55,9 @@ async function costs(program: string, size: Size): Promise<Table> {
     title: '10,000 changes a second',
     columns: ['what changes', 'monitors', 'slots', 'events/s', 'of one core', 'ns a change'],
     rows,
-    notes: ['eKuiper is not in the same run, because npm and Debian have no package of it; its figure is the published one.'],
+    notes: [
+      'eKuiper is not in the same run, because npm and Debian have no package of it; its figure is the published one.',
+    ],
     targets: cases.map(({ name, monitors }, index) => {
       const what = `${monitors} monitors, ${name}: % of one core`;
       return { what, measured: (costs[index] ?? Number.NaN) / 1e7, bound: 10, wanted: 'at most' };

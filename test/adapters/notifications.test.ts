@@ -417,7 +417,7 @@ test.each(['fleet', 'user'] as const)('%s side: telemetry keeps the times that a
     expect(vehicleOf['doorsState']).not.toHaveProperty('createdAt');
     expect((vehicleOf['adas'] as unknown as Record<string, string>)['aebs']).toBe(side === 'fleet' ? 'Off' : 'off');
   }
-  // Positions are no columns of telemetry that is kept: only an event has that of an alarm.
+  // Positions are not columns of telemetry that is kept: only an event has that of an alarm.
   const status = (await world.answer('/status')) as Json;
   expect(told['alarm']?.trigger.position).toEqual(status.alarm.trigger.position);
   expect(told['alarm']?.trigger.position.properties.createdAt).toBe(new Date(T - 1_000).toISOString());

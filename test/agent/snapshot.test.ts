@@ -88,7 +88,7 @@ describe('what the core keeps', () => {
     const { counter, status, said } = start(memory);
     expect(counter.count).toBe(0);
     expect(status.contents()).toEqual({ odometer: { createdAt: T, mileage: 12 } });
-    expect(said).toEqual(['what was kept cannot be read and begins anew: counter']);
+    expect(said).toEqual(['a stored state is not readable and begins anew: counter']);
   });
 });
 

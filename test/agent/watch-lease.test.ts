@@ -125,7 +125,7 @@ describe('a car that is watched', () => {
     say(rig.agent, new Uint8Array(1_000));
     say(rig.agent, new Uint8Array());
     say(rig.agent, encodeWatch({ until: NOW - 1 }));
-    expect(rig.warnings).toEqual(Array.from({ length: 3 }, () => 'a message is not what its topic says'));
+    expect(rig.warnings).toEqual(Array.from({ length: 3 }, () => 'a message does not fit its topic'));
     await drive(rig, 30);
     expect(rig.of('telemetry')).toEqual([]);
   });

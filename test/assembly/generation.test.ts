@@ -173,8 +173,8 @@ test('one with faults is refused with all of them and changes nothing', async ()
     [text('loud'), /level/],
     ['nonsense: [', /./],
     [`${text()}gnss: { nmea: 'usb:x' }\nmore: 1\n`, /more/],
-    [text('warn', 'VF3SERVCECAR00002'), /vin and data stay/],
-    [text('warn').replace('./records', '/elsewhere'), /vin and data stay/],
+    [text('warn', 'VF3SERVCECAR00002'), /vin and data cannot be changed/],
+    [text('warn').replace('./records', '/elsewhere'), /vin and data cannot be changed/],
     [text('warn').replace('profile: bench', 'profile: nobody-has-this'), /nobody-has-this/],
   ] as const) {
     await expect(agent.agentCommand(order(wrong), 0)).rejects.toMatchObject({
@@ -242,7 +242,9 @@ test('without the files that the broker wants it is run all the same, and each i
     })),
   );
   expect(
-    log.lines.some(({ level, event }) => level === 'error' && event.includes('recorded without what needs them')),
+    log.lines.some(
+      ({ level, event }) => level === 'error' && event.includes('records the car without the parts that need them'),
+    ),
   ).toBe(true);
 });
 

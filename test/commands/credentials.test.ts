@@ -49,7 +49,7 @@ describeNeeding(mounts, 'no name space of mounts can be made here', 'the check o
       line: 13,
       severity: 'error',
       message: '/etc/credstore/vigie.password cannot be read: it does not exist',
-      fix: expect.stringContaining('systemd hands it to the service'),
+      fix: expect.stringContaining('systemd passes it to the service'),
     });
   });
 

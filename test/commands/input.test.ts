@@ -59,11 +59,11 @@ describe('wrong input ends with one clear sentence and status 2, never with a st
       '--compare shows nothing else: leave out --stats',
     ],
     [['inspect', '@drive.log', '--correlate', '@nothing.csv'], /nothing\.csv.*no such file/],
-    [['inspect', '@drive.log', '--correlate', '@profile.yaml'], /profile\.yaml.*no table of values/],
+    [['inspect', '@drive.log', '--correlate', '@profile.yaml'], /profile\.yaml.*not a table of values/],
     [['inspect', '@drive.log', '--reference', 'Speed'], '--correlate FILE'],
     [['inspect', '@drive.log', '--ids', '1FFF,wings'], /--ids: 'wings'/],
-    [['inspect', '@drive.log', '--from', 'noon'], /--from: 'noon' is no time/],
-    [['decode', '@drive.log', '--raw', '--to', 'noon'], /--to: 'noon' is no time/],
+    [['inspect', '@drive.log', '--from', 'noon'], /--from: 'noon' is not a time/],
+    [['decode', '@drive.log', '--raw', '--to', 'noon'], /--to: 'noon' is not a time/],
     [['decode', '--obd', '--changes'], '--changes choose CAN frames'],
     [['replay', '--profile', '@profile.yaml', '--dbc', '@small.dbc', '@drive.log'], /^vigie: .*'log': write it before/],
     [['keys', 'make', '--kinds', 'Doors', 'me'], /^vigie: .*'name': write it before/],
@@ -275,8 +275,8 @@ describe('decode ends with status 1 and one sentence when it could decode nothin
   const signalSet = fileURLToPath(new URL('../../config/vehicles/generic-obd2/sae-j1979.json', import.meta.url));
 
   test.each([
-    ['hello\nworld\n', 2, 'none of the 2 lines of standard input could be decoded'],
-    ['{"command": "010D", "response": "NO DATA"}\n', 1, 'none of the 1 line of standard input could be decoded'],
+    ['hello\nworld\n', 2, 'cannot decode standard input: 2 lines failed'],
+    ['{"command": "010D", "response": "NO DATA"}\n', 1, 'cannot decode standard input: 1 line failed'],
     ['\n', 0, 'standard input has no line'],
   ])('answers of an adapter: %j', async (input, errors, sentence) => {
     const decode = new VigieProcess(['decode', '--obd', signalSet]);

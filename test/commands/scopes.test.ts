@@ -198,7 +198,7 @@ describe('an operation whose scopes are all optional', () => {
 
   test.each(voluntary)('$name is refused with none of them', async ({ operation, table }) => {
     const rest = all.filter((scope) => !table.optional.includes(scope));
-    // Which vehicles there are is no part that the scope of Plug and Charge stands for.
+    // Which vehicles there are is not part that the scope of Plug and Charge stands for.
     const answer = await ask(operation, rest);
     expect(answer.status, answer.text).toBe(operation.tag === 'Vehicles' ? 200 : 403);
     for (const granted of [[], ['openid', 'profile']]) expect((await ask(operation, granted)).status).toBe(403);

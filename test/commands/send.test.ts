@@ -112,9 +112,9 @@ describe('words', () => {
     ['stolen track', {}, /must have running or shutdown/],
     ['stolen track', { running: '4' }, /5 to 86400, is 4/],
     ['navigate', {}, /navigate LON,LAT/],
-    ['navigate 48.85', {}, /no place/],
-    ['navigate 2.35,', {}, /no place/],
-    ['navigate 2.35,148.85', {}, /no place/],
+    ['navigate 48.85', {}, /not a place/],
+    ['navigate 2.35,', {}, /not a place/],
+    ['navigate 2.35,148.85', {}, /not a place/],
     [`navigate ${'1,2 '.repeat(11).trim()}`, {}, /navigate LON,LAT/],
     ['constructor', {}, /known/],
   ])('"%s" %j is refused with what to do', (words, details, message) => {

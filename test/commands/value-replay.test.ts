@@ -149,7 +149,7 @@ test('a table of which many rows cannot be read ends with status 1 and the reaso
   const { status, stderr } = await vigie('decode', file('bad.csv', `Time,Speed (km/h)\n${rows.join('\n')}\n`));
   expect(status).toBe(1);
   expect(stderr).toContain('45 rows read as a table of values, 5 left out (10.0 %)');
-  expect(stderr).toContain('Speed is no number: much');
+  expect(stderr).toContain('Speed is not a number: much');
 });
 
 test('a table of which the profile names no column says which columns there are', async () => {
@@ -158,5 +158,5 @@ test('a table of which the profile names no column says which columns there are'
     'Time,Wind (m/s),Humidity (%)\n2026-03-14T10:00:00Z,3,50\n2026-03-14T10:00:01Z,4,51\n',
   );
   const { stderr } = await replayed(path, '--profile', file('profile.yaml', phone));
-  expect(stderr).toContain('the profile names none of the columns; they are VALUES.Wind, VALUES.Humidity');
+  expect(stderr).toContain('the profile names no column of the table; its columns are VALUES.Wind, VALUES.Humidity');
 });

@@ -183,7 +183,7 @@ describe('one fault, one finding', () => {
       10,
       /without user name or password/,
     ],
-    ['an impossible port', () => unit([':8883', ':99999']), 10, /no address/],
+    ['an impossible port', () => unit([':8883', ':99999']), 10, /not an address/],
     ['MQTT 4', () => unit(['protocol: 5', 'protocol: 4']), 11, /protocol must be auto, 5 or 3\.1\.1, not 4/],
     ['a password without user', () => unit(['  username: unit\n', '']), 12, /without a user name/],
     [
@@ -202,7 +202,7 @@ describe('one fault, one finding', () => {
       'a trust file where the agent keeps its own',
       () => unit(['data: records', 'data: .']),
       18,
-      /what commands have changed of the keys/,
+      /the changes of keys by commands/,
       /another folder/,
     ],
     [

@@ -94,7 +94,7 @@ describe('an error is', () => {
     ['to be open to the network without TLS', ['listen: 0.0.0.0:8080', user], /add tls, or listen on 127.0.0.1/],
     ['a name of another machine', ['listen: car.example:8080', user], /add tls/],
     ['nobody who may use it', ['listen: 127.0.0.1:8080'], /add fleet or user/],
-    ['a port that is none', ['listen: 127.0.0.1:99999', user], /no port/],
+    ['a port that is none', ['listen: 127.0.0.1:99999', user], /not a port/],
     ['an address that is none', ['listen: 8080', user], /must be an address and a port/],
     ['a password as it is', ['listen: localhost:1', fleet.replace('password,', 'plain,'), tls], /no hash/],
     [

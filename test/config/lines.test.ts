@@ -21,7 +21,7 @@ describe('addresses of lines', () => {
     ['ttyUSB0', 'the path does not begin with /'],
     ['', 'the path does not begin with /'],
     ['COM3', 'the path does not begin with /'],
-    ['usb:1', 'usb is no kind of line'],
+    ['usb:1', 'usb is not a kind of line'],
     ['serial:ttyUSB0', 'the device does not begin with /'],
     ['serial:/dev/ttyUSB0?baud=fast', 'baud is "fast"'],
     ['serial:/dev/ttyUSB0?baud=20', 'baud is "20"'],
@@ -30,7 +30,7 @@ describe('addresses of lines', () => {
     ['tcp://localhost', 'the port is missing'],
     ['tcp://localhost:0', 'the port is 0'],
     ['tcp://localhost:70000', 'the port is 70000'],
-    ['tcp:localhost:35000', 'this is no TCP address'],
+    ['tcp:localhost:35000', 'this is not a TCP address'],
   ])('%s: %s', (text, message) => {
     const fault = addressFault(text);
     expect(fault?.message).toBe(message);

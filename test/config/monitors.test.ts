@@ -80,7 +80,7 @@ describe('a file of monitors', () => {
     ['no id', () => changed('monitorId: away', 'createdAt: now'), 9, /needs a monitorId/],
     ['another status', () => changed('status: Paused', 'status: Failed'), 10, /Running, Paused/],
     ['an unknown member', () => changed('status: Paused', 'state: Paused'), 10, /unknown member "state"/],
-    ['a list in a list', () => `${two}- []\n`, 18, /no monitor/],
+    ['a list in a list', () => `${two}- []\n`, 18, /not a monitor/],
     [
       'an address that is none',
       () =>
@@ -102,7 +102,7 @@ describe('a file of monitors', () => {
       diagnostics: [{ severity: 'error', line: 0 }],
     });
     expect(read('[').monitors).toBeUndefined();
-    expect(read('text').diagnostics).toMatchObject([{ message: expect.stringContaining('no monitor') }]);
+    expect(read('text').diagnostics).toMatchObject([{ message: expect.stringContaining('not a monitor') }]);
   });
 
   test('never throws, whatever is in it', () => {

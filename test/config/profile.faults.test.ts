@@ -213,7 +213,7 @@ describe('one fault, one finding', () => {
       'no set searched',
       () => car(['path: doorsState.lockedStates', 'path: kinetic.speed']),
       22,
-      /is no set of names/,
+      /is not a set of names/,
       /equals/,
     ],
     [
@@ -278,7 +278,7 @@ describe('what is odd but works', () => {
     expect(diagnostics).toMatchObject([{ severity: 'warning', line, message: expect.stringMatching(message) }]);
   });
 
-  test('a dead-band for all leaves paths that are no numbers alone', () => {
+  test('a dead-band for all leaves paths that are not numbers alone', () => {
     const { profile } = load(car(['interval: 2s', 'deadBand: 1']));
     expect(profile?.telemetry).toMatchObject({
       default: { deadBand: 1 },

@@ -175,7 +175,7 @@ describe('what cannot be read', () => {
   });
 
   test.each([
-    ['bytes that are no text', new Uint8Array([0x61, 0x3a, 0x20, 0xff]), /is not UTF-8/],
+    ['bytes that are not text', new Uint8Array([0x61, 0x3a, 0x20, 0xff]), /is not UTF-8/],
     ['nothing', new Uint8Array(), /./],
     ['brackets without end', new TextEncoder().encode('['.repeat(100_000)), /nested deeper than 64/],
     ['lists without end', new TextEncoder().encode('- '.repeat(100_000)), /nested deeper than 64/],

@@ -45,9 +45,9 @@ test.each([
 test.each([
   ['{ path: kinetic.speed, cause: VehicleInUse }', /exactly one/],
   ['{ path: kinetic.speed, atMost: 3, atLeast: 1, cause: VehicleInUse }', /exactly one/],
-  ['{ path: kinetic.speed, includes: Fast, cause: VehicleInUse }', /no set/],
+  ['{ path: kinetic.speed, includes: Fast, cause: VehicleInUse }', /not a set/],
   ['{ path: doorsState.lockedStates, equals: Locked, cause: DoorsOpen }', /a set/],
-  ['{ path: doorsState.lockedStates, atMost: 3, cause: DoorsOpen }', /no number/],
+  ['{ path: doorsState.lockedStates, atMost: 3, cause: DoorsOpen }', /not a number/],
   ['{ path: doorsState.lockedStates, includes: Ajar, cause: DoorsOpen }', /never "Ajar"/],
   ['{ path: kinetic.sped, atMost: 3, cause: VehicleInUse }', /no path/],
   ['{ path: ignition.type, equals: Stop, cause: VehicleInUse }', /always be refused/],

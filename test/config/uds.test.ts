@@ -118,7 +118,7 @@ describe('one fault, one finding', () => {
       'a receiver',
       () => uds(`bus: sky, request: 0x7A6, ${routine}`, ['[car.dbc] }', '[car.dbc] }\n  - { name: sky, gnss: true }']),
       22,
-      /a receiver is no control unit/,
+      /a receiver is not a control unit/,
     ],
     [
       'waking',

@@ -82,7 +82,7 @@ export function recordStoreContract(name: string, create: () => Promise<RecordSt
       expect(ids('trips', 31)).toEqual([]);
     });
 
-    it('refuses what is no record, and keeps what it had', () => {
+    it('refuses what is not a record, and keeps what it had', () => {
       records.put('trips', record('a', 1));
       for (const at of [Number.NaN, Number.POSITIVE_INFINITY]) {
         expect(() => records.put('trips', record('a', at))).toThrow(

@@ -64,7 +64,7 @@ export const worked: readonly WorkedFrame[] = [
   {
     file: 'floats.dbc',
     // Exponent all ones: infinite where the fraction is 0, else not a number.
-    why: 'IEEE 754 that is no finite number',
+    why: 'IEEE 754 that is not a finite number',
     id: 48,
     data: '0000807f7fc00000',
     signals: { IntelSingle: 'inf', MotorolaSingle: 'nan' },

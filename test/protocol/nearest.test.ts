@@ -26,7 +26,7 @@ describe('names that are close', () => {
     );
   });
 
-  test('nothing close is no suggestion', () => {
+  test('nothing close is not a suggestion', () => {
     expect(suggestion('elephant', known)).toBeUndefined();
     expect(suggestion('timeuot', known)).toBe('did you mean timeout?');
   });

@@ -47,19 +47,19 @@ export class GeneratedClient {
     if (value === null) return this.#fault(where, 'is null');
     if (this.#isObject(schema)) return this.#object(schema, value, where);
     const [only, ...others] = [...(schema.allOf ?? []), ...(schema.anyOf ?? [])];
-    // Parts of a value that is no object say the same of it: the first tells its type.
+    // Parts of a value that is not an object say the same of it: the first tells its type.
     if (only !== undefined && others.length >= 0 && schema.type === undefined) return this.read(only, value, where);
     if (schema.enum !== undefined && !schema.enum.includes(value)) return this.#fault(where, `has no value ${value}`);
     switch (schema.type) {
       case 'array':
-        if (!Array.isArray(value)) return this.#fault(where, 'is no list');
+        if (!Array.isArray(value)) return this.#fault(where, 'is not a list');
         return value.map((item) => this.read(schema.items ?? {}, item, `${where}[]`));
       case 'integer':
-        return Number.isSafeInteger(value) ? value : this.#fault(where, `${value} is no integer`);
+        return Number.isSafeInteger(value) ? value : this.#fault(where, `${value} is not an integer`);
       case 'number':
-        return Number.isFinite(value) ? value : this.#fault(where, `${value} is no number`);
+        return Number.isFinite(value) ? value : this.#fault(where, `${value} is not a number`);
       case 'boolean':
-        return typeof value === 'boolean' ? value : this.#fault(where, `${value} is no flag`);
+        return typeof value === 'boolean' ? value : this.#fault(where, `${value} is not a flag`);
       case 'string':
         return this.#text(schema, value, where);
       default:
@@ -68,7 +68,7 @@ export class GeneratedClient {
   }
 
   #text({ format }: ModelSchema, value: unknown, where: string): unknown {
-    if (typeof value !== 'string') return this.#fault(where, `${value} is no text`);
+    if (typeof value !== 'string') return this.#fault(where, `${value} is not text`);
     if (format !== 'date-time') return value;
     const date = new Date(value);
     // A program writes the date as it read it: nothing of it was lost.
@@ -79,7 +79,7 @@ export class GeneratedClient {
   }
 
   #object(schema: ModelSchema, value: unknown, where: string): Model | undefined {
-    if (typeof value !== 'object' || Array.isArray(value)) return this.#fault(where, 'is no object');
+    if (typeof value !== 'object' || Array.isArray(value)) return this.#fault(where, 'is not an object');
     const { properties, required } = this.#membersOf(schema);
     for (const name of required)
       if (!Object.hasOwn(value as object, name)) this.#fault(`${where}.${name}`, 'is missing');

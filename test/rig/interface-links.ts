@@ -14,7 +14,7 @@ export interface Visit {
 /** The operation that reads an address, and the ids in the address. */
 export function idsAt(side: Side, address: string): { operation: Operation; ids: Ids } | undefined {
   const given = new URL(address).pathname.slice(bases[side].length).split('/');
-  // Words before names in braces: `/status` of a fleet is no vehicle.
+  // Words before names in braces: `/status` of a fleet is not a vehicle.
   const found = operationsOf(side).flatMap((operation) => {
     const wanted = operation.path.split('/');
     if (operation.method !== 'GET' || wanted.length !== given.length) return [];

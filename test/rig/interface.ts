@@ -206,7 +206,7 @@ export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** Undefined when the body is no JSON. */
+  /** Undefined when the body is not JSON. */
   readonly json: unknown;
 }
 

@@ -119,7 +119,7 @@ function check(data: Uint8Array, protection: Protection): void {
     if (field === undefined) continue;
     const { start, length } = field;
     const whole = Number.isInteger(start) && start >= 0 && Number.isInteger(length) && length >= 1 && length <= 32;
-    if (!whole) throw wrong(`the ${what} at bit ${start} with ${length} bits is no place of 1 to 32 bits`);
+    if (!whole) throw wrong(`the ${what} at bit ${start} with ${length} bits is not a place of 1 to 32 bits`);
     if (bytesNeeded(field) > data.length) throw wrong(`the ${what} lies past the ${data.length} bytes of the frame`);
   }
   if (protection.method !== 'sum' && protection.method !== 'xor') {

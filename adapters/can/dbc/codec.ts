@@ -30,7 +30,7 @@ export class DbcCodec implements MessageCodec {
    * A frame with the given physical values (or value-table names); signals left out are raw 0. CAN FD payloads are
    * padded with zeros to a length a frame can have.
    * @throws VigieError `input.unknown` for an unknown message, signal or name; `input.malformed` for a value that
-   *   does not fit, for a signal that the given multiplexor values leave out, and for a message that is no frame.
+   *   does not fit, for a signal that the given multiplexor values leave out, and for a message that is not a frame.
    */
   encode(message: string, values: Readonly<Record<string, number | string>>): NamedFrame {
     const found = this.#named(message);

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../../protocol/diagnostic.ts';
 
-/** More than a person reads; a file that is no network description would otherwise give one per line. */
+/** More than a person reads; a file that is not a network description would otherwise give one per line. */
 const most = 500;
 
 /** Gathers what was found in one file. */

@@ -9,7 +9,7 @@ import { decodeText } from './text.ts';
 
 /**
  * Loads a CAN network description (Vector DBC file format). Never throws: what is unusual is decided on and said
- * in a diagnostic; a file that is no network description gives an empty database and a diagnostic of severity
+ * in a diagnostic; a file that is not a network description gives an empty database and a diagnostic of severity
  * `error`.
  * @param file name for the diagnostics.
  */

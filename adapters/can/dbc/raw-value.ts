@@ -83,7 +83,7 @@ export function rawValue(signal: Signal, value: number | string, where: string):
     const raw = rawOfChoice(signal, value);
     if (raw !== undefined) {
       if (signal.type === 'float') return floatBits(raw, signal.length);
-      if (!Number.isInteger(raw)) throw refuse(signal, where, `'${value}' is ${raw}, which is no raw value`);
+      if (!Number.isInteger(raw)) throw refuse(signal, where, `'${value}' is ${raw}, which is not a raw value`);
       return checkRange(signal, BigInt(raw), value, where);
     }
     const whole = Number.isInteger(signal.factor) && Number.isInteger(signal.offset) && signal.factor !== 0;

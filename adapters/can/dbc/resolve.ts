@@ -137,7 +137,8 @@ function usable(message: MessageDeclaration, findings: DbcFindings): SignalDecla
     let fault: string | undefined;
     if (length < 1 || length > 64) fault = `has ${length} bits, not 1 to 64`;
     else if (start > furthestBit) fault = `starts at bit ${start}, beyond any message`;
-    else if (!Number.isFinite(factor) || !Number.isFinite(offset)) fault = 'has a factor or offset that is no number';
+    else if (!Number.isFinite(factor) || !Number.isFinite(offset))
+      fault = 'has a factor or offset that is not a number';
     else if (seen.has(symbol)) fault = 'is declared twice';
     seen.add(symbol);
     if (fault !== undefined) {

@@ -54,7 +54,7 @@ class Sums {
 
   sample(reference: number): void {
     if (this.#bytes === 0) this.#begin();
-    // Without some of its fields, a shorter payload is no sample.
+    // Without some of its fields, a shorter payload is not a sample.
     if (this.length < this.#bytes || this.#bytes === 0) return;
     this.samples++;
     this.references += reference;

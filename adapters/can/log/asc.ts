@@ -85,7 +85,7 @@ export class AscLines implements LineParser {
     return this.start + this.elapsed;
   }
 
-  /** `SENT`, 0, or -1 when the field is no direction. */
+  /** `SENT`, 0, or -1 when the field is not a direction. */
   private direction(field: number): number {
     return this.fields.is(field, 'rx') ? 0 : this.fields.is(field, 'tx') ? SENT : -1;
   }

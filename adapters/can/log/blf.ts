@@ -84,7 +84,7 @@ export class BlfParser implements LogParser {
     );
     const at = utc(year, month, day, hour, minute, second) + milli;
     if (!Number.isNaN(at)) this.start = at;
-    else if (year !== 0) this.recording.fault(0, 'the start date in the file header is no date');
+    else if (year !== 0) this.recording.fault(0, 'the start date in the file header is not a date');
     const size = headerSize(view);
     return size <= view.byteLength ? size : fileHeader;
   }

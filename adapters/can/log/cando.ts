@@ -47,7 +47,7 @@ export class CandoParser implements LogParser {
       return;
     }
     if (kind === 'other') {
-      const reason = 'a block of 12 bytes is no frame';
+      const reason = 'a block of 12 bytes is not a frame';
       recording.fault(0, `${reason}, at byte ${at}`, reason);
       return;
     }

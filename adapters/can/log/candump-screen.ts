@@ -34,7 +34,7 @@ export class CandumpScreenLines implements LineParser {
     while (p < end && isBlank(bytes[p] as number)) p++;
     if (p === end || bytes[p] === 35) return undefined;
     const fault = this.frame(bytes, p, end);
-    // Lines that start with a tab and are no frame explain the error frame before them (`-e`).
+    // Lines that start with a tab and are not frames explain the error frame before them (`-e`).
     return bytes[start] === 9 ? undefined : fault;
   }
 

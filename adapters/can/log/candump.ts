@@ -208,7 +208,7 @@ function whichAt(names: readonly Uint8Array[], bytes: Uint8Array, at: number): n
   return -1;
 }
 
-/** Flags of an FD frame by the character between `##` and the data; 0 where it is no digit. */
+/** Flags of an FD frame by the character between `##` and the data; 0 where it is not a digit. */
 const fdFlags = new Uint8Array(256);
 for (let code = 0; code < 256; code++) {
   const digit = hexDigit[code] as number;

@@ -30,7 +30,7 @@ export class CanServerParser implements LogParser {
   #base = 0;
   /** Bytes of the file before those given. */
   #position = 0;
-  /** What came last is no record. */
+  /** What came last is not a record. */
   #lost = false;
 
   /** @param begun first bytes of the file, as Latin-1 */
@@ -104,9 +104,9 @@ export class CanServerParser implements LogParser {
     return size;
   }
 
-  /** Goes on with the next byte; of bytes that are no records one after the other the first is a fault. */
+  /** Goes on with the next byte; of bytes that are not records one after the other the first is a fault. */
   #lose(at: number): number {
-    const reason = 'bytes that are no record';
+    const reason = 'bytes that are not records';
     if (!this.#lost) this.#recording.fault(0, `${reason}, from byte ${at} on`, reason);
     this.#lost = true;
     return 1;

@@ -1,4 +1,4 @@
-/** The recordings in a file that are no logs of a bus, such as those of receivers: unpacked, each with a name. */
+/** The recordings in a file that are not logs of a bus, such as those of receivers: unpacked, each with a name. */
 import { BegunInput, type ByteInput, fill, openInput } from './input.ts';
 import { fileOf, magicSize, mostPackings, packingOf } from './packing.ts';
 import { UnpackedInput } from './unpacked.ts';

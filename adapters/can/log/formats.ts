@@ -175,7 +175,7 @@ export const formats: Readonly<
   slcan: {
     name: 'slcan (Lawicel)',
     extensions: ['log', 'txt'],
-    tools: 'CANUSB, CANable, and terminal programs that write down what such an adapter says',
+    tools: 'CANUSB, CANable, and terminal programs that record the output of such an adapter',
     note: 'without time stamps all frames are at 0',
     score: slcanScore,
     load: () => textual(async () => (await import('./slcan-log.ts')).SlcanLines),
@@ -313,7 +313,7 @@ const unread: readonly (readonly [is: (text: string) => boolean, what: string])[
   ],
 ];
 
-/** What a file is that is no log of a known format, for people; undefined when that is not known. */
+/** What a file is that is not a log of a known format, for people; undefined when that is not known. */
 export function identify({ text }: Head): string | undefined {
   const linkType = pcapHeader(text)?.linkType;
   if (linkType !== undefined) {

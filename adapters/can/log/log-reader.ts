@@ -70,7 +70,7 @@ export class RecordingLog {
   }
 }
 
-/** A file that is no log of a format that is known by name. */
+/** A file that is not a log of a format that is known by name. */
 export class UnknownFormat extends VigieError {
   constructor(what: string, where: string) {
     super('input.malformed', what, { where });

@@ -19,7 +19,7 @@ const utf16Proof = 32;
 /**
  * Opens a log; the format is recognised by content, and so is what it is packed in.
  * @param path a file, or `-` for standard input
- * Throws `input.unreadable` for a file that cannot be opened or read, `input.malformed` for one that is no log,
+ * Throws `input.unreadable` for a file that cannot be opened or read, `input.malformed` for one that is not a log,
  * `usage.wrong` for columns without an identifier or data.
  */
 export async function openLog(path: string, options: LogOptions = {}): Promise<LogReader> {
@@ -119,7 +119,7 @@ function unknown(input: ByteInput, filled: number, known: string | undefined, wh
   if (filled === 0) return malformed('the file is empty');
   if (known !== undefined) return malformed(known);
   const list = `${formatNames()}, each also packed (${packings.join(', ')})`;
-  return new UnknownFormat(`this is no log of a known format; known are ${list}`, where);
+  return new UnknownFormat(`this is not a log of a known format; known are ${list}`, where);
 }
 
 /** True when whole lines are there and they are of a known format. */

@@ -90,7 +90,7 @@ export class Recording {
     this.fault(0, `the compressed data are broken: ${why}`, 'the compressed data are broken');
   }
 
-  /** Counts what is no CAN data or remote frame, by kind in the plural: `comments`, `LIN frames`. */
+  /** Counts frames other than CAN data and remote frames, by kind in the plural: `comments`, `LIN frames`. */
   passOver(kind: string, count = 1): void {
     this.passedOver.set(kind, (this.passedOver.get(kind) ?? 0) + count);
   }

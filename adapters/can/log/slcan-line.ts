@@ -7,7 +7,7 @@ import { lengthOfCode } from './recording.ts';
 export const STAMP = 4;
 export const LETTERS = 'tTrRdDbB';
 export const bare = /^[0-7][\dA-F]{2}([\dA-F]{2}){0,8}$/i;
-/** A line of digits alone is no proof: fewer lines with so many of them may be anything. */
+/** A line of digits alone is not a proof: fewer lines with so many of them may be anything. */
 const fewestBare = 3;
 const provingLength = 7;
 /** Commands and answers: open, close, speed, acceptance, version, serial number, status, acknowledged. */

@@ -43,8 +43,8 @@ export class SlcanLines implements LineParser {
       return this.frame(bytes, from, to, letter, size);
     }
     if (this.withBare && whole && bare.test(latin1(bytes, from, to))) return this.bare(bytes, from, to);
-    if (letter >= 0) return 'the line is no frame of the length that it says';
-    if (!spoken.test(latin1(bytes, from, to))) return 'the line is no frame and no answer of an adapter';
+    if (letter >= 0) return 'the line is not a frame of the length that it says';
+    if (!spoken.test(latin1(bytes, from, to))) return 'the line is neither a frame nor an answer of an adapter';
     this.recording.passOver('commands and answers of the adapter');
     return undefined;
   }

@@ -48,7 +48,7 @@ export class TextInput {
 
   /** The lines in order; LF, CRLF and CR end one. Can be iterated once. Throws `input.unreadable`. */
   async *lines(): AsyncGenerator<TextLine> {
-    // A BOM is no character; bytes that are no UTF-8, as of Latin-1, become U+FFFD.
+    // A BOM is not a character; bytes that are not UTF-8, as of Latin-1, become U+FFFD.
     const decoder = new TextDecoder('utf-8');
     const chunk = new Uint8Array(CHUNK);
     let text = '';

@@ -19,7 +19,7 @@ const MOST_ENTRIES = 10_000;
 type Open = (input: ByteInput) => Promise<LogReader>;
 
 /**
- * @param open opens what is in an entry; throws {@link UnknownFormat} for what is no recording
+ * @param open opens what is in an entry; throws {@link UnknownFormat} for what is not a recording
  * @throws VigieError `input.malformed` when the archive is damaged, encrypted, too large, or has no recording
  */
 export async function openZip(file: LogFile, recording: Recording, open: Open): Promise<LogReader> {

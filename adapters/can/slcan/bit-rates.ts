@@ -43,7 +43,7 @@ export function checkRates({ bitRate, timing, dataBitRate }: Rates, where: strin
   if ((bitRate === undefined) === (timing === undefined))
     throw wrong('give either a bit rate or timing registers', where);
   if (timing !== undefined && !/^[0-9a-f]{4}$/i.test(timing)) {
-    throw wrong(`${JSON.stringify(timing)} are no timing registers: write four hexadecimal digits`, where);
+    throw wrong(`${JSON.stringify(timing)} are not timing registers: write four hexadecimal digits`, where);
   }
   if (bitRate !== undefined && !Object.values(nominal).some((codes) => codes.has(bitRate))) {
     const known = [...new Set(Object.values(nominal).flatMap((codes) => [...codes.keys()]))].sort((a, b) => a - b);

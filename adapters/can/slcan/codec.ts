@@ -69,7 +69,7 @@ export function beginsFrame(code: number | undefined): boolean {
   return code !== undefined && letters.has(code);
 }
 
-/** Reads a line into `frame`; false when it is no frame, and `frame` is worth nothing then. */
+/** Reads a line into `frame`; false when it is not a frame, and `frame` is worth nothing then. */
 export function readFrame(line: Uint8Array, frame: SlcanFrame): boolean {
   const letter = letters.get(line[0] as number);
   if (letter === undefined) return false;

@@ -120,7 +120,7 @@ export class EchoWatch {
     if (lossesOf(socket) !== losses) {
       // The echo may be among what was dropped, and what filled the queue says that the bus talks.
       this.#frame = undefined;
-      const message = `it is not known whether frame ${name} has left: the kernel dropped what was received meanwhile`;
+      const message = `the agent does not know whether frame ${name} has left: the kernel dropped received frames meanwhile`;
       frame.settle?.(this.#error(message));
     } else if (socket.oneShot) {
       this.#frame = undefined;
@@ -156,7 +156,7 @@ export class EchoWatch {
   }
 }
 
-const UNHEARD = 'the bus sleeps, or nobody on it acknowledges (wiring, bit rate)';
+const UNHEARD = 'the bus sleeps, or no control unit acknowledges (check wiring and bit rate)';
 
 /** Frames that the kernel could not deliver so far; an echo may be among them. */
 export function lossesOf({ dropped, interfaceDropped }: Pick<BusSocket, 'dropped' | 'interfaceDropped'>): number {

@@ -31,7 +31,7 @@ export class ReceiveRing {
   readonly slots: number;
   /** Frames that the socket had to drop since it was made, as it said last (SO_RXQ_OVFL). */
   dropped = 0;
-  /** Messages that are no frames the kernel's documentation knows; none was delivered. */
+  /** Messages that are not frames the kernel's documentation knows; none was delivered. */
   malformed = 0;
   /** Identifiers, with EXTENDED bit, of the frames among the last messages that this socket sent itself. */
   readonly echoes: number[] = [];

@@ -62,7 +62,7 @@ function present(found: Interface | number, name: string): Interface {
 function faultOf(found: Interface | number): string | undefined {
   if (found === -constants.errno.ENODEV) return 'there is no such interface';
   if (typeof found === 'number') return `the interface cannot be looked up (${errorName(found)})`;
-  if (!found.isCan) return 'it is no CAN interface';
+  if (!found.isCan) return 'it is not a CAN interface';
   return found.isUp ? undefined : 'the interface is down';
 }
 

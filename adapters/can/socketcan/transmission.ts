@@ -32,7 +32,7 @@ const lengthsOfFd: ReadonlySet<number> = new Set([0, 1, 2, 3, 4, 5, 6, 7, 8, 12,
 export function encodeFrame({ id, flags, data }: OutgoingFrame, into: Uint8Array): number {
   const bits = (id & EXTENDED) === 0 ? id : id - EXTENDED;
   if (!Number.isInteger(bits) || bits < 0 || bits > ((id & EXTENDED) === 0 ? 0x7ff : 0x1fff_ffff)) {
-    throw new VigieError('command.actuation', `0x${id.toString(16)} is no CAN identifier that can be sent`);
+    throw new VigieError('command.actuation', `0x${id.toString(16)} is not a CAN identifier that can be sent`);
   }
   const flexible = (flags & FD) !== 0;
   if (flexible ? !lengthsOfFd.has(data.length) : data.length > 8) {
@@ -138,8 +138,8 @@ export class Transmitter {
 
   #failure(result: number): VigieError {
     const reasons: Readonly<Record<number, string>> = {
-      [ENOBUFS]: 'the transmit queue stays full: nobody on the bus acknowledges, or it is overloaded',
-      [EAGAIN]: 'the transmit queue stays full: nobody on the bus acknowledges, or it is overloaded',
+      [ENOBUFS]: 'the transmit queue stays full: no control unit acknowledges, or the bus is overloaded',
+      [EAGAIN]: 'the transmit queue stays full: no control unit acknowledges, or the bus is overloaded',
       [EMSGSIZE]: 'the interface takes no CAN FD frames (ip link set … mtu 72, type can … fd on)',
       [EINVAL]: 'the interface does not take a frame of this kind',
       [ENETDOWN]: 'the interface is down',

@@ -29,9 +29,13 @@ export function readPasswordHash(text: string, where: string): PasswordHash {
   const cost = { N: Number(n), r: Number(r), p: Number(p) };
   const sound = cost.N > 1 && Number.isInteger(Math.log2(cost.N)) && cost.r > 0 && cost.p > 0;
   if (!sound || cost.N * cost.r * 128 > MOST_MEMORY) {
-    throw new VigieError('configuration.wrong', 'is no hash of a password (scrypt$N$r$p$salt$hash, at most 64 MiB)', {
-      where,
-    });
+    throw new VigieError(
+      'configuration.wrong',
+      'is not a hash of a password (scrypt$N$r$p$salt$hash, at most 64 MiB)',
+      {
+        where,
+      },
+    );
   }
   return { cost, salt: Buffer.from(salt, 'base64url'), hash: Buffer.from(hash, 'base64url') };
 }

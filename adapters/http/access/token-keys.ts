@@ -88,7 +88,7 @@ export function keysOfSet(text: string, where: string): JWTVerifyGetKey {
   try {
     return createLocalJWKSet(JSON.parse(text) as JSONWebKeySet);
   } catch (cause) {
-    throw new VigieError('configuration.wrong', 'is no JWK Set: {"keys": [...]}', { where, cause });
+    throw new VigieError('configuration.wrong', 'is not a JWK Set: {"keys": [...]}', { where, cause });
   }
 }
 
@@ -100,7 +100,7 @@ export function keysOfPem(texts: readonly { readonly pem: string; readonly where
   const keys = texts.map(({ pem, where }) => {
     // createPublicKey would take a private key as well, which has no place in a car.
     if (!/-----BEGIN (PUBLIC KEY|CERTIFICATE)-----/.test(pem)) {
-      throw new VigieError('configuration.wrong', 'is no public key or certificate in PEM', { where });
+      throw new VigieError('configuration.wrong', 'is not a public key or certificate in PEM', { where });
     }
     try {
       return createPublicKey(pem).export({ format: 'jwk' }) as JWK;

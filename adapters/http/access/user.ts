@@ -178,5 +178,5 @@ function reasonOf(error: errors.JOSEError): string {
   if (error instanceof errors.JOSEAlgNotAllowed) return 'its algorithm is not taken';
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'its signature is wrong';
   if (error instanceof errors.JWKSNoMatchingKey) return 'its key is not known';
-  return 'it is no signed JWT';
+  return 'it is not a signed JWT';
 }

@@ -26,7 +26,7 @@ export function checkScopes(context: Context, input: unknown): void {
   const missing = scopesLacking(context, input);
   if (missing.length === 0) return;
   const scopes = `${missing.length > 1 ? 'scopes' : 'scope'} ${missing.join(', ')}`;
-  throw new VigieError('request.forbidden', `what the monitor watches and tells needs the ${scopes}`);
+  throw new VigieError('request.forbidden', `the data of the monitor need the ${scopes}`);
 }
 
 /** What compileMonitor put aside for who delivers. */

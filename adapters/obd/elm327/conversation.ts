@@ -34,7 +34,7 @@ const MOST_TEXT = 512 * 1024;
 /** The end of what came unasked tells enough. */
 const MOST_STRAY = 256;
 
-/** A character that is no line end: idle adapters ignore it, others stop what they do (ELM327 data sheet, "Interrupting"). */
+/** A character that is not a line end: idle adapters ignore it, others stop what they do (ELM327 data sheet, "Interrupting"). */
 const STOP = ' ';
 
 /**

@@ -43,7 +43,7 @@ export function readControl(data: Uint8Array, address: 0 | 1): Control | undefin
       const begin = short === 0 ? 6 : 2;
       if (data.length + address < CLASSIC) return undefined;
       const length = short === 0 ? new DataView(data.buffer, data.byteOffset).getUint32(2) : short;
-      // What fits into this frame, or a length that needs no escape, is no first frame (§9.6.3.2).
+      // What fits into this frame, or a length that needs no escape, is not a first frame (§9.6.3.2).
       if (length <= data.length - 2 || (short === 0 && length <= LONGEST_SHORT)) return undefined;
       return { kind: 'first', begin, length };
     }
@@ -78,7 +78,7 @@ export function singleFrame(payload: Uint8Array, room: number, address: 0 | 1): 
   return payload.length <= room - 2 && room + address > CLASSIC ? withControl([0, payload.length], payload) : undefined;
 }
 
-/** The first frame of a message that is no single frame. */
+/** The first frame of a message that is not a single frame. */
 export function firstFrame(payload: Uint8Array, room: number): Uint8Array {
   const { length } = payload;
   const control =

@@ -30,7 +30,7 @@ export interface ExchangeOptions {
 export class Exchange {
   /** The answers; empty when there were none. Rejects as `DiagnosticRequester.request` says. */
   readonly answers: Promise<readonly DiagnosticAnswer[]>;
-  /** Messages that are no answer to this request, e.g. late ones to the request before. */
+  /** Messages that are not answers to this request, e.g. late ones to the request before. */
   strays = 0;
   /** What began and did not come whole. */
   readonly faults: VigieError[] = [];

@@ -31,7 +31,10 @@ const RECORD = 9;
  */
 export function readMonitorTests(data: Uint8Array): MonitorTest[] {
   if (data[0] !== 0x46) {
-    throw new VigieError('input.malformed', `${hexOf(data.subarray(0, 3)) || 'nothing'} is no answer to service 06`);
+    throw new VigieError(
+      'input.malformed',
+      `${hexOf(data.subarray(0, 3)) || 'nothing'} is not an answer to service 06`,
+    );
   }
   if ((data.length - 1) % RECORD !== 0 || data.length === 1) {
     throw new VigieError(

@@ -8,7 +8,7 @@ export type Failure =
   | 'unsupported'
   /** It refused for now: busy, conditions not correct. */
   | 'refusal'
-  /** What came was no whole answer. */
+  /** What came was not a whole answer. */
   | 'fault';
 
 /** Failures in a row after which a command is asked less often: one may be lost to a busy bus. */

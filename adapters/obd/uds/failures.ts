@@ -38,7 +38,8 @@ export class NotBegun extends VigieError {
 /** No answer, or none that can be understood: whether it was done is not known. */
 export class NoAnswer extends VigieError {
   constructor(request: Uint8Array, answer?: Uint8Array) {
-    const came = answer === undefined ? 'no whole answer' : `${hexOf(answer)}, which is no answer to ${hexOf(request)}`;
+    const came =
+      answer === undefined ? 'no whole answer' : `${hexOf(answer)}, which is not an answer to ${hexOf(request)}`;
     super('command.unconfirmed', `service ${hexByte(request[0] ?? 0)}: ${came}`);
     this.name = 'NoAnswer';
   }

@@ -8,13 +8,13 @@ import { type KeyHook, simpleKeys } from './security.ts';
 
 /** As names in profiles are. */
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
-/** Output beyond this is no key, bytes. */
+/** Output beyond this is not a key, bytes. */
 const LONGEST_OUTPUT = 4_096;
 /** Group and others may write (inode(7)). */
 const WRITABLE_BY_OTHERS = 0o022;
 
 /**
- * The programs of a folder, each a {@link KeyHook} by its file name. Files whose names are no names of profiles are
+ * The programs of a folder, each a {@link KeyHook} by its file name. Files whose names are not names of profiles are
  * passed over.
  *
  * A program is started without a shell, without arguments and with no environment but PATH. It reads one line,
@@ -93,9 +93,13 @@ function guard(path: string): Stats {
     throw new VigieError('input.unreadable', (cause as Error).message, { where: path, cause });
   }
   if ((found.mode & WRITABLE_BY_OTHERS) === 0) return found;
-  throw new VigieError('configuration.wrong', 'others than its owner may change what computes keys: chmod go-w', {
-    where: path,
-  });
+  throw new VigieError(
+    'configuration.wrong',
+    'users other than the owner can write to a program that computes keys, or to its folder: run chmod go-w',
+    {
+      where: path,
+    },
+  );
 }
 
 function run(file: string, line: string, signal: AbortSignal): Promise<Uint8Array> {
@@ -112,7 +116,7 @@ function run(file: string, line: string, signal: AbortSignal): Promise<Uint8Arra
       else {
         const key = bytesOf(printed.trim());
         if (key !== undefined && key.length > 0) done(key);
-        else fail(new VigieError('command.actuation', 'what it printed is no key in hexadecimal', { where: file }));
+        else fail(new VigieError('command.actuation', 'its output is not a key in hexadecimal', { where: file }));
       }
     });
     // A program that ends without reading is judged by its exit status.

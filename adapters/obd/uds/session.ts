@@ -18,7 +18,7 @@ const KEEP = 2_000;
 const S3 = 5_000;
 /** A key must be computed before the session ends, ms. */
 const COMPUTING = 4_000;
-/** Longest key, bytes: that of a signature; what is longer is no key. */
+/** Longest key, bytes: that of a signature; what is longer is not a key. */
 const LONGEST_KEY = 512;
 /** What may be asked twice, such as a session or the return of control, is asked so often before it is given up. */
 const ATTEMPTS = 3;
@@ -72,7 +72,7 @@ export class DiagnosticSession {
         if (command.results !== undefined) await this.#check(command.results);
       } catch (error) {
         if (!(error instanceof NoAnswer)) throw held.control ? brokenOff(error) : error;
-        this.#parts.log.warn('a control unit does not say what became of a command', { action, why: error.message });
+        this.#parts.log.warn('a control unit does not report the result of a command', { action, why: error.message });
       }
     } finally {
       if (held.control && command.giveBack !== undefined) await this.#giveBack(action, command.giveBack);
@@ -201,7 +201,7 @@ export class DiagnosticSession {
     try {
       const key = await Promise.race([computed, this.#pause(COMPUTING, over.signal)]);
       if (key !== undefined && key.length > 0 && key.length <= LONGEST_KEY) return key;
-      if (key !== undefined) throw new Error(`${key.length} bytes are no key`);
+      if (key !== undefined) throw new Error(`${key.length} bytes are not keys`);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new VigieError('command.actuation', `the key could not be computed: ${reason}`, { cause });

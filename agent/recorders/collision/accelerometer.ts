@@ -38,7 +38,7 @@ export class Accelerometer {
   take(channel: Channel, value: number, at: number): boolean {
     const axis = channel === longitudinal ? 0 : channel === lateral ? 1 : channel === vertical ? 2 : -1;
     if (axis < 0) return false;
-    // A clock that stepped back: samples of two clocks are no series.
+    // A clock that stepped back: samples of two clocks are not series.
     if (at < this.#last) this.#count = 0;
     if (at !== this.#last || this.#count === 0) {
       const place = this.#count % CAPACITY;

@@ -181,7 +181,7 @@ export function holdFix({ fix }: Meter, at: number): boolean {
   return fix.seen - fix.at >= STANDS;
 }
 
-/** What a measure read last is no base for what it reads next. */
+/** What a measure read last is not a base for what it reads next. */
 export function forget(meter: Meter, measure: 'speed' | 'odometer' | 'fix'): void {
   if (measure === 'odometer') settleStretch(meter);
   meter[measure] = null;

@@ -1,7 +1,7 @@
 /**
  * What a trip takes of one energy. Fuel: its counter of what was burnt, which only runs up. Electricity: what is left in
  * the battery, else its level; both fall, rise while the car brakes (which is given back to the trip), and rise while it
- * is charged (which is no negative consumption).
+ * is charged (which is not a negative consumption).
  */
 import type { Trip } from '../../../protocol/schema/trip.ts';
 import { members, nullable, type Shape } from './shape.ts';
@@ -120,7 +120,7 @@ export function departGauge(gauge: Gauge): void {
   }
 }
 
-/** What was read last is no base for what is read next. */
+/** What was read last is not a base for what is read next. */
 export function forgetGauge(gauge: Gauge, member: GaugeMember): void {
   gauge[member] = null;
 }

@@ -80,7 +80,7 @@ export const motion: readonly Rule[] = [
       // The lever's 3 allows the first three gears; which one is engaged it does not say.
       only: { when: 'lever', unless: 'gear', values: ['Reverse', 'Neutral'] },
     },
-    note: 'P and D are no ratios and are left out',
+    note: 'P and D are not ratios and are left out',
   },
   {
     path: 'ignition.type',

@@ -48,7 +48,7 @@ const common: Readonly<Record<string, string>> = {
     'Pauses a monitor or resumes it. A paused monitor keeps its rule and sends no notifications. Answers the new ' +
     'status of the monitor.',
   'callbacks.list': `Answers the callbacks that the caller created. ${PAGED}`,
-  'callbacks.get': 'Answers one callback: where its notifications go, what it accepts and its status.',
+  'callbacks.get': 'Answers one callback: its receiver, the kinds that it accepts, and its status.',
   'callbacks.replace':
     'Replaces the receiver and the settings of a callback. Its id stays the same, so its monitors and commands stay ' +
     'attached to it. Answers the id and the link of the callback.',
@@ -72,7 +72,7 @@ const ofOneSide: Readonly<Record<string, string>> = {
   'fleet.vehicles.get': 'Answers one vehicle of a fleet: its VIN, brand and motorization. `extension` adds details.',
   'fleet.capabilities.get':
     'Finds the vehicle by its VIN and answers the data and the commands that it supports, so that a client can decide ' +
-    'what to ask for.',
+    'the data to request.',
   'fleet.fleetStatus.list': `Answers the latest known values of each vehicle of a fleet. ${FLEET_WIDE} ${PAGED}`,
   'fleet.fleetMaintenances.list': `Answers the next service of each vehicle of a fleet. ${FLEET_WIDE} ${PAGED}`,
   'fleet.fleetTrips.list': `Answers the trips of all vehicles of a fleet. ${FLEET_WIDE} ${PAGED}`,
@@ -126,10 +126,10 @@ function access({ side, path, scopes: { required, optional, more } }: Operation)
   if (required.length === 0) {
     return optional.length === 0
       ? 'Needs a valid token; no scope is necessary.'
-      : `Needs at least one of the scopes ${list(optional)}. What belongs to a missing one is left out.`;
+      : `Needs at least one of the scopes ${list(optional)}. The answer omits the members of a missing one.`;
   }
   const needs = `Needs the ${required.length > 1 ? 'scopes' : 'scope'} ${list(required)}.`;
-  return optional.length === 0 ? needs : `${needs} Without ${list(optional)}, what belongs to it is left out.`;
+  return optional.length === 0 ? needs : `${needs} Without ${list(optional)}, the answer omits their members.`;
 }
 
 const list = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');

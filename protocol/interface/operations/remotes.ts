@@ -13,7 +13,7 @@ function remotes(side: Side): Operation[] {
       id: `${side}.remotes.create`,
       method: 'POST',
       path,
-      summary: 'Sends a command to the vehicle. What becomes of it is told by the callback and by the remote itself.',
+      summary: 'Sends a command to the vehicle. The callback and the remote itself report its states.',
       parameters: [idempotencyKey],
       body: side === 'fleet' ? 'fleetRemote' : 'userRemote',
       status: 202,
@@ -31,7 +31,7 @@ function remotes(side: Side): Operation[] {
       ...given,
       id: `${side}.remotes.get`,
       path: `${path}/{rid}`,
-      summary: 'Reads what became of a command.',
+      summary: 'Reads the result of a command.',
       shape: 'RemoteAction',
     }),
   ];

@@ -11,7 +11,7 @@ const dataScopeMeanings = {
   'data:trip': 'Trips of the vehicles.',
   'data:alert': 'Alerts of the vehicles.',
   'data:collision': 'Collisions of the vehicles.',
-  'data:vehicle:devices:pnc': 'Plug and Charge of the vehicles, of which this car tells nothing.',
+  'data:vehicle:devices:pnc': 'Plug and Charge of the vehicles; this car reports no such data.',
 } as const;
 type DataScope = keyof typeof dataScopeMeanings;
 

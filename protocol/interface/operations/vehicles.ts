@@ -57,7 +57,7 @@ export const vehicleOperations: readonly Operation[] = [
     side: 'fleet',
     path: '/vehicles/{vin}',
     tag,
-    summary: 'Reads what a vehicle can do, by its VIN.',
+    summary: 'Reads the capabilities of a vehicle, by its VIN.',
     parameters: [locale, vehicleExtension],
     shape: 'VehicleCapabilities',
   }),

@@ -110,12 +110,12 @@ export const alarmType = query('type', 'Kinds of alarm records; all when absent.
 
 export const vehicleExtension = query(
   'extension',
-  'What is told beside the vehicle itself.',
+  'Further members of the vehicle.',
   several(['onboardCapabilities', 'branding', 'pictures'], 3),
 );
 export const vehiclesExtension = query(
   'extension',
-  'What is told beside each vehicle itself.',
+  'Further members of each vehicle.',
   several(['branding', 'pictures'], 2),
 );
 

@@ -8,26 +8,34 @@ const label = string('Name for people.', { maxLength: 256 });
 /** Who is told of what, and how: the body of a request, and `subscribe` of the answer. */
 export function callbackSubscribe(side: Side): JsonSchema {
   if (side === 'fleet') {
-    const names = array(string('A kind of remote.', { enum: remoteTypesOf(side) }), 'Remotes that are told of.', {
-      maxItems: 64,
-    });
+    const names = array(
+      string('A kind of remote.', { enum: remoteTypesOf(side) }),
+      'Kinds of remotes that the callback receives.',
+      {
+        maxItems: 64,
+      },
+    );
     return object(
       'RemoteCallbackSubscribe',
       { label, ...fleetDelivery('remote'), remoteTypes: names },
       {
         required: ['callback', 'remoteTypes'],
-        description: 'Who is told of remotes. Interface 3.19.2 RemoteCallbackSubscribe.',
+        description: 'Receiver of the states of remotes. Interface 3.19.2 RemoteCallbackSubscribe.',
       },
     );
   }
-  const type = array(string('What is told.', { enum: ['Monitor', 'Remote'] }), 'What is told; both when absent.', {
-    minItems: 1,
-    maxItems: 2,
-  });
+  const type = array(
+    string('A kind of event.', { enum: ['Monitor', 'Remote'] }),
+    'Kinds of events that the callback receives; both when absent.',
+    {
+      minItems: 1,
+      maxItems: 2,
+    },
+  );
   return object(
     'CallbackSubscribe',
     { label, type, callback: userCallbackTarget },
-    { required: ['callback'], description: 'Who is told of what. Interface 4.17.2 CallbackSubscribe.' },
+    { required: ['callback'], description: 'A receiver and its events. Interface 4.17.2 CallbackSubscribe.' },
   );
 }
 
@@ -42,7 +50,7 @@ export function callback(side: Side): JsonSchema {
   return object(
     title,
     { _links, id, ...(side === 'user' ? { label } : {}), subscribe: callbackSubscribe(side), status },
-    { required: ['_links', 'id', 'subscribe', 'status'], description: `Who is told. Interface ${title}.` },
+    { required: ['_links', 'id', 'subscribe', 'status'], description: `A callback. Interface ${title}.` },
   );
 }
 

@@ -29,10 +29,10 @@ export function links(
   );
 }
 
-/** The links of an answer to a write, which is no resource and has no `self`. */
+/** The links of an answer to a write, which is not a resource and has no `self`. */
 export function relations(title: string, names: readonly string[]): JsonSchema {
   return object(title, Object.fromEntries(names.map((name) => [name, link])), {
-    description: 'Where what the request was about is.',
+    description: 'Address of the resource of the request.',
   });
 }
 

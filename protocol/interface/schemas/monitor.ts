@@ -29,7 +29,7 @@ export function eventExtensions(side: Side): readonly string[] {
   return [...extensionTypes.filter((name) => !others.includes(name)), ...telemetry];
 }
 
-const refreshEvent = integer('While it is true it is told again after so long. Unit: s.', {
+const refreshEvent = integer('Time after which a monitor that is still true sends its event again. Unit: s.', {
   minimum: 60,
   maximum: 31_536_000,
 });
@@ -50,14 +50,14 @@ export function monitorParameter(side: Side): JsonSchema {
     const subscribeParam = object(
       'MonitorCallbackSubscribe',
       { refreshEvent, callbackAttributes },
-      { description: 'How its events are told. Interface 4.17.2 MonitorCallbackSubscribe.' },
+      { description: 'Delivery of its events. Interface 4.17.2 MonitorCallbackSubscribe.' },
     );
     return extended(base, 'MonitorParameter', { ...common, subscribeParam, attributes: userAttributes.monitor });
   }
   const subscribeParam = object(
     'MonitorCallbackSubscribe',
     { refreshEvent, ...fleetDelivery('monitor') },
-    { required: ['callback'], description: 'How its events are told. Interface 3.19.2 MonitorCallbackSubscribe.' },
+    { required: ['callback'], description: 'Delivery of its events. Interface 3.19.2 MonitorCallbackSubscribe.' },
   );
   const vid = string('Id of the vehicle that watches; may be a header instead.', { minLength: 1, maxLength: 256 });
   return extended(base, 'MonitorParameter', { ...common, subscribeParam, vid }, ['subscribeParam']);

@@ -40,7 +40,7 @@ export function remotePostResponse(side: Side): JsonSchema {
   return object(
     'RemotePostResponse',
     { _links, remoteActionId, type: type(side) },
-    { description: 'Where it is said what becomes of it. Interface 3.19.2 and 4.17.2 RemotePostResponse.' },
+    { description: 'Address of the state of the command. Interface 3.19.2 and 4.17.2 RemotePostResponse.' },
   );
 }
 

@@ -59,7 +59,7 @@ export function telemetry(side: Side): JsonSchema {
             { description: 'What was asked for by `extension`.' },
           ),
         },
-        { description: 'What is told beside the readings.' },
+        { description: 'Further members of the readings.' },
       ),
     },
     { required: ['_links', 'createdAt'], description: 'Readings of one moment. Interface 3.19.2 Telemetry.' },

@@ -32,7 +32,7 @@ function extension(side: Side): JsonSchema {
   return object(
     'VehicleExtension',
     { onboardCapabilities: onboardCapabilities(side), branding, pictures },
-    { description: 'What is told beside the vehicle itself. Interface 3.19.2 VehicleExtension.' },
+    { description: 'Further members of the vehicle. Interface 3.19.2 VehicleExtension.' },
   );
 }
 
@@ -91,7 +91,7 @@ function vehicleItem(): JsonSchema {
   const extensions = object(
     'VehicleExtensions',
     { branding: single, pictures },
-    { description: 'What is told beside each vehicle. Interface 3.19.2 VehicleExtensions.' },
+    { description: 'Further members of each vehicle. Interface 3.19.2 VehicleExtensions.' },
   );
   return extended(vehicle('fleet'), 'VehicleItem', { _embedded: embedded('VehicleItem', extensions) });
 }

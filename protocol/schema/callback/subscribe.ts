@@ -82,7 +82,8 @@ export const subscribeSchema = record(
       6,
       list(enumeration(remoteTypes, { description: 'A kind of command.' }), {
         maxItems: remoteTypes.length,
-        description: 'Commands that are told of. Interface 3.19.2 RemoteCallbackSubscribe.remoteTypes.',
+        description:
+          'Kinds of commands whose states the callback receives. Interface 3.19.2 RemoteCallbackSubscribe.remoteTypes.',
       }),
     ),
   },

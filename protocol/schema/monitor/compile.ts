@@ -248,7 +248,7 @@ function readHysteresis(member: Member, allowed: boolean): number | undefined {
 function readHoldFor(member: Member, condition: CompiledTrigger['condition']): number | undefined {
   if (member.absent) return undefined;
   if (condition.kind === 'data' && condition.occurrence) {
-    throw malformed(member.where, 'is not allowed: what only happens cannot stand for a time');
+    throw malformed(member.where, 'is not allowed: an occurrence has no duration');
   }
   return Math.round(member.number(1, 86_400) * 1000) / 1000;
 }

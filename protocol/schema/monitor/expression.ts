@@ -18,7 +18,7 @@ export const columns: readonly number[] = [0xaaaa_aaaa, 0xcccc_cccc, 0xf0f0_f0f0
 
 /**
  * The table of an expression over the triggers `names`, five at most.
- * @throws VigieError `input.malformed` where it is no expression, and when it is always true or always false;
+ * @throws VigieError `input.malformed` where it is not an expression, and when it is always true or always false;
  * `input.unknown` where it names no trigger. Positions count characters from 1.
  */
 export function truthTable(expression: string, names: readonly string[], where = 'boolExp'): number {
@@ -46,7 +46,7 @@ class Parser {
   whole(): number {
     const table = this.#expression();
     if (this.#next() === undefined) return table;
-    if (this.#next() === ')') throw this.#fault('a closing parenthesis that none was opened for');
+    if (this.#next() === ')') throw this.#fault('a closing parenthesis without an opening one');
     throw this.#fault(`expected & or |, found ${this.#found()}`);
   }
 
@@ -97,7 +97,7 @@ class Parser {
     return column;
   }
 
-  /** The next character that is no blank; undefined at the end. */
+  /** The next character that is not a blank; undefined at the end. */
   #next(): string | undefined {
     while (/\s/.test(this.#text[this.#at] ?? '')) this.#at++;
     return this.#text[this.#at];

@@ -181,7 +181,8 @@ export const monitorParameterSchema = record(
               resolution: 1,
               minimum: 60,
               maximum: 31_536_000,
-              description: 'While it is true it is told again after so long. Interface 3.19.2 refreshEvent.',
+              description:
+                'Time after which a monitor that is still true sends its event again. Interface 3.19.2 refreshEvent.',
             }),
           ),
         },
@@ -225,14 +226,14 @@ export const monitorParameterSchema = record(
       record(
         'EventContext',
         { before: optional(1, around('Before the event.')), after: optional(2, around('After the event.')) },
-        { description: 'How much of what changed around the event is told with it. An addition.' },
+        { description: 'Seconds of changes around the event that belong to it. An addition.' },
       ),
     ),
     delivery: optional(
       6,
       text({
         maxLength: 16_384,
-        description: 'JSON of what concerns only who delivers: the rest of subscribeParam, and attributes.',
+        description: 'JSON of the members for delivery: the rest of subscribeParam, and attributes.',
       }),
     ),
   },

@@ -43,7 +43,7 @@ export interface TriggerSchedule {
 export function readTimes(time: Member): { times: TimeEntry[]; timeZone: string; schedule: TriggerSchedule } {
   const given = time.member('timeZone', 'timezone');
   const zone = given.absent ? DEFAULT_ZONE : given.text(64);
-  // An offset such as +02:00 is no zone of the IANA data base, though engines take it.
+  // An offset such as +02:00 is not a zone of the IANA data base, though engines take it.
   if (!/^[A-Za-z]/.test(zone)) throw malformed(given.where, `must be a name of the IANA data base, is ${zone}`);
   try {
     new Intl.DateTimeFormat('en-US', { timeZone: zone });

@@ -82,13 +82,13 @@ describe('an address is refused', () => {
   test.each([
     ['http://example.com/', /must begin with https/],
     ['ws://example.com/', /must begin with wss/],
-    ['https://127.0.0.1/', /127\.0\.0\.1 is no public address/],
-    ['https://2130706433/', /127\.0\.0\.1 is no public/],
-    ['https://0x7f.1/', /127\.0\.0\.1 is no public/],
-    ['https://[::1]:8443/', /::1 is no public/],
-    ['https://[::ffff:10.0.0.1]/', /is no public/],
-    ['https://localhost/', /localhost is no public/],
-    ['https://a.localhost./', /is no public/],
+    ['https://127.0.0.1/', /127\.0\.0\.1 is not a public address/],
+    ['https://2130706433/', /127\.0\.0\.1 is not a public/],
+    ['https://0x7f.1/', /127\.0\.0\.1 is not a public/],
+    ['https://[::1]:8443/', /::1 is not a public/],
+    ['https://[::ffff:10.0.0.1]/', /is not a public/],
+    ['https://localhost/', /localhost is not a public/],
+    ['https://a.localhost./', /is not a public/],
   ])('%s', (url, reason) => {
     expect(() => rules.check(url, 'x')).toThrow(reason);
   });
@@ -101,8 +101,8 @@ describe('an address is refused', () => {
     for (const host of ['127.0.0.1', '10.1.2.3', '[fd00::1]', '[::ffff:10.1.2.3]', 'localhost', '192.168.7.7']) {
       wider.check(`http://${host}/`, 'x');
     }
-    expect(() => wider.check('http://10.2.0.1/', 'x')).toThrow(/no public/);
-    expect(() => wider.check('http://192.168.7.8/', 'x')).toThrow(/no public/);
+    expect(() => wider.check('http://10.2.0.1/', 'x')).toThrow(/not a public/);
+    expect(() => wider.check('http://192.168.7.8/', 'x')).toThrow(/not a public/);
   });
 
   test('a network that is none', () => {
@@ -139,7 +139,7 @@ describe('a name', () => {
     for (const shown of ['127.0.0.1', '127.0.0.1, ::1']) {
       expect(await channel.deliver(outgoing)).toEqual({
         outcome: 'failed',
-        reason: `rebinding.example (${shown}) is no public address`,
+        reason: `rebinding.example (${shown}) is not a public address`,
       });
     }
     expect(connections).toBe(0);

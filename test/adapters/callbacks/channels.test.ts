@@ -28,7 +28,9 @@ test('all channels of one configuration', async () => {
   const gone = new Promise((resolve) => socket.clients[0]?.once('close', resolve));
   channels.websocket?.release?.('r');
   await gone;
-  expect(() => channels.pushnotif?.check('https://10.0.0.1/', 'subscribe')).toThrow(/10\.0\.0\.1 is no public address/);
+  expect(() => channels.pushnotif?.check('https://10.0.0.1/', 'subscribe')).toThrow(
+    /10\.0\.0\.1 is not a public address/,
+  );
 });
 
 test('without keys there is no push; nothing that was never used needs to be closed', async () => {

@@ -94,7 +94,7 @@ test('with another key than the app subscribed with the service refuses', async 
   await stranger.close();
 });
 
-test('keys that are no point of the curve will never be any', async () => {
+test('keys that are not points of the curve will never be any', async () => {
   const { device, ...rest } = outgoing('broken');
   const broken = { ...device, keys: { ...device.keys, p256dh: `B${'A'.repeat(86)}` } };
   expect(await channel.deliver({ ...rest, device: broken })).toMatchObject({ outcome: 'gone' });
@@ -112,7 +112,7 @@ test('a service in a private network is refused', async () => {
   const inside = { ...device, endpoint: 'https://192.168.0.1/push' };
   expect(await channel.deliver({ ...rest, device: inside })).toMatchObject({
     outcome: 'failed',
-    reason: expect.stringMatching(/no public address/),
+    reason: expect.stringMatching(/not a public address/),
   });
 });
 

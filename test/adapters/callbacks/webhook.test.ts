@@ -140,7 +140,7 @@ test('an answer without end costs only its connection', async () => {
 test('an address that may not be connected to is refused whatever was checked before', async () => {
   expect(await channel().deliver(outgoing('http://10.0.0.1/'))).toMatchObject({
     outcome: 'failed',
-    reason: expect.stringMatching(/10\.0\.0\.1 is no public address/),
+    reason: expect.stringMatching(/10\.0\.0\.1 is not a public address/),
   });
 });
 

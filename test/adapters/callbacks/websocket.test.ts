@@ -155,7 +155,7 @@ test('no websocket server, no answer at all, a private address', async () => {
   expect(await send(`ws://127.0.0.1:${port}/`)).toMatchObject({ outcome: 'failed' });
   expect(await send('ws://10.0.0.1/')).toMatchObject({
     outcome: 'failed',
-    reason: expect.stringMatching(/10\.0\.0\.1 is no public/),
+    reason: expect.stringMatching(/10\.0\.0\.1 is not a public/),
   });
   for (const socket of sockets) socket.destroy();
   await new Promise((done) => silent.close(done));

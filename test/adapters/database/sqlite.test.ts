@@ -110,7 +110,7 @@ test('the database of another program is refused and stays as it was', async () 
   after.close();
 });
 
-test('a file that is no database is refused by its name', async () => {
+test('a file that is not a database is refused by its name', async () => {
   const file = newFile();
   writeFileSync(file, 'not a database, but as long as the head of one: '.repeat(20));
   await expect(SqliteDatabase.open(file)).rejects.toThrow(/sqlite: cannot be opened as the database of the hub: /);

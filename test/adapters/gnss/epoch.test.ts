@@ -141,7 +141,7 @@ describe('sentences that are broken', () => {
     ['wrong checksum', `${sentence(gga('120000')).slice(0, -2)}00\n`, /^2: the checksum is 00, but the sentence gives/],
     ['no hexadecimal checksum', '$GPGGA,120000,,,,,0,,,,,,,,*G1\n', /^2: the checksum is not two hexadecimal digits/],
     ['cut by the next', '$GPGGA,120000,4807.0', /^2: the sentence was cut/],
-    ['a byte that is no text', '$GPGGA,1200\x0200,4807.0\n', /^2: the sentence was cut/],
+    ['a byte that is not text', '$GPGGA,1200\x0200,4807.0\n', /^2: the sentence was cut/],
     ['too few fields', told('GPGGA,120000,4807.038,N'), /^2: GPGGA: 3 fields are too few, 9 are needed/],
     [
       'a latitude of letters',

@@ -71,13 +71,13 @@ describe('recordings', () => {
     expect(fixes[0]).toMatchObject({ latitude: 1, fix: '3D' });
     expect(said).toEqual([
       expect.stringMatching(/drives\.zip\/odd\.ubx: it is packed by method 12, .*; it was left out\n$/),
-      expect.stringMatching(/drives\.zip\/read-me\.txt: this is no recording; known are .*; it was left out\n$/),
-      expect.stringMatching(/drives\.zip\/text1: this is no recording; .*; it was left out\n$/),
+      expect.stringMatching(/drives\.zip\/read-me\.txt: this is not a recording; known are .*; it was left out\n$/),
+      expect.stringMatching(/drives\.zip\/text1: this is not a recording; .*; it was left out\n$/),
       expect.stringMatching(/drives\.zip: 2 other files were left out\n$/),
     ]);
   });
 
-  it('in an archive that is damaged are refused, and the archive is no recording', async () => {
+  it('in an archive that is damaged are refused, and the archive is not a recording', async () => {
     const archive = zip([{ name: 'drive.nmea', data: Buffer.from(drive) }]);
     const cut = file('cut.zip', archive.subarray(0, archive.length - 30));
     expect(await isFixLog(cut)).toBe(false);
@@ -111,7 +111,7 @@ describe('recordings', () => {
     await expect(read(file('can.log', '(1436509052.249713) can0 044#2A366C2BBA\n'))).rejects.toMatchObject({
       code: 'input.malformed',
       message: expect.stringMatching(
-        /can\.log: this is no recording; known are NMEA 0183, UBX, SiRF binary and gpsd JSON/,
+        /can\.log: this is not a recording; known are NMEA 0183, UBX, SiRF binary and gpsd JSON/,
       ),
     });
     await expect(read(join(folder, 'absent'))).rejects.toMatchObject({ code: 'input.unreadable' });

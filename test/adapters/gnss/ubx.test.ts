@@ -71,7 +71,7 @@ describe('NAV-PVT', () => {
   test('a place beyond the poles and a date that is none are faults', () => {
     expect(parse(pvt({ ...noon, latitude: 91 }))).toEqual({
       fixes: [],
-      faults: ['0: byte 0: NAV-PVT: the position is none of the earth'],
+      faults: ['0: byte 0: NAV-PVT: the position is not on the earth'],
     });
     const payload = pvt(noon).slice(6, -2);
     payload[6] = 13;

@@ -299,7 +299,7 @@ test('a client that goes on sending what cannot be read gets the refusal, and is
   const socket = await dial(rig);
   const answer = text(socket);
   for (let n = 0; n < 64; n++) socket.write(`GARBAGE ${'x'.repeat(16_384)}\r\n\r\n`);
-  expect(await answer).toMatch(/^HTTP\/1.1 400 .*the request is no HTTP"[^\r]*$/s);
+  expect(await answer).toMatch(/^HTTP\/1.1 400 .*the request is not HTTP"[^\r]*$/s);
   clock.advance(1_000);
   await closed.next();
 });

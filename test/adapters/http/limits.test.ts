@@ -147,7 +147,7 @@ describe('Idempotency-Key', () => {
     expect((await rig.send('POST', path, body, key('k1'))).status).toBe(202);
   });
 
-  test('is refused when it is no key', async () => {
+  test('is refused when it is not a key', async () => {
     const rig = await startRig();
     expect((await rig.send('POST', path, body, key('with blanks'))).status).toBe(400);
     expect((await rig.send('POST', path, body, key('x'.repeat(256)))).status).toBe(400);

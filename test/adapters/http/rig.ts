@@ -33,7 +33,7 @@ export interface Got {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
-  /** The body, or undefined when it is no JSON. */
+  /** The body, or undefined when it is not JSON. */
   readonly json: unknown;
 }
 

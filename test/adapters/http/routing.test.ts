@@ -191,7 +191,7 @@ describe('bodies', () => {
     expect(json).toMatchObject({ code: 40001, message: expect.stringContaining(name) });
   });
 
-  test('that are no UTF-8 are refused', async () => {
+  test('that are not UTF-8 are refused', async () => {
     const rig = await startRig();
     const body = Buffer.from('{"status":"Pa\xffused"}', 'latin1');
     const answer = await raw(
@@ -244,7 +244,7 @@ describe('bodies', () => {
   });
 });
 
-describe('what is no request', () => {
+describe('what is not a request', () => {
   test.each([
     ['no HTTP', 'GARBAGE\r\n\r\n', 'HTTP'],
     ['a bad Host', 'GET /fleets HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n', 'Host'],

@@ -91,7 +91,7 @@ describe('the user side', () => {
     expect(json).toMatchObject({ code: 40100 });
   });
 
-  test('refuses what is no token of the issuer', async () => {
+  test('refuses what is not a token of the issuer', async () => {
     const { access, token } = await issuer();
     const forger = await issuer();
     const rig = await startRig({ gates: { user: new UserGate(access, clock) } });
@@ -148,7 +148,7 @@ describe('the user side', () => {
     expect(await ask(stranger)).toBe(401);
   });
 
-  test('private keys and what is no key are refused', async () => {
+  test('private keys and what is not a key are refused', async () => {
     const { privateKey } = await generateKeyPair('ES256', { extractable: true });
     const pem = await exportPKCS8(privateKey);
     expect(() => keysOfPem([{ pem, where: 'key.pem' }])).toThrow(/key.pem: /);

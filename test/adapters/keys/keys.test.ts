@@ -132,7 +132,7 @@ describe('making keys', () => {
     ['a path for a name', '../owner', {}, /a key's name is/],
     ['an empty name', '', {}, /a key's name is/],
     ['an unknown kind', 'new', { kinds: ['Doors', 'Roof'] }, /unknown: Roof; known are .*Doors/],
-    ['no kind', 'new', { kinds: [] }, /none given/],
+    ['no kind', 'new', { kinds: [] }, /no kind given/],
   ])('refuses %s and changes nothing', async (_, name, options, message) => {
     await generateKey(directory, 'owner', { algorithm: 'ES256', kinds: ['Doors'] });
     const before = [await listKeys(directory), await readdir(directory)];
@@ -201,10 +201,10 @@ describe('damaged files', () => {
   test.each<[string, object, RegExp]>([
     ['another public key', { publicKey: otherKey }, /keys\[0\]\.algorithm must be Ed25519/],
     ['a public key for something else', { publicKey: rsaKey.toString('base64') }, /must be of P-256 or Ed25519/],
-    ['no public key', { publicKey: 'AAAA' }, /no SubjectPublicKeyInfo/],
+    ['no public key', { publicKey: 'AAAA' }, /not a SubjectPublicKeyInfo/],
     ['another key id', { kid: '0000000000000000' }, /keys\[0\]\.kid must be [0-9a-f]{16}/],
     ['a kind that does not exist', { kinds: ['Roof'] }, /keys\[0\]\.kinds has Roof; known are/],
-    ['kinds that are no list', { kinds: 'Doors' }, /keys\[0\]\.kinds must be a list/],
+    ['kinds that are not a list', { kinds: 'Doors' }, /keys\[0\]\.kinds must be a list/],
     ['a date that is none', { notAfter: 'soon' }, /keys\[0\]\.notAfter must be a date/],
     ['a date without offset', { notBefore: '2030-01-01T00:00:00' }, /keys\[0\]\.notBefore must be a date/],
     ['no name', { name: 7 }, /keys\[0\]\.name must be a text/],
@@ -240,7 +240,7 @@ describe('damaged files', () => {
     );
   });
   test.each<[string, string, RegExp]>([
-    ['text', 'precious', /is no private key in PEM/],
+    ['text', 'precious', /is not a private key in PEM/],
     [
       'an RSA key',
       generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,

@@ -29,13 +29,13 @@ describe('addresses of lines', () => {
     ['serial:/dev/ttyUSB0?baud=fast', /baud is "fast"; write a whole number from 50 to 12000000/],
     ['serial:/dev/ttyUSB0?baud=10', /baud is "10"/],
     ['serial:/dev/ttyUSB0?flow=yes', /flow is "yes"; write none, rtscts, xonxoff/],
-    ['serial:/dev/ttyUSB0?parity=even', /"parity" is no setting/],
+    ['serial:/dev/ttyUSB0?parity=even', /"parity" is not a setting/],
     ['tcp://localhost', /the port is missing/],
     ['tcp://localhost:99999', /the port is 99999/],
     ['tcp://localhost:0', /the port is 0/],
     ['tcp://::1:2947', /an IPv6 address in brackets/],
     ['tcp:localhost:2947', /write tcp:\/\/host:port/],
-    ['http://localhost:80', /http is no kind of line/],
+    ['http://localhost:80', /http is not a kind of line/],
   ])('%s is refused with what would do', (text, message) => {
     const read = () => readLineAddress(text, 9_600, 'vigie.yaml:12');
     expect(read).toThrow(message);

@@ -63,7 +63,7 @@ describe('a broker that knows only 3.1.1', () => {
 
 describe('a broker that misbehaves', () => {
   it.each([
-    ['bytes that are no packet', Uint8Array.of(0x00, 0x00)],
+    ['bytes that are not packets', Uint8Array.of(0x00, 0x00)],
     ['a packet for brokers', Uint8Array.of(0x82, 2, 0, 1)],
     ['a remaining length without end', Uint8Array.of(0x30, 0xff, 0xff, 0xff, 0xff, 0x01)],
     ['a second CONNACK', Uint8Array.of(0x20, 2, 0, 0)],

@@ -55,8 +55,8 @@ describe('answers with trouble codes', () => {
 
   it('that are cut or others’ are refused', () => {
     expect(() => readTroubleCodes(bytes('43 03 03 01 C1 00'))).toThrow('counts 3 trouble codes and holds 2');
-    expect(() => readTroubleCodes(bytes('41 0D 32'))).toThrow('410D32 is no answer to service 03');
-    expect(() => readTroubleCodes(bytes(''))).toThrow('nothing is no answer');
+    expect(() => readTroubleCodes(bytes('41 0D 32'))).toThrow('410D32 is not an answer to service 03');
+    expect(() => readTroubleCodes(bytes(''))).toThrow('nothing is not an answer');
   });
 
   it('of UDS carry failure type and status', () => {
@@ -74,6 +74,6 @@ describe('answers with trouble codes', () => {
     ]);
     expect(readUdsTroubleCodes(bytes('59 02 FF')).codes).toEqual([]);
     expect(() => readUdsTroubleCodes(bytes('59 02 FF 03 01'))).toThrow('2 of 4 bytes');
-    expect(() => readUdsTroubleCodes(bytes('59 01 FF'))).toThrow('no answer to service 19 02');
+    expect(() => readUdsTroubleCodes(bytes('59 01 FF'))).toThrow('not an answer to service 19 02');
   });
 });

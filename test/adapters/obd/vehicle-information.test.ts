@@ -22,10 +22,12 @@ describe('vehicle information', () => {
     expect(() => vehicleIdentificationNumber(parts.slice(0, 4))).toThrow('messages are missing');
   });
 
-  it('refuses what is no VIN', () => {
-    expect(() => vehicleIdentificationNumber([bytes(`490201${text('1D4GP00R55B12345I')}`)])).toThrow('is no vehicle');
+  it('refuses what is not a VIN', () => {
+    expect(() => vehicleIdentificationNumber([bytes(`490201${text('1D4GP00R55B12345I')}`)])).toThrow(
+      'is not a vehicle',
+    );
     expect(() => vehicleIdentificationNumber([bytes(`490201${text('1D4GP')}`)])).toThrow('5 of 17 bytes');
-    expect(() => vehicleIdentificationNumber([bytes('490401')])).toThrow('no answer to service 09 02');
+    expect(() => vehicleIdentificationNumber([bytes('490401')])).toThrow('not an answer to service 09 02');
     expect(() => vehicleIdentificationNumber([])).toThrow('no answer');
   });
 
@@ -58,6 +60,6 @@ describe('supported parameters', () => {
 
   it('are not read of anything else', () => {
     expect(() => supportedParameters(bytes('41 0D 32 00 00 00'))).toThrow('0D asks for no bitmap');
-    expect(() => supportedParameters(bytes('41 00 80'))).toThrow('no bitmap of parameters');
+    expect(() => supportedParameters(bytes('41 00 80'))).toThrow('not a bitmap of parameters');
   });
 });

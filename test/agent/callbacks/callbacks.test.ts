@@ -140,7 +140,7 @@ describe('a monitor of the fleet side', () => {
     expect(rig.callbacks.waiting.get('monitor/a1')).toBe(0);
   });
 
-  test('the complement of an event is no event', async () => {
+  test('the complement of an event is not an event', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet());
     rig.event('a1', { complement: true });

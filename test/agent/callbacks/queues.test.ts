@@ -184,8 +184,8 @@ describe('delivery', () => {
     expect(ids(rig).at(-1)).toBe(id);
     const errors = rig.log.lines.filter(({ level }) => level === 'error');
     expect(errors.map(({ event }) => event)).toEqual([
-      'what was kept of callbacks cannot be read',
-      'what waited for a receiver cannot be read',
+      'a stored value of callbacks is not readable',
+      'the stored queue of a receiver is not readable',
     ]);
   });
 

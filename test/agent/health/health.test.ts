@@ -87,7 +87,7 @@ test('a commit that was refused is over, one without an answer is waited for', a
   expect([metered.commitWait, metered.refused]).toEqual([0, 1]);
 });
 
-test('the delay is that of the latest tick of the last minutes, and ticks far apart are no delay', () => {
+test('the delay is that of the latest tick of the last minutes, and ticks far apart are not a delay', () => {
   const clock = new VirtualClock();
   const pulse = new Pulse(clock, { commitWait: () => 0, stuckSource: () => undefined });
   const tick = (after: number): void => {

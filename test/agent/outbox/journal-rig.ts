@@ -267,7 +267,7 @@ export interface Aftermath {
   readonly receiver: Receiver;
   /** By class: the first number that was never given out. */
   readonly next: readonly number[];
-  /** By start: what the log says that is no information, and whether commands are in doubt. */
+  /** By start: what the log says that is not information, and whether commands are in doubt. */
   readonly starts: readonly { readonly log: MemoryLog['lines']; readonly doubtful: boolean }[];
 }
 

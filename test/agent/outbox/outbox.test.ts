@@ -537,7 +537,7 @@ describe('outbox', () => {
     await outbox.secure('remote', remote('a'));
     link.refuse();
     await turn();
-    expect(log.lines.map(({ event }) => event)).toContain('a gap cannot be told');
+    expect(log.lines.map(({ event }) => event)).toContain('the agent cannot send a gap message');
     const failures = log.lines.length;
     await outbox.secure('remote', remote('b'));
     expect([log.lines.length, outbox.waiting]).toEqual([failures, 2]);

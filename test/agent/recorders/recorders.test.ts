@@ -217,7 +217,7 @@ describe('telemetry recorder', () => {
     expect(readings().map(([, value]) => value)).toEqual([10, 20, 30]);
   });
 
-  test('less than the dead-band is no change, but adds up', () => {
+  test('less than the dead-band is not a change, but adds up', () => {
     const { it, write, readings } = recorder();
     for (let second = 0; second <= 8; second++) {
       write('kinetic.speed', second * 0.3, T + second * 1000);

@@ -171,13 +171,13 @@ describe('labels', () => {
     expect(both.lines['ignition.type']?.map).toEqual({ 0: 'Stop', 1: 'StartUp', 2: 'StartUp' });
   });
 
-  test('P and D of a lever, and the low range, are no ratios', () => {
+  test('P and D of a lever, and the low range, are not ratios', () => {
     const labels = '0 "P" 1 "R" 2 "N" 3 "D" 4 "L2" 5 "SNA"';
     const { lines } = labelled('FRAME', 'GearShifter : 0|3@1+ (1,0) [0|7] ""', labels);
     expect(lines['transmission.gearbox.ratio']?.map).toEqual({ 1: 'Reverse', 2: 'Neutral' });
   });
 
-  test('the numbers of a lever are no engaged gears, those of a gear are', () => {
+  test('the numbers of a lever are not engaged gears, those of a gear are', () => {
     const labels = '0 "P" 1 "R" 2 "N" 3 "D" 4 "3" 5 "2" 6 "1"';
     const path = 'transmission.gearbox.ratio';
     const lever = labelled('FRAME', 'SelectorLever : 0|3@1+ (1,0) [0|7] ""', labels).lines[path];

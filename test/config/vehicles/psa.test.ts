@@ -245,7 +245,7 @@ describe('Status', () => {
     });
   });
 
-  test('frames of ones only, as sent for want of a value, are no quantity and no state', () => {
+  test('frames of ones only, as sent for want of a value, are not quantities and no state', () => {
     const { hear, value, paths } = car();
     hear(...scene.map(([bus, id, data]): Sent => [bus, id, data.replace(/./g, 'f')]));
     hear(['inter-systems', 0x349, 'ffffffffffffffff']);

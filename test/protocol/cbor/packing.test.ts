@@ -135,7 +135,7 @@ function byteString(bytes: Uint8Array): Uint8Array {
   return Buffer.concat([head, bytes]);
 }
 
-describe('what is no packed message', () => {
+describe('what is not a packed message', () => {
   test.each<[string, Uint8Array, string]>([
     ['nothing', new Uint8Array(), 'message.malformed'],
     ['more than is allowed', sized(1 << 17, new Uint8Array(1000)), 'message.unbounded'],

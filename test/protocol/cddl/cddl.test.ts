@@ -149,7 +149,7 @@ describe('schemas that CDDL cannot say', () => {
       ),
       /two different schemas have the title S/,
     ],
-    ['a title that is no rule name', record('My record', {}, d), /title My record is no CDDL rule name/],
+    ['a title that is not a rule name', record('My record', {}, d), /title My record is not a CDDL rule name/],
     ['a constant in a list', record('R', { a: required(1, list(constant('x', d), d)) }, d), /R\.a is a constant/],
   ])('%s', (_, schema, message) => {
     expect(() => cddlOf({ root: [schema] })).toThrow(

@@ -91,7 +91,7 @@ describe('does not match', () => {
     ['bstr .cbor [uint]', '4181', /\.cbor: not a data item/],
     ['bstr .cbor [uint]', '8101', /is not bstr/],
     ['uint / tstr', '20', /none of 2 choices/],
-    ['&( a: 0, b: 1 )', '02', /2 is no member/],
+    ['&( a: 0, b: 1 )', '02', /2 is not a member/],
     ['[]', '8101', /one too many/],
     ['[uint, tstr]', '8101', /ends before entry 1/],
     ['[uint, ? tstr]', '820102', /2 is not tstr|one too many/],

@@ -96,7 +96,7 @@ class Matcher {
         return this.#control(type, item, at);
       case 'enumeration': {
         const members = flatten(type.group).map((entry) => entry.type!);
-        return members.some((member) => this.#matches(member, item)) ? [] : [`${at}: ${show(item)} is no member`];
+        return members.some((member) => this.#matches(member, item)) ? [] : [`${at}: ${show(item)} is not a member`];
       }
       case 'tag':
         if (item.type !== 'tag' || item.number !== type.number)

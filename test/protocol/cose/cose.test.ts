@@ -134,10 +134,10 @@ describe('the profile', () => {
     expect(decodeSigned(hex(good), bounds).keyId).toEqual(hex('4142'));
   });
   test.each([
-    ['no map in the protected header', `d2844101a04100${signature}`, /no map/],
+    ['no map in the protected header', `d2844101a04100${signature}`, /not a map/],
     ['an empty protected header', `d28440a04100${signature}`, /ends in the middle/],
     ['no key id', `d28443a10126a04100${signature}`, /no key id/],
-    ['a key id that is no bytes', `d28445a201260401a04100${signature}`, /no key id/],
+    ['a key id that is not bytes', `d28445a201260401a04100${signature}`, /no key id/],
     ['two key ids', `d28447a2012604424142a1044141 4100${signature}`.replace(' ', ''), /two key ids/],
     ['critical parameters', `d2844aa301260281030442 4142a04100${signature}`.replace(' ', ''), /critical/],
     [

@@ -104,7 +104,7 @@ describe('the AsyncAPI document', () => {
     expect(document).toEqual(committed('asyncapi'));
   });
 
-  it('follows its specification; brokers are no part of it, so neither is access to them', async () => {
+  it('follows its specification; brokers are not part of it, so neither is access to them', async () => {
     expect(await findings('asyncapi', { 'security-defined': 'off' })).toEqual([]);
   });
 

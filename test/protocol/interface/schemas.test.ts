@@ -36,7 +36,7 @@ function compare(theirs: Published, ours: JsonSchema, path: string, walk: Walk):
   }
   const type = theirs.items !== undefined ? 'array' : (theirs.type ?? (theirs.members.size > 0 ? 'object' : undefined));
   if (type === 'string/date-time') {
-    if (ours.format !== 'date-time') fault('type', 'is no date-time');
+    if (ours.format !== 'date-time') fault('type', 'is not a date-time');
   } else if (type !== undefined && !type.startsWith('string/') && ours.type !== type) {
     fault('type', `${ours.type} instead of ${type}`);
     return;

@@ -37,14 +37,14 @@ const records: readonly [name: string, schema: Ours, added: readonly string[]][]
 function faultsOf(theirs: Published, mine: Ours, path: string): string[] {
   const faults: string[] = [];
   if (theirs.values !== undefined && JSON.stringify(theirs.values) !== JSON.stringify(mine['x-values'])) {
-    // A constant of GeoJSON is no enumeration of ours.
+    // A constant of GeoJSON is not an enumeration of ours.
     if (theirs.values.length > 1) faults.push(`${path} has the values ${mine['x-values']}, not ${theirs.values}`);
   }
-  if (theirs.type === 'string/date-time' && mine['x-instant'] !== true) faults.push(`${path} is no instant`);
+  if (theirs.type === 'string/date-time' && mine['x-instant'] !== true) faults.push(`${path} is not an instant`);
   if (theirs.items !== undefined) {
     // Coordinates are a sequence of their own.
     if (mine.prefixItems !== undefined) return faults;
-    if (mine.items === undefined) return [...faults, `${path} is no list`];
+    if (mine.items === undefined) return [...faults, `${path} is not a list`];
     return [...faults, ...faultsOf(theirs.items, mine.items, path)];
   }
   for (const [name, { required, schema }] of theirs.members) {

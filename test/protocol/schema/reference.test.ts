@@ -71,11 +71,11 @@ function compare(theirs: Published, schema: Ours, path: string, into: Comparison
     }
   }
   if (theirs.items !== undefined) {
-    if (schema.type !== 'array') fault('is no array');
+    if (schema.type !== 'array') fault('is not an array');
     if (schema.items !== undefined) compare(theirs.items, schema.items, path, into);
     return;
   }
-  if (theirs.type === 'string/date-time' && schema['x-instant'] !== true) fault('is no instant');
+  if (theirs.type === 'string/date-time' && schema['x-instant'] !== true) fault('is not an instant');
   if (['object', 'boolean', 'integer', 'number', 'string'].includes(theirs.type ?? '') && schema.type !== theirs.type) {
     fault(`is of type ${schema.type}, published is ${theirs.type}`);
   }

@@ -50,7 +50,7 @@ function faultsOf(theirs: Published, mine: Ours, path: string): string[] {
   }
   if (theirs.items !== undefined) {
     if (mine.prefixItems !== undefined) return faults;
-    if (mine.items === undefined) return [...faults, `${path} is no list`];
+    if (mine.items === undefined) return [...faults, `${path} is not a list`];
     return [...faults, ...faultsOf(theirs.items, mine.items, path)];
   }
   const plain = ['object', 'boolean', 'integer', 'string'];

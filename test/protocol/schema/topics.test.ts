@@ -87,7 +87,7 @@ describe('topics', () => {
     'vf3abcdefgh123456',
     'VF3ABCDEFGI123456',
     `${vin}\n`,
-  ])('are not made for %j, which is no VIN', (text) => {
+  ])('are not made for %j, which is not a VIN', (text) => {
     expect(isVin(text)).toBe(false);
     for (const make of [presenceTopic, downFilter, upFilter, (vin: string) => upTopic(vin, 'status')]) {
       expect(() => make(text)).toThrowError(

@@ -80,7 +80,7 @@ export class FrameRecords {
     if (batch.count >= batch.at.length) return NO_ROOM;
     const fields = this.#fields;
     const time = this.#start + seconds * 1000;
-    if (!Number.isFinite(time)) return this.#leaveOut('the time is no number');
+    if (!Number.isFinite(time)) return this.#leaveOut('the time is not a number');
     const bus = this.#busOf(fields.channel === undefined ? this.#bus : fields.channel(view, at));
     if (bus < 0) return this.#leaveOut('more than 256 buses');
     if (this.#event === 'ErrorFrame') return this.#added(append(batch, time, busError, bus, 0, none, 8));

@@ -58,7 +58,7 @@ export class SignalData {
     }
     while (this.find(offset) < 0) {
       const at = offset - this.#start;
-      // Something longer is no payload of a frame.
+      // Something longer is not a payload of a frame.
       if (at + 4 <= this.#filled && this.#view.getUint32(at, true) > KEPT) return false;
       if (this.#ended) return false;
       const bytes = await this.#stream.next();

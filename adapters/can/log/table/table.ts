@@ -137,7 +137,7 @@ export class TableLines implements LineParser {
     return kind;
   }
 
-  /** Writes the bytes that are there to the payload; how many, or -1 for what are no bytes. */
+  /** Writes the bytes that are there to the payload; how many, or -1 for what are not bytes. */
   private payloadOf({ data, separator }: Layout, bytes: Uint8Array, announced: number | undefined): number {
     const { fields, recording } = this;
     const { payload } = recording;
@@ -158,7 +158,7 @@ export class TableLines implements LineParser {
     }
     if (column >= fields.count) return 0;
     const last = form === 'rest' ? fields.count - 1 : column;
-    // With a known length, what follows the payload on the line is no part of it.
+    // With a known length, what follows the payload on the line is not part of it.
     const most = separator === 'blank' ? (announced ?? LONGEST) : LONGEST;
     return unpack(bytes, fields.start[column] as number, fields.end[last] as number, base, payload, most);
   }

@@ -13,7 +13,7 @@ export interface ValueLayout {
   readonly form: TimeForm;
   /** When elapsed times and times of day count from, ms; undefined: the table does not say. */
   readonly start: number | undefined;
-  /** Column by place; undefined where it is no value. Empty in a table of one value a line. */
+  /** Column by place; undefined where it is not a value. Empty in a table of one value a line. */
   readonly columns: readonly (Column | undefined)[];
   /** A line holds one value: where its name, number and unit are. */
   readonly single?: { readonly name: number; readonly value: number; readonly unit: number | undefined };

@@ -12,7 +12,7 @@ import { type Column, columnOf } from './units.ts';
 
 /** Characters by which a table is recognised. */
 const HEAD = 64 * 1024;
-/** Columns of a table with one value a line, at most: more names are no names. */
+/** Columns of a table with one value a line, at most: more names are not names. */
 const MOST_COLUMNS = 4_096;
 
 /** One line of a table: values by column, undefined where there is none. */
@@ -42,7 +42,7 @@ export async function openValueTable(bytes: ByteInput, name: string, options: Va
   const begun = await headLines(lines);
   const layout = valueLayoutOf(begun.map(({ text }) => text));
   if (layout !== undefined) return new ValueLog(name, input, begun, lines, layout, options);
-  const what = 'this is no table of values: a line of names, one of them the time, and numbers below it';
+  const what = 'this is not a table of values: a line of names, one of them the time, and numbers below it';
   throw new VigieError('input.malformed', what, { where: name });
 }
 
@@ -196,7 +196,7 @@ export class ValueLog {
     for (const [column, place] of this.#places) {
       const value = cellValue(cells[column as number] ?? '', decimalComma);
       if (value === undefined)
-        return `${this.columns[place]?.signal} is no number: ${(cells[column as number] ?? '').slice(0, 40)}`;
+        return `${this.columns[place]?.signal} is not a number: ${(cells[column as number] ?? '').slice(0, 40)}`;
       if (value !== null) values[place] = scaled(value, this.columns[place] as Column);
     }
     return { at, values };
@@ -207,7 +207,7 @@ export class ValueLog {
     const unit = where.unit === undefined ? undefined : cells[where.unit];
     const value = cellValue(cells[where.value] ?? '', this.layout.decimalComma);
     if (name === '') return 'the line names no value';
-    if (value === undefined) return `${name.slice(0, 40)} is no number: ${(cells[where.value] ?? '').slice(0, 40)}`;
+    if (value === undefined) return `${name.slice(0, 40)} is not a number: ${(cells[where.value] ?? '').slice(0, 40)}`;
     const key = `${name}\0${unit ?? ''}`;
     let place = this.#places.get(key);
     if (place === undefined) {

@@ -23,7 +23,7 @@ const LATEST = 4_102_444_800_000;
 const EPOCH_UNITS = [1000, 1, 1e-3, 1e-6];
 
 /**
- * The form that most of some times have; undefined when they are no times.
+ * The form that most of some times have; undefined when they are not times.
  * @param unit name of the unit in the header
  */
 export function timeFormOf(

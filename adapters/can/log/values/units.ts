@@ -59,7 +59,7 @@ const units: ReadonlyMap<string, Unit> = new Map(
   ),
 );
 
-/** Units that stand at the end of a name without brackets, and are no words of their own there. */
+/** Units that stand at the end of a name without brackets, and are not words of their own there. */
 const behindName = /[ _](km\/h|kmh|kph|mph|m\/s\^?2|m\/s²|degc|degf|kpa|psi|kwh)$/i;
 
 /** A column of values by its name. */

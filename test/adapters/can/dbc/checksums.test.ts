@@ -100,7 +100,7 @@ test.each(all)('a payload with one changed bit does not have the counter and che
 test.each<[Protection, RegExp]>([
   [{ method: 'sum', start: 60, length: 8, byteOrder: 'little' }, /the checksum lies past the 8 bytes/],
   [{ method: 'sum', ...field, counter: { start: 64, length: 4, byteOrder: 'little' } }, /the counter lies past/],
-  [{ method: 'sum', start: -1, length: 8, byteOrder: 'little' }, /no place of 1 to 32 bits/],
+  [{ method: 'sum', start: -1, length: 8, byteOrder: 'little' }, /not a place of 1 to 32 bits/],
   [{ method: 'crc8-j1850', start: 4, length: 8, byteOrder: 'little' }, /one whole byte/],
   [{ method: 'e2e-profile-1', dataId: 0x1_0000, crcOffset: 0, counterOffset: 8 }, /data id 65536 is not 0 to 65535/],
   [{ method: 'e2e-profile-2', dataIds: [1, 2] }, /needs 16 data ids/],

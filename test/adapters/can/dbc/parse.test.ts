@@ -200,7 +200,7 @@ describe('unusual files load and say what is unusual', () => {
       `${one(signal)}\nSIG_VALTYPE_ 1 S : 1;`,
       /12 warning signal S is called IEEE 754 but has 8 bits/,
     ],
-    ['limit that is no number', one('SG_ S : 0|8@1+ (1,0) [-1.#INF|2] "" A'), /12 info a limit/],
+    ['limit that is not a number', one('SG_ S : 0|8@1+ (1,0) [-1.#INF|2] "" A'), /12 info a limit/],
     ['no signal at all', one('SG_ S : 0|8@7+ (1,0) [0|0] "" A'), /12 warning byte order is '7', not 0 or 1/],
     ['too wide', one('SG_ S : 0|65@1+ (1,0) [0|0] "" A'), /12 warning signal S of message M has 65 bits/],
   ])('%s', (_, statements, expected) => {
@@ -220,7 +220,7 @@ describe('unusual files load and say what is unusual', () => {
     expect(database.messages[0]?.signals[0]?.choices).toEqual(new Map([[2, 'two']]));
   });
 
-  test('an unknown statement after a signal is said, and is no receiver of the signal', () => {
+  test('an unknown statement after a signal is said, and is not a receiver of the signal', () => {
     const { database, diagnostics } = parse(`${one(signal)}\nHELLO world;\nCM_ "of the network";`);
     expect(diagnostics.map(({ line, message }) => [line, message])).toEqual([
       [13, "'HELLO world;' is not a statement; left out up to the next statement"],
@@ -245,7 +245,7 @@ describe('unusual files load and say what is unusual', () => {
     expect(database.messages[0]?.signals[0]).toMatchObject({ name: '__proto__', comment: 'x' });
   });
 
-  test('a file that is no network description is an error', () => {
+  test('a file that is not a network description is an error', () => {
     for (const bytes of [new Uint8Array(0), new TextEncoder().encode('%PDF-1.7\nBO'), new Uint8Array(100)]) {
       const { database, diagnostics } = parseDbc(bytes, 'car.pdf');
       expect(database.messages).toEqual([]);

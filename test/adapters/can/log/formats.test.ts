@@ -141,7 +141,7 @@ describe('frames of other tools are read as they were written', () => {
     await fc.assert(
       fc.asyncProperty(anyFrames({ fd: false, remote: false, sent: false }), async (all) => {
         const frames = one(eleven(inOrder(millisecond)(all)));
-        // Fewer blocks are no proof of the format.
+        // Fewer blocks are not proof of the format.
         const read = await readText(cando(frames), { format: 'cando' });
         expect(read.messages).toEqual([]);
         expect(read.frames).toEqual(frames.map((frame) => ({ ...frame, at: millisecond(frame) })));
@@ -210,14 +210,14 @@ describe('slcan', () => {
   });
 
   it.each([
-    ['t1232AA', 'the line is no frame of the length that it says'],
+    ['t1232AA', 'the line is not a frame of the length that it says'],
     ['t8001AA', 'no identifier of 11 bits'],
     ['T200000001AA', 'no identifier of 29 bits'],
     ['t1231AAG000', 'the time stamp is not four hexadecimal digits'],
-    ['t1231AAG00', 'the line is no frame of the length that it says'],
+    ['t1231AAG00', 'the line is not a frame of the length that it says'],
     ['t1231ZZ', 'the data are not hexadecimal bytes'],
     ['t1231AA00ZZ', 'the time stamp is not four hexadecimal digits'],
-    ['hello', 'the line is no frame and no answer of an adapter'],
+    ['hello', 'the line is neither a frame nor an answer of an adapter'],
   ])('%s is left out', async (line, message) => {
     const read = await readText(`t1231AA\rt1231BB\r${line}\rt1231CC\r`, { format: 'slcan' });
     expect(read.messages).toEqual([`3: ${message}`]);
@@ -236,12 +236,12 @@ it('slcan that ends within a time stamp has no frame with another time', async (
 });
 
 describe('CANServer', () => {
-  it('goes on behind bytes that are no record, and counts them once', async () => {
+  it('goes on behind bytes that are not records, and counts them once', async () => {
     const frame = { at: START, id: 0x123, bus: 'can2', flags: 0, length: 2, data: 'abcd' };
     const log = canServer([frame], 3);
     const read = await readText(Buffer.concat([log, Buffer.from([1, 2, 3]), log.subarray(22)]));
     expect(read.frames).toEqual([frame, frame]);
-    expect(read.messages).toEqual([`0: bytes that are no record, from byte ${log.length} on`]);
+    expect(read.messages).toEqual([`0: bytes that are not records, from byte ${log.length} on`]);
   });
 });
 

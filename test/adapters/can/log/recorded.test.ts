@@ -124,7 +124,7 @@ describe('logs of other tools', () => {
     expect(packed.frames).toEqual((await readLog(path)).frames);
   });
 
-  test('what is no log is refused with the formats that are known', async () => {
+  test('what is not a log is refused with the formats that are known', async () => {
     const others = ['../../../../golden/dbc/j1939.dbc', '../../../../../package.json', '../../../../../LICENSE'];
     for (const name of others) {
       const path = join(recorded, name);
@@ -291,7 +291,7 @@ describeShared('recorded logs beside the project', () => {
     ]);
   });
 
-  it('what is no log is refused with the formats that are known', async () => {
+  it('what is not a log is refused with the formats that are known', async () => {
     for (const name of ['ORIGIN.md', 'gnss/sl869.log', 'drives/drive1.csv', 'dbc/css/canmod-gps.dbc']) {
       const path = join(sharedData, name);
       await expect(openLog(path)).rejects.toMatchObject({ code: 'input.malformed', where: path });

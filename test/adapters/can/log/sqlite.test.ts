@@ -109,7 +109,7 @@ test('a table of another name is found by its columns, and columns may be missin
   ]);
 });
 
-describe('rows that are no frames are left out, each with its reason', () => {
+describe('rows that are not frames are left out, each with its reason', () => {
   test.each([
     ["(NULL, 1, 0, 0, 0, 0, x'')", 'there is no time'],
     ["('now', 1, 0, 0, 0, 0, x'')", 'there is no time'],

@@ -167,7 +167,7 @@ describe('a table of frames', () => {
     expect(frames).toEqual(['1 can0 123 aabb']);
   });
 
-  test('with lines that are no frames says which and why', async () => {
+  test('with lines that are not frames says which and why', async () => {
     const { frames, faults, passedOver } = await read(
       'made by hand\nTime (ms),ID,DLC,Data\n# a comment\n1,123,1,AA\nx,123,1,AA\n2,zz,1,AA\n3,123,70,AA\n4,123,2,AA\n5,123,1,AB\n',
     );
@@ -195,7 +195,7 @@ describe('a table of frames', () => {
 
   test('is not found in text without frames', async () => {
     for (const text of ['Time,Speed,RPM\n1,2,3\n', 'hello world\n', '12 34 56\n78 9A BC\n', 'id,name\n1,Anna\n']) {
-      await expect(read(text)).rejects.toThrow(/no log of a known format/);
+      await expect(read(text)).rejects.toThrow(/not a log of a known format/);
     }
   });
 });
@@ -218,7 +218,7 @@ describe('text as other tools leave it', () => {
     expect(found).toMatchObject({ frames, faults: [] });
   });
 
-  test('a last line that is cut is no fault', async () => {
+  test('a last line that is cut is not a fault', async () => {
     const found = await read(`${candump}(2.5) can0 12`);
     expect(found).toMatchObject({ frames, faults: [], passedOver: { 'last lines that are cut': 1 } });
   });

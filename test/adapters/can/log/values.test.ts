@@ -193,7 +193,7 @@ test.each([
   expect((await read(table)).rows).toEqual([{ at, values: { v: 5 } }]);
 });
 
-test('where no column is a time, the run time of the engine is; empty brackets are no part of a name', async () => {
+test('where no column is a time, the run time of the engine is; empty brackets are not part of a name', async () => {
   const { rows, assumptions } = await read(
     'ENGINE_RUN_TINE (),VEHICLE_SPEED ()\n7.000000, 13.000000\n8.000000, 14.5\n',
   );
@@ -243,7 +243,11 @@ test('lines that cannot be read are counted with their reason, and cost only the
     `Time,v (km/h)\n${sound}2026-03-14T10:00:00Z,1\n# a remark\nyesterday,2\n2026-03-14T10:00:02Z,fast\n2026-03-14T10:00:03Z,4,5,6,7\n2026-03-14T10:00:04Z,\n2026-03-14T10:00:05Z,6\n`,
   );
   expect(rows.slice(20).map(({ values }) => values['v'])).toEqual([1, undefined, 6]);
-  expect(left).toEqual(['the time cannot be read', 'v is no number: fast', 'the line has 5 columns, the names are 2']);
+  expect(left).toEqual([
+    'the time cannot be read',
+    'v is not a number: fast',
+    'the line has 5 columns, the names are 2',
+  ]);
   expect(passedOver).toEqual({ comments: 1 });
 });
 
@@ -253,14 +257,14 @@ test.each([
   ['candump', '(0.100000) can0 1A0#0102\n(0.200000) can0 1A0#0102\n'],
   ['a table without a time', 'a,b\n1,2\n3,4\n'],
   ['names without values', 'time,speed\n'],
-  ['text', 'Dear reader,\nthis, as you see, is no table\n'],
+  ['text', 'Dear reader,\nthis, as you see, is not a table\n'],
   ['nothing', ''],
-])('%s is no table of values', async (_, content) => {
+])('%s is not a table of values', async (_, content) => {
   expect(await isTable(file(content))).toBe(false);
-  await expect(read(content)).rejects.toThrow('no table of values');
+  await expect(read(content)).rejects.toThrow('not a table of values');
 });
 
-test('a log of frames of any format is no table of values', async () => {
+test('a log of frames of any format is not a table of values', async () => {
   const logs = [...anyLog(), ...anyFileLog()];
   expect(logs.length).toBeGreaterThan(10);
   for (const log of logs)

@@ -151,7 +151,7 @@ describe('a bus behind a serial adapter', () => {
   it.each<[Partial<SlcanOptions>, RegExp]>([
     [{ bitRate: 123 }, /x: no adapter has a bit rate of 123; known are 10000, /],
     [{ bitRate: 500_000, dataBitRate: 3 }, /no adapter has a data bit rate of 3/],
-    [{ timing: 'zz' }, /"zz" are no timing registers/],
+    [{ timing: 'zz' }, /"zz" are not timing registers/],
     [{}, /give either/],
     [{ bitRate: 500_000, timing: '011C' }, /give either/],
   ])('%j is refused', (rates, message) => {

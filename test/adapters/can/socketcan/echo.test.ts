@@ -213,7 +213,7 @@ describe('a frame that was sent', () => {
       const { can, clock, socket, events } = await open();
       socket[count] = 5;
       const refused = expect(can.send(outgoing(1))).rejects.toMatchObject(
-        refusal(/not known whether frame 0x1 has left/),
+        refusal(/does not know whether frame 0x1 has left/),
       );
       await clock.settle(1);
       socket[count] = 6;

@@ -94,7 +94,7 @@ describe('kernel filters', () => {
   });
 
   it.each([-1, 0x800, 1.5, Number.NaN, EXTENDED + 0x2000_0000, REMOTE + 1, ERROR + 1])(
-    'refuses %d, which is no identifier',
+    'refuses %d, which is not an identifier',
     (id) => {
       expect(() => filtersFor([id])).toThrowError(expect.objectContaining({ code: 'input.malformed' }));
     },

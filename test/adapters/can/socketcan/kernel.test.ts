@@ -33,7 +33,7 @@ it.runIf(process.platform === 'linux')('a socket is closed when its interface ca
   const libc = await loadLibc();
   const options = { receiveBuffer: 4096, own: false, errors: new ErrorCounts() };
   for (const [name, message] of [
-    ['lo', 'lo: it is no CAN interface'],
+    ['lo', 'lo: it is not a CAN interface'],
     ['vigie-none', 'vigie-none: there is no such interface'],
   ] as const) {
     const descriptor = libc.socket(AF_INET, SOCK_DGRAM, 0);

@@ -67,7 +67,7 @@ describe.each([4, 8] as const)('ring with %d-byte pointers', (pointerSize) => {
     expect(ring.batch.at[0]).toBe((2 ** 32 + 1) * 1000);
   });
 
-  it('counts what is no frame and delivers the rest', () => {
+  it('counts what is not a frame and delivers the rest', () => {
     const { ring } = ringOf(pointerSize);
     const good = { frame: frameBytes(1, false, 0, Uint8Array.of(1)) };
     const tooLong = frameBytes(2, false, 0, new Uint8Array(8));

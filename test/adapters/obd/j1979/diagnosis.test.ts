@@ -180,7 +180,7 @@ describe('monitor tests', () => {
   it('must be whole', () => {
     expect(() => readMonitorTests(hex('46 01 01 0A 0E03 0000 FF'))).toThrow(/results have 9 each/);
     expect(() => readMonitorTests(hex('46'))).toThrow(/results have 9/);
-    expect(() => readMonitorTests(hex('41 01'))).toThrow(/no answer to service 06/);
+    expect(() => readMonitorTests(hex('41 01'))).toThrow(/not an answer to service 06/);
   });
 });
 

@@ -62,6 +62,6 @@ test('of a named command only its answers are read', () => {
 
 test('an answer that is damaged is an error, unless another control unit answers well', () => {
   expect(() => read('7E8 04 43 02 03 01')).toThrow('counts 2 trouble codes and holds 1');
-  expect(() => read(vinOn('7E8', '1G1JC5444R725236O'))).toThrow('no vehicle identification number');
+  expect(() => read(vinOn('7E8', '1G1JC5444R725236O'))).toThrow('not a vehicle identification number');
   expect(read('7E8 04 43 02 03 01\r7E9 02 43 00')).toEqual({ faults: [] });
 });

@@ -64,7 +64,7 @@ it('a car is found out, asked, and left alone when it sleeps', async () => {
   expect(shared.length).toBeGreaterThan(2);
   expect(bus.sent.filter(({ id }) => id === 0x7e1).map(({ data }) => hexOf(data.subarray(0, 3)))).toContain('02015B');
 
-  // Answers of the car are no sign of life: with the others silent, the requests end.
+  // Answers of the car are not signs of life: with the others silent, the requests end.
   await clock.settle(3000);
   const before = bus.sent.length;
   await clock.settle(60_000, 50);

@@ -237,7 +237,7 @@ describe('what the car does not answer', () => {
     await end();
   });
 
-  it('is no fault of the command while the bus sleeps', async () => {
+  it('is not a fault of the command while the bus sleeps', async () => {
     let asleep = true;
     const there = parameters({ '0D': '32' });
     const { clock, car, sink, source, end } = await drive(

@@ -89,7 +89,7 @@ describe('what a control unit says', () => {
     expect(bench.unit).toMatchObject({ taken, session: 1, unlocked: false, violations: [] });
   });
 
-  it('no answer to what is asked is no failure: the car shows it or does not', async () => {
+  it('no answer to what is asked is not a failure: the car shows it or does not', async () => {
     const bench = benchOf();
     expect(await carry(bench, 'lights.on', ['proper', 'proper', 'proper', 'mute'])).toBeUndefined();
     expect(bench.unit).toMatchObject({ idle: true, taken: 1 });
@@ -97,7 +97,7 @@ describe('what a control unit says', () => {
     expect(bench.log.lines).toMatchObject([{ level: 'warn', event: expect.stringContaining('did not answer') }]);
   });
 
-  it('an announced answer that never comes is no refusal: what may be held is returned', async () => {
+  it('an announced answer that never comes is not a refusal: what may be held is returned', async () => {
     const bench = benchOf();
     const never: Manner = { pending: 1, every: 1, kept: false };
     expect(await carry(bench, 'lights.on', ['proper', 'proper', 'proper', never])).toBeUndefined();
@@ -136,7 +136,9 @@ describe('what a control unit says', () => {
       undefined,
     );
     expect(bench.unit).toMatchObject({ idle: true, taken: 1 });
-    expect(bench.log.lines.map(({ event }) => event)).toContain('a control unit does not say what became of a command');
+    expect(bench.log.lines.map(({ event }) => event)).toContain(
+      'a control unit does not report the result of a command',
+    );
   });
 });
 
@@ -284,8 +286,8 @@ describe('keys', () => {
 
   it.each<[string, KeyHook, RegExp]>([
     ['throws', () => Promise.reject(new Error('no module')), /the key could not be computed: no module/],
-    ['gives nothing', () => new Uint8Array(0), /0 bytes are no key/],
-    ['gives too much', () => new Uint8Array(4_000), /4000 bytes are no key/],
+    ['gives nothing', () => new Uint8Array(0), /0 bytes are not keys/],
+    ['gives too much', () => new Uint8Array(4_000), /4000 bytes are not keys/],
     ['never ends', () => new Promise(() => undefined), /the key was not computed within 4 s/],
   ])('what %s ends the command and leaves the session', async (_, hook, message) => {
     const bench = benchOf({ hooks: hooked(hook) });

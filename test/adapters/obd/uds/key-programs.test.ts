@@ -46,9 +46,9 @@ describe('a program', () => {
 
   it.each([
     ['that fails', 'echo 0102; exit 3', /it ended with status 3/],
-    ['that prints no key', 'echo "no such seed"', /no key in hexadecimal/],
-    ['that prints nothing', 'true', /no key in hexadecimal/],
-    ['that prints half a byte', 'echo 012', /no key in hexadecimal/],
+    ['that prints no key', 'echo "no such seed"', /not a key in hexadecimal/],
+    ['that prints nothing', 'true', /not a key in hexadecimal/],
+    ['that prints half a byte', 'echo 012', /not a key in hexadecimal/],
     ['that prints for ever', 'while :; do echo 0102030405060708; done', /it gave no key/],
     ['that reads nothing', 'exec <&-; exit 1', /it ended with status 1/],
     ['that kills itself', 'kill -9 $$', /it gave no key: SIGKILL/],
@@ -70,7 +70,7 @@ describe('a program', () => {
 });
 
 describe('the folder', () => {
-  it('gives the programs by their names, and passes over what is no name of a profile', () => {
+  it('gives the programs by their names, and passes over what is not a name of a profile', () => {
     program('acme', 'true');
     program('.hidden', 'true');
     program('acme.old', 'true');
@@ -88,7 +88,7 @@ describe('the folder', () => {
     const { hooks, problems } = keyPrograms(folder);
     expect([...hooks.keys()]).toEqual(['acme']);
     expect(problems.map(({ code, message }) => `${code} ${message}`).sort()).toEqual([
-      expect.stringMatching(/^configuration.wrong .*open: others than its owner .*chmod go-w/),
+      expect.stringMatching(/^configuration.wrong .*open: users other than the owner .*chmod go-w/),
       expect.stringMatching(/^configuration.wrong .*text: .*make it executable/),
     ]);
   });

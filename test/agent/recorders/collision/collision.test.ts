@@ -153,7 +153,7 @@ describe('collision recorder', () => {
     expect(told().length).toBeGreaterThan(1);
   });
 
-  test('samples that are too far apart are no pulse, and the rest is told without them', () => {
+  test('samples that are too far apart are not pulses, and the rest is told without them', () => {
     const { give, recorder, told } = setUp();
     give('acceleration.longitudinal', -1, T - 1500);
     give('kinetic.speed', 50, T - 1000);

@@ -90,7 +90,7 @@ describe('what a trip lacks', () => {
     expect(second?.distance).toBeLessThan(KM - trip.km(199) + 0.2);
   });
 
-  test('a restart of seconds is no fault', () => {
+  test('a restart of seconds is not a fault', () => {
     const rig = new Rig();
     parked(rig, { ...full(0), ...off });
     rig.drive(T, 100, full);
@@ -253,7 +253,7 @@ describe('the clock', () => {
   });
 });
 
-test('what is no state of it is refused, and it begins anew', () => {
+test('what is not a state of it is refused, and it begins anew', () => {
   const rig = new Rig();
   rig.drive(T, 100, full);
   const state = rig.recorder.state() as { trip: Record<string, unknown> };
