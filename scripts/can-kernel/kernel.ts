@@ -2,7 +2,7 @@
  * A kernel with CAN where there is none: Debian's, in an emulated machine that sees this machine's files and cannot
  * change them. The emulation takes some ten times the processor time, but runs wherever its package does.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ import { bundling } from '../bundle.ts';
 import { hostTarget } from '../package/targets.ts';
 import { makeMemoryDisk } from '../tcu/disks.ts';
 import { distributionFor } from '../tcu/distribution.ts';
+import { switchOn } from '../tcu/emulator.ts';
 import { platformNamed } from '../tcu/platforms.ts';
 
 /** The kernel's own time included, milliseconds; beside what is asked for, which a script may do for several readers. */
@@ -56,28 +57,24 @@ export async function runInKernel(program: string, seconds: number, take: (line:
   makeMemoryDisk(folder, distribution, memoryDisk, { init: join(import.meta.dirname, 'first.sh'), modules });
   const told = { ROOT: root, NODE: process.execPath, PROGRAM: join(folder, `${program}.mjs`), SECONDS: seconds };
   const variables = Object.entries(told).map(([name, value]) => `VIGIE_${name}=${value}`);
-  const machine = spawn(
-    platform.emulator,
-    [
-      ...platform.hardware,
+  const machine = switchOn(platform, {
+    kernel: join(distribution.kernel, 'boot', `vmlinuz-${distribution.version}`),
+    memoryDisk,
+    told: variables.join(' '),
+    devices: [
       ...['-m', '1024'],
-      ...['-kernel', join(distribution.kernel, 'boot', `vmlinuz-${distribution.version}`), '-initrd', memoryDisk],
-      ...['-append', `${platform.told} quiet loglevel=1 panic=-1 ${variables.join(' ')}`],
       ...['-fsdev', 'local,id=host,path=/,security_model=none,readonly=on,multidevs=remap'],
       ...['-device', `virtio-9p-${platform.attached},fsdev=host,mount_tag=host`],
-      ...['-nic', 'none', '-nographic', '-no-reboot', '-monitor', 'none', '-serial', 'stdio'],
+      ...['-nic', 'none'],
     ],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  const end = (): void => void machine.kill('SIGKILL');
+  });
   const bound = setTimeout(
     () => {
       console.error('the kernel did not finish in time');
-      end();
+      machine.kill('SIGKILL');
     },
     LONGEST + 4 * seconds * 1000,
   );
-  process.once('exit', end);
   try {
     const closed = new Promise<void>((resolve, reject) => {
       machine.once('error', reject);
@@ -87,7 +84,6 @@ export async function runInKernel(program: string, seconds: number, take: (line:
     await closed;
   } finally {
     clearTimeout(bound);
-    process.off('exit', end);
     rmSync(folder, { recursive: true, force: true });
   }
 }

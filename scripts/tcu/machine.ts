@@ -1,8 +1,9 @@
 /** An emulated unit that is switched on, told what to do over its console, and switched off at any moment. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Disks } from './disks.ts';
+import { switchOn } from './emulator.ts';
 import type { Platform } from './platforms.ts';
 
 /** Milliseconds that anything may take that is waited for: an emulated start on a machine that has other work too. */
@@ -39,28 +40,19 @@ export class Machine {
     // Nothing is to be booted over the network.
     const noRom = platform.attached === 'pci' ? ',romfile=' : '';
     const net = forward === undefined ? '' : `,hostfwd=tcp:127.0.0.1:${forward}-:1883`;
-    const child = spawn(
-      platform.emulator,
-      [
-        ...platform.hardware,
-        ...['-kernel', disks.kernel, '-initrd', disks.memoryDisk],
-        ...['-append', `${platform.told} quiet loglevel=1 panic=-1 net.ifnames=0 systemd.show_status=no`],
+    const child = switchOn(platform, {
+      kernel: disks.kernel,
+      memoryDisk: disks.memoryDisk,
+      told: 'net.ifnames=0 systemd.show_status=no',
+      devices: [
         ...disk(disks.system, 'system', disks.writable === true ? 'cache=writeback' : 'readonly=on'),
         // What the unit has flushed is with this machine's kernel then, which outlives the emulator.
         ...disk(disks.data, 'data', 'cache=writeback'),
         ...['-netdev', `user,id=net${net}`, '-device', `virtio-net-${platform.attached},netdev=net${noRom}`],
         ...['-device', `virtio-rng-${platform.attached}`],
-        ...['-nographic', '-no-reboot', '-monitor', 'none', '-serial', 'stdio'],
       ],
-      { stdio: ['pipe', 'pipe', 'inherit'] },
-    );
+    });
     const machine = new Machine(child);
-    const end = (): void => {
-      child.kill('SIGKILL');
-    };
-    process.once('exit', end);
-    child.once('exit', () => process.off('exit', end));
-    child.stdin?.on('error', () => undefined);
     await machine.says(/^@ready$/);
     return machine;
   }
