@@ -28,6 +28,16 @@ async function get(path: string): Promise<{ readonly status: number; readonly bo
   return { status: response.status, body: await response.json() };
 }
 
+/** Links that are followed; of long collections the first pages will do. */
+const MOST_LINKS = 400;
+
+/** Addresses in an answer, but for those with names to fill in. */
+function linksIn(value: Json): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  if (typeof value.href === 'string') return value.templated === true ? [] : [value.href];
+  return Object.values(value).flatMap(linksIn);
+}
+
 interface Numbers {
   readonly kinds: readonly string[];
   readonly arrived: readonly Run[];
@@ -164,6 +174,35 @@ test('says of monitors and callbacks that it does not take them, has none, and l
   ]);
   const { _links } = (await get('/fleets/local')).body;
   for (const link of Object.values<Json>(_links)) expect((await get(link.href)).status).toBe(200);
+});
+
+test('every link that is found from either start leads to an answer', async () => {
+  const known = new Set(['/fleets', '/user'].map((path) => `${hub.interface.url}${path}`));
+  const failed: string[] = [];
+  // A set that grows while it is walked is walked to its end.
+  for (const href of known) {
+    const { status, body } = await get(href);
+    if (status !== 200) failed.push(`${status} ${href}`);
+    for (const link of linksIn(body)) if (known.size < MOST_LINKS) known.add(link);
+  }
+  expect(failed).toEqual([]);
+  const kinds = [
+    'vehicles',
+    'status',
+    'trips',
+    'wayPoints',
+    'telemetry',
+    'maintenance',
+    'alerts',
+    'collisions',
+    'alarms',
+  ];
+  for (const kind of [...kinds, 'monitors', 'callbacks', 'lastPosition']) {
+    expect(
+      [...known].some((href) => new URL(href).pathname.includes(`/${kind}`)),
+      kind,
+    ).toBe(true);
+  }
 });
 
 test('garbage of one client disturbs nobody, and is kept aside', async () => {

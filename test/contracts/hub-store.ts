@@ -49,6 +49,15 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await hub.payloads(ONE)).toEqual(messages.map(({ payload }) => new Uint8Array(payload)));
     });
 
+    test('keeps messages of kinds that it does not look into, such as catalogs of custom signals', async () => {
+      const entries = [{ number: 1, name: 'Cabin.Humidity', kind: 'quantity' as const, unit: '%' }];
+      const body = { catalog: new Uint8Array(8).fill(7), part: 0, parts: 1, entries };
+      const message = received('catalog', body, { seq: 4 });
+      await hub.store.save([message], []);
+      expect(await hub.payloads(ONE)).toEqual([new Uint8Array(message.payload)]);
+      expect(await hub.store.numbers(ONE)).toMatchObject([{ class: 3, arrived: [[4, 4]], missing: [[0, 3]] }]);
+    });
+
     test('a repetition changes nothing; the same number of another start of the agent is another message', async () => {
       const message = received('trip', trip('a', { distance: 1 }), { seq: 4, boot: 1 });
       await hub.store.save([message, message], []);
