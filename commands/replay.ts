@@ -18,6 +18,7 @@ import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { agentSettings } from '../protocol/settings.ts';
 import { slotByPath } from '../protocol/slots.ts';
+import { upKind } from '../protocol/topics.ts';
 import { isOnlyFixLog } from './fix-logs.ts';
 import { COLUMNS_HELP, reportLog } from './log-summary.ts';
 import { type Format, formatOf, Lines, progressBar } from './output.ts';
@@ -105,7 +106,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
       link: {
         connected: true,
         publish: async ({ topic, payload }) => {
-          const kind = topic.slice(topic.lastIndexOf('/') + 1);
+          const kind = upKind(topic);
           kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
           output.write(topic, payload);
         },

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { upFilter } from '../protocol/topics.ts';
+import { upFilter, upKind } from '../protocol/topics.ts';
 import { type BrokerOptions, connectTo, withBroker } from './broker.ts';
 import { formatOf, Lines } from './output.ts';
 import { explainAbsence, followPresence } from './presence.ts';
@@ -92,6 +92,6 @@ async function watch(vin: string, options: Options): Promise<void> {
 }
 
 function text({ topic, seq, at, body }: ReceivedMessage): string {
-  const kind = topic.slice(topic.lastIndexOf('/') + 1);
+  const kind = upKind(topic);
   return `${new Date(at).toISOString().slice(11, 23)} ${kind} #${seq} ${JSON.stringify(body)}`;
 }

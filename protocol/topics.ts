@@ -72,6 +72,12 @@ export function parseTopic(topic: string): Topic | undefined {
   return undefined;
 }
 
+/** Kind of a message from the car, by its topic; of every other topic the last level. */
+export function upKind(topic: string): string {
+  const parsed = parseTopic(topic);
+  return parsed?.direction === 'up' ? parsed.kind : topic.slice(topic.lastIndexOf('/') + 1);
+}
+
 /** Kind of a message to the car `vin`; undefined for every other topic, those of other cars included. */
 export function downKind(vin: string, topic: string): DownKind | undefined {
   const parsed = parseTopic(topic);

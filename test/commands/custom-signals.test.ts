@@ -126,6 +126,7 @@ test('without interval and dead-band every change of 200 signals arrives with th
   const profile = file('every.yaml', `${head}signals:\n${wildcards('interval: 0, heartbeat: 1h')}`);
   const { stdout, stderr, status } = await vigie('replay', log, '--profile', profile);
   expect(status, stderr).toBe(0);
+  expect(stderr).toMatch(/messages: catalog 1, hello 1, telemetry \d+;/);
   const found = received(stdout);
   expect(found.size).toBe(200);
   for (const [name, readings] of await decoded(log)) {

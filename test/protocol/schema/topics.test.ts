@@ -11,6 +11,7 @@ import {
   parseTopic,
   presenceTopic,
   upFilter,
+  upKind,
   upTopic,
 } from '../../../protocol/topics.ts';
 
@@ -42,6 +43,11 @@ describe('topics', () => {
     const topic = catalogTopic(vin, '0123456789abcdef', 12);
     expect(topic).toBe(`vigie/1/${vin}/up/catalog-0123456789abcdef-12`);
     expect(parseTopic(topic)).toEqual({ vin, direction: 'up', kind: 'catalog' });
+    expect([upKind(topic), upKind(upTopic(vin, 'trip')), upKind(presenceTopic(vin))]).toEqual([
+      'catalog',
+      'trip',
+      'presence',
+    ]);
     for (const other of [
       'catalog-',
       'catalog-0123456789abcdef',
