@@ -181,7 +181,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
           {
             http,
             view: viewOf({ vin, vehicle, commands, http }, agent, store.records),
-            own: { vin, vehicle, title: titleOf(http), agent, link },
+            own: { vin, vehicle, title: titleOf(http), agent, link, commands, clock },
             status: agent.status,
             signals: agent.signals?.view,
             data,

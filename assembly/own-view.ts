@@ -3,6 +3,7 @@ import { type DbcMessage, messageNamed, signalNamed } from '../adapters/can/dbc/
 import type { OwnView } from '../adapters/http/own-routes.ts';
 import type { Agent } from '../agent/agent.ts';
 import type { LinkDetails } from '../agent/health/health.ts';
+import type { Clock } from '../agent/ports.ts';
 import type {
   CarDescription,
   LinkReport,
@@ -11,6 +12,7 @@ import type {
 } from '../protocol/interface/own/car-description.ts';
 import type { SourceMapping } from '../protocol/profile.ts';
 import { type Slot, slots } from '../protocol/slots.ts';
+import { ownCommandsOf } from './own-commands.ts';
 import type { Vehicle } from './vehicle.ts';
 
 /** Flag bits of an identifier in a DBC. */
@@ -21,16 +23,19 @@ export interface OwnOptions {
   readonly vehicle: Vehicle;
   /** Name that the configuration gives the car. */
   readonly title?: string | undefined;
-  readonly agent: Pick<Agent, 'waiting'>;
+  readonly agent: Pick<Agent, 'waiting' | 'status' | 'requests'>;
+  /** The car takes commands. */
+  readonly commands: boolean;
+  readonly clock: Clock;
   /** What the link says of itself; absent: it says only whether it is up. */
   readonly link: { readonly connected: boolean; health?(): LinkDetails };
 }
 
 export function ownViewOf(options: OwnOptions): OwnView {
-  return { car: () => describeCar(options), link: () => reportLink(options) };
+  return { car: () => describeCar(options), link: () => reportLink(options), commands: ownCommandsOf(options) };
 }
 
-function describeCar({ vin, vehicle, title }: OwnOptions): CarDescription {
+function describeCar({ vin, vehicle, title }: Pick<OwnOptions, 'vin' | 'vehicle' | 'title'>): CarDescription {
   const { profile } = vehicle;
   const sources = new Map<string, SourceMapping[]>();
   for (const source of profile.sources) sources.set(source.path, [...(sources.get(source.path) ?? []), source]);
@@ -88,7 +93,7 @@ function describeMessage(message: DbcMessage, signal: string): Partial<ValueSour
   };
 }
 
-function reportLink({ agent, link }: OwnOptions): LinkReport {
+function reportLink({ agent, link }: Pick<OwnOptions, 'agent' | 'link'>): LinkReport {
   const { state = link.connected ? 'up' : 'closed', since, broker, reason } = link.health?.() ?? {};
   return {
     state,

@@ -7,6 +7,7 @@ import { ageOf } from './format.ts';
 import { useTopics } from './hooks.ts';
 import { SignIn } from './sign-in.tsx';
 import { CarPanels } from './views/car.tsx';
+import { CommandPanels } from './views/commands.tsx';
 
 interface View {
   readonly id: string;
@@ -16,7 +17,10 @@ interface View {
   readonly panels: ComponentType;
 }
 
-const views: readonly View[] = [{ id: 'car', name: 'The car', key: 'c', panels: CarPanels }];
+const views: readonly View[] = [
+  { id: 'car', name: 'The car', key: 'c', panels: CarPanels },
+  { id: 'commands', name: 'Commands', key: 'k', panels: CommandPanels },
+];
 
 export function Shell(): JSX.Element {
   useTopics('connection');

@@ -1,13 +1,18 @@
 /** Addresses beside the published interface: changes of Status, and what Vigie says of the car and of itself. */
+import type { ServerResponse } from 'node:http';
 import { VigieError } from '../../protocol/errors.ts';
 import { bases, type Operation, type Side, sides } from '../../protocol/interface/operation.ts';
 import { noScopes } from '../../protocol/interface/operations/scopes.ts';
 import type { CarDescription, LinkReport } from '../../protocol/interface/own/car-description.ts';
+import type { CommandHistory, CommandRequest, CommandsReport } from '../../protocol/interface/own/commands.ts';
+import { remoteScopeOf } from '../../protocol/interface/remotes.ts';
+import { findRemoteKind } from '../../protocol/remote/table.ts';
 import { readPairs } from './address.ts';
+import { readJson } from './body.ts';
 import type { Caller } from './call.ts';
 import { type App, type RequestContext, respond } from './exchange.ts';
 import type { LiveChanges } from './live.ts';
-import { acceptable } from './media.ts';
+import { acceptable, requireJson } from './media.ts';
 import { addRefusal } from './routes.ts';
 import type { Serving } from './serving.ts';
 import type { Snapshots } from './snapshots.ts';
@@ -16,6 +21,16 @@ import type { Snapshots } from './snapshots.ts';
 export interface OwnView {
   car(): CarDescription;
   link(): LinkReport;
+  readonly commands: OwnCommands;
+}
+
+/** What the car can be asked, and what became of it. */
+export interface OwnCommands {
+  /** @param sees whether the caller has a scope */
+  report(sees: (scope: string) => boolean): CommandsReport;
+  history(): CommandHistory;
+  /** Gives the command to the car. Rejects as {@link RemoteBook.submit} does. */
+  submit(request: CommandRequest): Promise<{ readonly remoteActionId: string }>;
 }
 
 export interface OwnRoutes {
@@ -65,6 +80,54 @@ export function addOwnRoutes(routes: OwnRoutes, view: OwnView, snapshots: Snapsh
     return respond(context.env, 200, stream, { 'Content-Type': EVENTS });
   });
   addRefusal(app, '/vigie/v1/agent', GET);
+  addCommands(routes, view.commands, snapshots);
+}
+
+/** The longest body of a command, bytes: a route with its places. */
+const LONGEST_COMMAND = 65_536;
+
+function addCommands(routes: OwnRoutes, commands: OwnCommands, snapshots: Snapshots): void {
+  const { app, serving } = routes;
+  app.get('/vigie/v1/commands', async (context) => {
+    refuseHead(context);
+    const side = sideShown(routes, context);
+    const { expires, scopes } = await admitReader(routes, side, context);
+    acceptable([EVENTS], context.req.header('accept'));
+    // Only fleets have the kinds without a scope.
+    const sees = (scope: string): boolean => scopes?.has(scope) ?? true;
+    const events = { commands: () => commands.report(sees), history: () => commands.history() };
+    return respond(context.env, 200, snapshots.open(events, expires), { 'Content-Type': EVENTS });
+  });
+  app.post('/vigie/v1/commands', async (context) => {
+    const { incoming, outgoing, exchange } = context.env;
+    const query = readPairs(exchange.target.query);
+    const side = sideShown(routes, context);
+    const { scopes } = await serving.admit(side, { operation: { scopes: noScopes }, path: {} }, query, context);
+    requireJson(incoming.headers['content-type'], incoming.headers['content-encoding']);
+    const request = readCommand(await readJson(incoming, outgoing as ServerResponse, LONGEST_COMMAND));
+    const scope = remoteScopeOf(request.type);
+    if (scopes !== undefined && (scope === undefined || !scopes.has(scope))) {
+      const needed = scope === undefined ? 'a fleet user' : `the scope ${scope}`;
+      throw new VigieError('request.forbidden', `${request.type} needs ${needed}`);
+    }
+    const taken = await commands.submit(request);
+    return respond(context.env, 202, JSON.stringify(taken), { 'Content-Type': JSON_TYPE });
+  });
+  addRefusal(app, '/vigie/v1/commands', ['GET', 'POST']);
+}
+
+/** @throws VigieError `input.malformed` for what is no kind with a body; the car checks what is in the body */
+function readCommand(given: unknown): CommandRequest {
+  if (!isObject(given)) throw new VigieError('input.malformed', 'body: must be an object with type and body');
+  const { type, body } = given as Readonly<Record<string, unknown>>;
+  const kind = typeof type === 'string' ? findRemoteKind(type) : undefined;
+  if (kind === undefined) throw new VigieError('input.malformed', 'type: must be a kind of command, such as Doors');
+  if (!isObject(body)) throw new VigieError('input.malformed', 'body: must be an object, such as {"state": "Locked"}');
+  return { type: kind.type, body };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Admits who may read the state of the vehicle. */

@@ -21,23 +21,40 @@ export interface Circumstances {
   readonly requires?: readonly Requirement[];
 }
 
+/** One thing that an action needs of the car, and whether it is so. */
+export interface InterlockState {
+  /** For people: what must be so, and what the car shows. */
+  readonly demand: string;
+  readonly shown: string;
+  readonly holds: boolean;
+  /** Why the action is refused while it does not hold. */
+  readonly refusal: Refusal;
+}
+
 /** Why `action` must not be done now, by the first interlock that does not hold. */
 export function refuses(action: string, circumstances: Circumstances): Refusal | undefined {
+  for (const { holds: isHeld, refusal } of interlockStates(action, circumstances)) if (!isHeld) return refusal;
+  return undefined;
+}
+
+/** What `action` needs of this car: the lines of the table that count for it, then what the profile asks for. */
+export function* interlockStates(action: string, circumstances: Circumstances): Generator<InterlockState> {
   const { requires = [], fed } = circumstances;
-  for (const { action: of, any, none = [], refusal, demand, onlyIfFed, fixed } of interlocks) {
+  for (const { action: of, any, none = [], refusal: code, demand, onlyIfFed, fixed } of interlocks) {
     if (of !== action) continue;
     if (fixed !== true && any.some(({ path }) => requires.some((own) => own.path === path))) continue;
     if (onlyIfFed === true && !any.some(({ path }) => fed.has(path))) continue;
-    const shown = (condition: Condition): boolean => holds(condition, circumstances);
-    if (any.some(shown) && !none.some(shown)) continue;
-    const seen = [...new Map(any.map((condition) => [condition.path, shownBy(condition, circumstances)])).values()];
-    return { code: refusal, detail: `refused: ${demand} (${seen.join('; ')})` };
+    const isShown = (condition: Condition): boolean => holds(condition, circumstances);
+    const seen = new Map(any.map((condition) => [condition.path, shownBy(condition, circumstances)]));
+    const shown = [...seen.values()].join('; ');
+    const refusal = { code, detail: `refused: ${demand} (${shown})` };
+    yield { demand, shown, holds: any.some(isShown) && !none.some(isShown), refusal };
   }
   for (const own of requires) {
-    if (holds(own, circumstances)) continue;
-    return { code: codes[own.cause], detail: `refused: ${own.path} must be ${wanted(own)}, by the profile` };
+    const demand = `${own.path} must be ${wanted(own)}, by the profile`;
+    const refusal = { code: codes[own.cause], detail: `refused: ${demand}` };
+    yield { demand, shown: shownBy(own, circumstances), holds: holds(own, circumstances), refusal };
   }
-  return undefined;
 }
 
 /** True when Status shows it, from a reading that is not stale. */

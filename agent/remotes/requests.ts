@@ -21,7 +21,8 @@ export interface Signer {
 export interface RemoteOrder {
   /** Given when the same may be asked for again: hexadecimal digits and `-`; absent: one that was never given before. */
   readonly id?: string;
-  readonly callbackId: string;
+  /** Who is told of its states; absent: nobody. */
+  readonly callbackId?: string;
   readonly type: RemoteType;
   /** Body of the command. */
   readonly body: object;
@@ -29,10 +30,13 @@ export interface RemoteOrder {
   readonly remote: Readonly<Record<string, unknown>>;
 }
 
+/** One whose states a callback is told of. */
+export type CallbackOrder = RemoteOrder & Required<Pick<RemoteOrder, 'callbackId'>>;
+
 /** What has become of it. */
 export interface RemoteAction {
   readonly remoteActionId: string;
-  readonly callbackId: string;
+  readonly callbackId?: string;
   readonly type: RemoteType;
   readonly remote: Readonly<Record<string, unknown>>;
   readonly status: RemoteStatus;
@@ -48,8 +52,8 @@ export interface RequestsParts {
   readonly signer?: Signer | undefined;
   /** Takes a signed command, as if it came from the broker. */
   readonly receive: (payload: Uint8Array) => Promise<void>;
-  /** Told of each before it is carried out; throws why it must not be. */
-  readonly setOrigin?: (id: string, order: RemoteOrder) => void;
+  /** Told of each that has a callback, before it is carried out; throws why it must not be. */
+  readonly setOrigin?: (id: string, order: CallbackOrder) => void;
 }
 
 /**
@@ -59,6 +63,7 @@ export interface RequestsParts {
 export class Requests {
   readonly #parts: RequestsParts;
   readonly #actions = new Map<string, RemoteAction>();
+  readonly #observers: ((report: RemoteReport) => void)[] = [];
   /** Those whose first state is not on disk yet. */
   readonly #unheard = new Map<string, () => void>();
   #made = 0;
@@ -93,11 +98,18 @@ export class Requests {
     const issued = Math.round(clock.now());
     if (order.id !== undefined && this.#actions.has(order.id)) return { remoteActionId: order.id };
     const id = order.id ?? `${Math.max(0, issued).toString(16)}-${(++this.#made).toString(16)}`;
-    setOrigin?.(id, order);
+    if (callbackId !== undefined) setOrigin?.(id, { ...order, callbackId });
     const payload = await signer.sign((counter) =>
       encodeCommand({ id, vin, kind: type, body, issued, expires: issued + VALID, counter }),
     );
-    this.#actions.set(id, { remoteActionId: id, callbackId, type, remote, status: 'Accepted', createdAt: issued });
+    this.#actions.set(id, {
+      remoteActionId: id,
+      ...(callbackId === undefined ? {} : { callbackId }),
+      type,
+      remote,
+      status: 'Accepted',
+      createdAt: issued,
+    });
     this.#changed = true;
     for (const oldest of this.#actions.keys()) {
       if (this.#actions.size <= REMEMBERED) break;
@@ -121,8 +133,15 @@ export class Requests {
     this.#unheard.delete(id);
   }
 
+  /** Tells `observer` of each state of each command, whoever gave it, before the state is on disk. */
+  observe(observer: (report: RemoteReport) => void): void {
+    this.#observers.push(observer);
+  }
+
   /** A command has reached a state. */
-  reported({ remoteActionId, status, failureCause }: RemoteReport): void {
+  reported(report: RemoteReport): void {
+    for (const observer of this.#observers) observer(report);
+    const { remoteActionId, status, failureCause } = report;
     const action = this.#actions.get(remoteActionId);
     if (action === undefined) return;
     this.#actions.set(remoteActionId, {

@@ -1,5 +1,7 @@
 /** What the server has beside the interface, described as OpenAPI paths. */
+
 import { carDescriptionSchema, linkReportSchema } from './own/car-description.ts';
+import { commandHistorySchema, commandRequestSchema, commandsReportSchema } from './own/commands.ts';
 import { signalPaths } from './own/signal-paths.ts';
 
 export const ownTag = {
@@ -83,6 +85,60 @@ export const ownPaths = {
           description: 'Events. The schema is that of the data of `link`.',
           content: { 'text/event-stream': { schema: linkReportSchema } },
         },
+        ...refusals,
+      },
+    },
+  },
+  '/vigie/v1/commands': {
+    get: {
+      operationId: 'vigieCommandsGet',
+      tags: [ownTag.name],
+      summary: 'Follows what the car can be asked, for screens.',
+      description:
+        'Answers server-sent events (WHATWG HTML §9.2) as `/vigie/v1/agent` does. `commands`: every order that the car can carry out, with what it needs of the ' +
+        'car and what the car shows now. `history`: the states of the newest commands, whoever gave them.',
+      security: readers,
+      responses: {
+        200: {
+          description: 'Events. The schema is that of the data of `commands` or of `history`.',
+          content: { 'text/event-stream': { schema: { anyOf: [commandsReportSchema, commandHistorySchema] } } },
+        },
+        ...refusals,
+      },
+    },
+    post: {
+      operationId: 'vigieCommandsCreate',
+      tags: [ownTag.name],
+      summary: 'Gives the car a command.',
+      description:
+        'The unit signs the command with a key of its own and checks it as any other. What becomes of it comes as `history` of the same address. A user needs the ' +
+        'scope of the kind, such as `remote:door:write`.',
+      security: [{ BasicAuth: [], ClientId: [] }, { UserToken: [] }],
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: commandRequestSchema,
+            examples: { lock: { summary: 'Lock the doors', value: { type: 'Doors', body: { state: 'Locked' } } } },
+          },
+        },
+      },
+      responses: {
+        202: {
+          description: 'The car has written the command down.',
+          content: {
+            'application/json': {
+              schema: {
+                type: 'object',
+                properties: { remoteActionId: { type: 'string' } },
+                required: ['remoteActionId'],
+              },
+            },
+          },
+        },
+        400: refused('The body is no command.'),
+        413: refused('The body is too long.'),
+        415: refused('The body is not JSON.'),
         ...refusals,
       },
     },

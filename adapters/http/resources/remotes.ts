@@ -16,13 +16,14 @@ import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
 /** `GET …/callbacks/{cbid}/remotes`: those of kinds that the caller may send. */
 export function remotes(context: Context): Answer {
+  const { callbackId } = callbackAskedFor(context);
   const items = context.car.remotes
-    .all(callbackAskedFor(context).callbackId)
+    .all(callbackId)
     .filter((action) => isSeen(context, action))
     .map((action) => ({ at: action.createdAt, id: action.remoteActionId, action }))
     .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
   return collection(context, 'remoteActions', items, ({ action, id }) => {
-    return remoteOf(context, action, linkTo(context, 'remotes.get', { rid: id }) as ResourceLink);
+    return remoteOf(context, { ...action, callbackId }, linkTo(context, 'remotes.get', { rid: id }) as ResourceLink);
   });
 }
 
@@ -32,7 +33,7 @@ export function remote(context: Context): Answer {
   const id = context.call.path['rid'] ?? '';
   const action = context.car.remotes.get(id);
   if (action === undefined || action.callbackId !== callbackId || !isSeen(context, action)) throw unknown('remote', id);
-  return found(remoteOf(context, action, selfOf(context)));
+  return found(remoteOf(context, { ...action, callbackId }, selfOf(context)));
 }
 
 /**
@@ -80,7 +81,11 @@ function checkKind({ side, subscribe }: Callback, type: RemoteType): void {
 }
 
 /** Interface 3.19.2 and 4.17.2 RemoteAction. */
-function remoteOf(context: Context, action: RemoteAction, self: ResourceLink): Members {
+function remoteOf(
+  context: Context,
+  action: RemoteAction & { readonly callbackId: string },
+  self: ResourceLink,
+): Members {
   const { remoteActionId, callbackId, type, remote, status, failureCause } = action;
   return {
     _links: linksOf({ self, ...surroundings(context, callbackId) }),

@@ -7,6 +7,7 @@ import { SystemClock } from '../../../adapters/clock/system.ts';
 import { hashPassword } from '../../../adapters/http/access/password.ts';
 import type { MonitorBook } from '../../../adapters/http/resources/car.ts';
 import type { RecordStore, StoredRecord } from '../../../agent/ports.ts';
+import { Requests } from '../../../agent/remotes/requests.ts';
 import { Status } from '../../../agent/status.ts';
 import { type InterfaceOptions, startInterface } from '../../../assembly/interface.ts';
 import { loadVehicle } from '../../../assembly/vehicle.ts';
@@ -38,16 +39,26 @@ const noMonitors: MonitorBook = {
   remove: () => Promise.resolve(false),
 };
 
+const VIN = 'VF3VGEOWN00000001';
+const clock = new SystemClock();
+
 async function start(http: InterfaceOptions['http']) {
   const status = new Status();
   const running = await startInterface({
     http,
     view: carOf({ status, records, monitors: noMonitors }),
-    own: { vin: 'VF3VGEOWN00000001', vehicle: loadVehicle('bench'), agent: { waiting: 0 }, link: { connected: false } },
+    own: {
+      vin: VIN,
+      vehicle: loadVehicle('bench'),
+      agent: { waiting: 0, status, requests: new Requests({ vin: VIN, clock, receive: async () => undefined }) },
+      link: { connected: false },
+      commands: false,
+      clock,
+    },
     status,
     data: folder,
     timeKnown: () => true,
-    clock: new SystemClock(),
+    clock,
     log: new MemoryLog(),
   });
   onTestFinished(() => running.stop());

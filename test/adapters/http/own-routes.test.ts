@@ -5,6 +5,8 @@ import { SystemClock } from '../../../adapters/clock/system.ts';
 import { keysOfSet } from '../../../adapters/http/access/token-keys.ts';
 import { UserGate } from '../../../adapters/http/access/user.ts';
 import { Snapshots } from '../../../adapters/http/snapshots.ts';
+import { Requests } from '../../../agent/remotes/requests.ts';
+import { Status } from '../../../agent/status.ts';
 import { ownViewOf } from '../../../assembly/own-view.ts';
 import { loadVehicle } from '../../../assembly/vehicle.ts';
 import type { CarDescription } from '../../../protocol/interface/own/car-description.ts';
@@ -13,9 +15,12 @@ import { startRig } from './rig.ts';
 
 const VIN = 'VF3VGEOWN00000001';
 
-function viewOf(agent = { waiting: 0 }) {
+function viewOf() {
+  const clock = new SystemClock();
+  const requests = new Requests({ vin: VIN, clock, receive: async () => undefined });
+  const agent = { waiting: 0, status: new Status(), requests };
   const link = { connected: true };
-  return { view: ownViewOf({ vin: VIN, vehicle: loadVehicle('bench'), agent, link }), link, agent };
+  return { view: ownViewOf({ vin: VIN, vehicle: loadVehicle('bench'), agent, link, commands: true, clock }), agent };
 }
 
 test('the car tells where a value comes from: bus, message, bits, and how it is made of them', async () => {
@@ -113,4 +118,50 @@ test('who may not read the state of the car reads neither, and a stream ends wit
   }
   const authorization = `Bearer ${await token('data:telemetry')}`;
   expect((await rig.get('/vigie/v1/car', { authorization })).status).toBe(200);
+});
+
+test('the car tells which orders it can carry out, what each needs, and what the car shows', () => {
+  const { view } = viewOf();
+  const { kinds } = view.commands.report(() => true);
+  const doors = kinds.find(({ type }) => type === 'Doors');
+  expect(doors?.orders.map(({ name, interlocks }) => [name, interlocks])).toEqual([
+    ['lock', []],
+    [
+      'unlock',
+      [
+        {
+          demand: 'the car must be stationary',
+          shown: 'kinetic.speed is unknown; the limit is 6 km/h',
+          holds: false,
+        },
+      ],
+    ],
+  ]);
+  expect(doors?.orders[0]).toMatchObject({
+    body: { state: 'Locked' },
+    confirmedBy: 'doorsState.lockedStates',
+    already: false,
+  });
+  // A user without the scope of the kind is told which one is lacking.
+  expect(view.commands.report(() => false).kinds.find(({ type }) => type === 'Doors')?.needs).toBe('remote:door:write');
+});
+
+test('the car tells every state of a command, whoever gave it, newest command first', () => {
+  const { view, agent } = viewOf();
+  const report = { remoteActionId: 'a', type: 'Doors' } as const;
+  agent.requests.reported({ ...report, status: 'Accepted' });
+  agent.requests.reported({ ...report, remoteActionId: 'b', status: 'Accepted' });
+  agent.requests.reported({ ...report, status: 'Failed', failureCause: 'VehicleInUse', detail: 'refused' });
+  const at = expect.any(Number);
+  expect(view.commands.history()).toEqual([
+    { remoteActionId: 'b', type: 'Doors', states: [{ status: 'Accepted', at }] },
+    {
+      remoteActionId: 'a',
+      type: 'Doors',
+      states: [
+        { status: 'Accepted', at },
+        { status: 'Failed', at, failureCause: 'VehicleInUse', detail: 'refused' },
+      ],
+    },
+  ]);
 });

@@ -130,7 +130,14 @@ export class Remotes implements RemoteBook {
 
   async submit({ callbackId, type, remote }: RemoteOrder): Promise<{ remoteActionId: string }> {
     const remoteActionId = `a${this.actions.length}`;
-    this.actions.push({ remoteActionId, callbackId, type, remote, status: 'Accepted', createdAt: NOW });
+    this.actions.push({
+      remoteActionId,
+      ...(callbackId === undefined ? {} : { callbackId }),
+      type,
+      remote,
+      status: 'Accepted',
+      createdAt: NOW,
+    });
     return { remoteActionId };
   }
 }

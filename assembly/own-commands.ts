@@ -1,0 +1,96 @@
+/** What `/vigie/v1/commands` says of a running car. */
+import type { OwnCommands } from '../adapters/http/own-routes.ts';
+import type { Agent } from '../agent/agent.ts';
+import type { Clock } from '../agent/ports.ts';
+import { holds, interlockStates } from '../agent/remotes/interlocks.ts';
+import { VigieError } from '../protocol/errors.ts';
+import type { CommandHistory, KindReport, OrderReport } from '../protocol/interface/own/commands.ts';
+import { remoteScopeOf } from '../protocol/interface/remotes.ts';
+import type { RemoteKind } from '../protocol/remote/kind.ts';
+import { findRemoteKind, type RemoteType, remoteKinds } from '../protocol/remote/table.ts';
+import type { RemoteReport } from '../protocol/schema/remote.ts';
+import type { Vehicle } from './vehicle.ts';
+
+/** Commands that are remembered. */
+const REMEMBERED = 20;
+
+export interface OwnCommandsOptions {
+  readonly vehicle: Vehicle;
+  /** The car takes commands at all. */
+  readonly commands: boolean;
+  readonly agent: Pick<Agent, 'status' | 'requests'>;
+  readonly clock: Clock;
+}
+
+export function ownCommandsOf(options: OwnCommandsOptions): OwnCommands {
+  const { agent, clock, commands } = options;
+  const history: CommandHistory = [];
+  agent.requests.observe((report) => note(history, report, Math.round(clock.now())));
+  return {
+    report: (sees) => ({ kinds: commands ? remoteKinds.flatMap((kind) => reportKind(options, kind, sees)) : [] }),
+    history: () => history,
+    submit: async ({ type, body }) => {
+      const kind = findRemoteKind(type);
+      if (kind === undefined) throw new VigieError('input.unknown', `type: is no kind of command: ${type}`);
+      const fault = kind.fault?.(body as never);
+      if (fault !== undefined) throw new VigieError('input.malformed', fault, { where: kind.member });
+      return agent.requests.submit({ type: kind.type, body, remote: { [kind.member]: body } });
+    },
+  };
+}
+
+function reportKind(
+  { vehicle, agent, clock }: OwnCommandsOptions,
+  kind: RemoteKind<RemoteType>,
+  sees: (scope: string) => boolean,
+): KindReport[] {
+  const { commands: rules, sources } = vehicle.profile;
+  const fed = new Set(sources.map(({ path }) => path));
+  const circumstances = { status: agent.status, now: clock.now(), fed };
+  const describe = ([name, body]: readonly [string, object]): OrderReport[] => {
+    const actions = kind.asks(body);
+    // A kind without actions of its own is done by the agent itself.
+    if (actions.some((action) => rules[action] === undefined)) return [];
+    const found = actions.map((action) => rules[action]).filter((rule) => rule !== undefined);
+    const [rule] = found;
+    return [
+      {
+        name,
+        body: body as Readonly<Record<string, unknown>>,
+        actions: [...actions],
+        ...(rule === undefined ? {} : { confirmedBy: rule.confirm.path }),
+        already: found.length > 0 && found.every(({ confirm }) => holds(confirm, circumstances)),
+        interlocks: actions.flatMap((action) => {
+          const requires = rules[action]?.requires;
+          const states = interlockStates(action, { ...circumstances, ...(requires === undefined ? {} : { requires }) });
+          return [...states].map(({ demand, shown, holds: isHeld }) => ({ demand, shown, holds: isHeld }));
+        }),
+      },
+    ];
+  };
+  const { bodies, alone } = kind.words;
+  const words = Object.entries(bodies);
+  const orders = (words.length === 0 && alone !== undefined ? [[kind.words.verb, alone] as const] : words).flatMap(
+    describe,
+  );
+  const scope = remoteScopeOf(kind.type);
+  const lacks = !sees(scope ?? '');
+  return orders.length === 0 ? [] : [{ type: kind.type, ...(lacks ? { needs: scope ?? 'a fleet user' } : {}), orders }];
+}
+
+/** Adds a state to its command, which becomes the first when it is new. */
+function note(history: CommandHistory, report: RemoteReport, at: number): void {
+  const { remoteActionId, type, status, failureCause, detail } = report;
+  let command = history.find((one) => one.remoteActionId === remoteActionId);
+  if (command === undefined) {
+    command = { remoteActionId, type, states: [] };
+    history.unshift(command);
+    history.length = Math.min(history.length, REMEMBERED);
+  }
+  command.states.push({
+    status,
+    at,
+    ...(failureCause === undefined ? {} : { failureCause }),
+    ...(detail === undefined ? {} : { detail }),
+  });
+}

@@ -1,0 +1,227 @@
+/** View 4, commands: what the car can be asked now, why it would refuse, and what becomes of what it was asked. */
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type {
+  CommandHistory,
+  CommandRequest,
+  CommandsReport,
+  InterlockReport,
+  KindReport,
+  OrderReport,
+} from '../../protocol/interface/own/commands.ts';
+import { store } from '../car-store.ts';
+import { isRisky, labelOf, questionOf, titleOf } from '../command-words.ts';
+import { follow, post, Refused } from '../connection.ts';
+import { identifierOf, textOf, timeOf } from '../format.ts';
+import { useTopics, useValue } from '../hooks.ts';
+
+interface Followed {
+  readonly report: CommandsReport | undefined;
+  readonly history: CommandHistory;
+}
+
+/** Follows the commands while the view is shown. */
+function useCommands(): Followed {
+  const [followed, setFollowed] = useState<Followed>({ report: undefined, history: [] });
+  useEffect(() => {
+    const abort = new AbortController();
+    const options = {
+      path: '/vigie/v1/commands',
+      opened: () => undefined,
+      event: ({ name, data }: { readonly name: string; readonly data: unknown }) => {
+        if (name === 'commands') setFollowed((before) => ({ ...before, report: data as CommandsReport }));
+        if (name === 'history') setFollowed((before) => ({ ...before, history: data as CommandHistory }));
+      },
+      lost: () => undefined,
+    };
+    follow(options, abort.signal).catch(() => undefined);
+    return () => abort.abort();
+  }, []);
+  return followed;
+}
+
+export function CommandPanels(): JSX.Element {
+  const { report, history } = useCommands();
+  useTopics('connection');
+  if (report === undefined) return <p class="panel reading">Reads what the car can do …</p>;
+  if (report.kinds.length === 0) {
+    return <p class="panel reading">This car takes no commands. Its profile and configuration name none.</p>;
+  }
+  return (
+    <div class="command-grid">
+      <div class="cards">
+        {report.kinds.map((kind) => (
+          <Card key={kind.type} kind={kind} />
+        ))}
+      </div>
+      <History history={history} kinds={report.kinds} />
+    </div>
+  );
+}
+
+function Card({ kind }: { readonly kind: KindReport }): JSX.Element {
+  const { type, needs, orders } = kind;
+  const [asking, setAsking] = useState<OrderReport>();
+  const [fault, setFault] = useState<Refused | Error>();
+  const live = store.connection.state === 'live';
+  const send = ({ body }: OrderReport): void => {
+    setAsking(undefined);
+    setFault(undefined);
+    const request: CommandRequest = { type, body };
+    post('/vigie/v1/commands', request).catch((error: Error) => setFault(error));
+  };
+  const title = titleOf(type);
+  return (
+    <section class="panel card" aria-label={title}>
+      <header>
+        <h2>{title}</h2>
+        <Shown path={orders[0]?.confirmedBy} />
+      </header>
+      {needs === undefined ? (
+        <div class="row-of-buttons">
+          {orders.map((order) => {
+            // What the car shows already is not done again, and so not refused.
+            const refused = !order.already && order.interlocks.some(({ holds }) => !holds);
+            return (
+              <button
+                key={order.name}
+                type="button"
+                class={refused ? 'btn refuses' : 'btn'}
+                disabled={!live}
+                onClick={() => (isRisky(type, order.name) ? setAsking(order) : send(order))}
+              >
+                {labelOf(type, order.name)}
+                {isRisky(type, order.name) && ' …'}
+              </button>
+            );
+          })}
+        </div>
+      ) : (
+        <p class="note">Your token lacks {needs}.</p>
+      )}
+      {asking !== undefined && (
+        <fieldset class="asking" aria-label={questionOf(type, asking.name)}>
+          <p>{questionOf(type, asking.name)}</p>
+          <div class="row-of-buttons">
+            <button type="button" class="btn main" ref={(button) => button?.focus()} onClick={() => send(asking)}>
+              {labelOf(type, asking.name)}
+            </button>
+            <button type="button" class="btn" onClick={() => setAsking(undefined)}>
+              Do not
+            </button>
+          </div>
+        </fieldset>
+      )}
+      <Interlocks orders={orders} type={type} />
+      {fault !== undefined && (
+        <p class="bad" role="alert">
+          {fault.message}
+          {fault instanceof Refused && fault.requestId !== undefined && <small> {fault.requestId}</small>}
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** What the car shows now. */
+function Shown({ path }: { readonly path: string | undefined }): JSX.Element | null {
+  const found = useValue(path ?? '');
+  // Some effects are shown by signals that are no value of Status.
+  if (path === undefined || !store.descriptions.has(path)) return null;
+  const stale = found === undefined || store.isStale(found);
+  return <span class={stale ? 'note stale' : 'note'}>{found === undefined ? 'unknown' : textOf(found.value)}</span>;
+}
+
+/** What each order needs, once for those that need the same. */
+function Interlocks({ orders, type }: { readonly orders: readonly OrderReport[]; readonly type: string }): JSX.Element {
+  const needed = new Map<string, { interlock: InterlockReport; readonly orders: Set<string> }>();
+  for (const { name, interlocks } of orders) {
+    for (const interlock of interlocks) {
+      const known = needed.get(interlock.demand) ?? { interlock, orders: new Set() };
+      // Of several parts of the car that one sentence is about, the one that refuses counts.
+      if (!interlock.holds) known.interlock = interlock;
+      known.orders.add(labelOf(type, name));
+      needed.set(interlock.demand, known);
+    }
+  }
+  if (needed.size === 0) return <p class="note">Needs nothing of the car.</p>;
+  return (
+    <ul class="interlocks">
+      {[...needed.values()].map(({ interlock: { demand, shown, holds }, orders: names }) => (
+        <li key={demand} class={holds ? 'held' : 'refusing'}>
+          <i class={`mark ${holds ? 'good' : 'bad'}`} aria-hidden="true" />
+          <span>
+            {names.size === orders.length ? '' : `${[...names].join(', ')}: `}
+            {holds ? demand : `refused, ${demand}`} <small>({shown})</small>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface HistoryOptions {
+  readonly history: CommandHistory;
+  readonly kinds: readonly KindReport[];
+}
+
+function History({ history, kinds }: HistoryOptions): JSX.Element {
+  const [newest] = history;
+  const last = newest?.states.at(-1);
+  return (
+    <section class="panel history" aria-labelledby="history-title">
+      <header>
+        <h2 id="history-title">History</h2>
+        <span class="note">commands from anywhere</span>
+      </header>
+      {history.length === 0 && <p class="none">No command since this view was opened. Press a button.</p>}
+      <ol>
+        {history.map(({ remoteActionId, type, states }) => (
+          <li key={remoteActionId} class="run">
+            <p class="run-title">
+              <b>{titleOf(type)}</b> <span class="note mono">{remoteActionId}</span>
+            </p>
+            <ol class="steps">
+              {states.map(({ status, at, failureCause }) => (
+                <li key={`${status} ${at}`} class={status === 'Failed' ? 'failed' : ''}>
+                  <span>{failureCause ?? status}</span>
+                  <small>{timeOf(at)}</small>
+                </li>
+              ))}
+            </ol>
+            <Outcome states={states} path={confirmingPath(kinds, type)} />
+          </li>
+        ))}
+      </ol>
+      <p class="hidden" role="status">
+        {newest !== undefined && last !== undefined && `${titleOf(newest.type)}: ${last.failureCause ?? last.status}`}
+      </p>
+    </section>
+  );
+}
+
+/** Why it failed, or what showed that it succeeded. */
+interface OutcomeOptions {
+  readonly states: CommandHistory[number]['states'];
+  readonly path: string | undefined;
+}
+
+function Outcome({ states, path }: OutcomeOptions): JSX.Element | null {
+  const last = states.at(-1);
+  if (last?.status === 'Failed') return <p class="bad">{last.detail ?? last.failureCause}</p>;
+  if (last?.status !== 'Success') return null;
+  const [source] = path === undefined ? [] : (store.descriptions.get(path)?.sources ?? []);
+  if (path === undefined || source === undefined) return null;
+  const frame =
+    source.id === undefined ? source.message : `${identifierOf(source.id, source.extended)} ${source.message}`;
+  return (
+    <p class="note">
+      Confirmed by <span class="mono">{`${frame} › ${source.signal}`}</span>, which is {path}.
+    </p>
+  );
+}
+
+/** The path that shows the effect of commands of this kind. */
+function confirmingPath(kinds: readonly KindReport[], type: string): string | undefined {
+  return kinds.find((kind) => kind.type === type)?.orders[0]?.confirmedBy;
+}

@@ -1,0 +1,103 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describePeer } from '../rig/peers.ts';
+import { type Browsed, browse, expectAccessible } from './browser.ts';
+
+describePeer('chromium', 'the page commands the car', () => {
+  let browsed: Browsed;
+  beforeAll(async () => {
+    browsed = await browse('--scenario', 'parked');
+  });
+  afterAll(() => browsed.close());
+
+  const card = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+  const newest = (page: Page) => page.getByRole('region', { name: 'History' }).locator('.run').first();
+
+  test('a click locks the car: the states arrive in order and the car confirms it', async () => {
+    const page = await browsed.open('#commands');
+    await card(page, 'Doors').getByRole('button', { name: 'Lock', exact: true }).click();
+    await newest(page).getByText('Success').waitFor();
+    const states = await newest(page).locator('.steps li > span').allTextContents();
+    expect(states).toEqual(['Accepted', 'SentToVehicle', 'Success']);
+    await newest(page)
+      .getByText(/^Confirmed by .* doorsState\.lockedStates\.$/)
+      .waitFor();
+    await card(page, 'Doors').getByText('Locked', { exact: true }).waitFor();
+    await browsed.bench.says('command Doors: Success');
+    await page.close();
+  });
+
+  test('unlock asks first: the answer no sends nothing, the answer yes unlocks, by keyboard alone', async () => {
+    const page = await browsed.open();
+    await page.keyboard.press('g');
+    await page.keyboard.press('k');
+    // The command of the test before.
+    await newest(page).waitFor();
+    const before = await page.locator('.run').count();
+    const unlock = card(page, 'Doors').getByRole('button', { name: /^Unlock/ });
+    await unlock.focus();
+    await page.keyboard.press('Enter');
+    const question = page.getByRole('group', { name: /Unlock the doors\?/ });
+    await question.waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await question.waitFor({ state: 'detached' });
+    await unlock.focus();
+    await page.keyboard.press('Enter');
+    await question.waitFor();
+    // The question has the focus.
+    await page.keyboard.press('Enter');
+    await card(page, 'Doors').getByText('Unlocked', { exact: true }).waitFor();
+    await newest(page).getByText('Success').waitFor();
+    expect(await page.locator('.run').count()).toBe(before + 1);
+    await page.close();
+  });
+
+  test('a command from elsewhere appears with its states', async () => {
+    const page = await browsed.open('#commands');
+    await card(page, 'Doors').waitFor();
+    expect((await browsed.send('horn', 'on')).status).toBe(0);
+    await newest(page).getByText('Horn').waitFor();
+    await newest(page).getByText('Success').waitFor();
+    await page.close();
+  });
+
+  test('axe finds nothing on the commands, also while one asks', async () => {
+    const page = await browsed.open('#commands');
+    await card(page, 'Doors')
+      .getByRole('button', { name: /^Unlock/ })
+      .click();
+    await page.getByRole('group', { name: /Unlock the doors\?/ }).waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expectAccessible(page);
+    await page.close();
+  });
+
+  test('the browser found no fault on the commands', () => {
+    expect(browsed.complaints).toEqual([]);
+  });
+});
+
+describePeer('chromium', 'the page shows why a car that drives refuses', () => {
+  let browsed: Browsed;
+  beforeAll(async () => {
+    browsed = await browse();
+  });
+  afterAll(() => browsed.close());
+
+  test('a car that drives shows which interlock refuses and with which value, and refuses when asked all the same', async () => {
+    const page = await browsed.open('#commands');
+    const doors = page.getByRole('region', { name: 'Doors', exact: true });
+    await doors
+      .getByText(/refused, the car must be stationary \(kinetic\.speed is [\d.]+ km\/h; the limit is 6 km\/h\)/)
+      .waitFor();
+    const immobilization = page.getByRole('region', { name: 'Immobilization', exact: true });
+    await immobilization.getByRole('button', { name: /^Immobilize/ }).click();
+    await immobilization.getByRole('group').getByRole('button', { name: 'Immobilize' }).click();
+    const newest = page.locator('.run').first();
+    await newest.getByText('VehicleInUse', { exact: true }).waitFor();
+    await newest.getByText(/^refused: /).waitFor();
+    await page.close();
+  });
+});
