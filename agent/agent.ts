@@ -203,7 +203,7 @@ export class Agent implements LinkEvents {
     return this.#mapping.readings + (this.signals?.readings ?? 0);
   }
 
-  /** Readings that were no possible value of their slot. */
+  /** Readings with an impossible value of their slot. */
   get refused(): number {
     return this.#mapping.rejected + (this.signals?.rejected ?? 0);
   }

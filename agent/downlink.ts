@@ -58,7 +58,7 @@ export class Downlink {
     if (!this.#remotes.intake.admits()) return;
     const kind: DownKind | undefined = downKind(this.#vin, topic);
     if (kind === undefined || kind === 'ack') {
-      this.#log.warn('a message of a kind this agent does not take', { topic });
+      this.#log.warn('the agent does not accept messages of this kind', { topic });
       return;
     }
     if (kind === 'watch') {

@@ -64,7 +64,7 @@ export class Mapping implements ReadingSink, StatusWriter {
   readonly wanted: readonly WantedSignal[];
   /** Readings that came. */
   readings = 0;
-  /** Readings that were no possible value of their slot. */
+  /** Readings with an impossible value of their slot. */
   rejected = 0;
   readonly #status: Status;
   readonly #channels: Channels;

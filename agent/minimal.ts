@@ -145,7 +145,7 @@ export class MinimalAgent implements LinkEvents {
     this.#intake.stop();
     this.#cancelTick?.();
     const settled = this.#outbox.settled().catch((error: Error) => {
-      this.#ports.log.error('the outbox could not be settled', { error: error.message });
+      this.#ports.log.error('the outbox could not finish its writes and messages', { error: error.message });
     });
     await within(FAREWELL, settled, this.#ports.clock);
     this.#outbox.close();

@@ -87,7 +87,7 @@ export async function countBoot(boots: Document<Boots>, vin: string, where: stri
     return boot + 1;
   } catch (error) {
     if (!(error instanceof VigieError)) throw error;
-    log.error('this start could not be written down', { error: error.message });
+    log.error('the record of this start could not be written', { error: error.message });
     return randomInt(...UNCOUNTED);
   }
 }
@@ -114,7 +114,7 @@ export async function beginRecords(data: string, log: Log): Promise<boolean> {
     await (await openDocument(join(data, LEDGER), emptyLedger, { log })).write(emptyLedger);
   } catch (error) {
     if (!(error instanceof VigieError)) throw error;
-    log.error('the records could not be begun', { error: error.message });
+    log.error('the folder of records could not be prepared', { error: error.message });
   }
   return true;
 }

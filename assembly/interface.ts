@@ -162,7 +162,7 @@ export function pageKey(file: string, log: Log): Uint8Array {
     writeFileSync(file, key, { mode: 0o600 });
     chmodSync(file, 0o600);
   } catch (error) {
-    log.warn('page tokens will not outlive a restart', { error: (error as Error).message });
+    log.warn('page tokens will not survive a restart', { error: (error as Error).message });
   }
   return key;
 }

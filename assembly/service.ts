@@ -143,7 +143,7 @@ export class Starts {
     try {
       await this.#document.write(runs);
     } catch (error) {
-      this.#log.error('this start could not be written down', { error: (error as Error).message });
+      this.#log.error('the record of this start could not be written', { error: (error as Error).message });
     }
   }
 }
@@ -297,7 +297,7 @@ export class Service implements CarService {
     if (this.#reached) return;
     this.#reached = true;
     this.#options.configurations.reached().catch((error: Error) => {
-      this.#options.log.error('the good configuration could not be kept', { error: error.message });
+      this.#options.log.error('the last good configuration could not be stored', { error: error.message });
     });
   };
 

@@ -37,7 +37,7 @@ interface Options {
 
 export function benchCommand(): Command {
   return new Command('bench')
-    .summary('the whole rig on one machine: simulated car, broker, agent')
+    .summary('runs a simulated car, a broker and the agent on one machine')
     .description(
       `Runs a simulated car at CAN level (it drives a loop in Paris with a stop on the way, charges, opens doors), an embedded MQTT broker and \
 the agent, and prints what is published, where, what to try, and what happens in the car. Ctrl-C ends it; records stay \
@@ -54,7 +54,7 @@ for the next start.`,
     )
     .option('--http <port>', `port of the HTTP interface; 0: any free (default: ${STANDARD_HTTP}, or any free)`, portOf)
     .addOption(
-      new Option('--scenario <name>', 'loop drives, parked stays, day is a whole day of everything')
+      new Option('--scenario <name>', 'loop drives a loop, parked stays parked, day is a whole day with all events')
         .choices(['loop', 'parked', 'day'])
         .default('loop'),
     )

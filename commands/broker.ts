@@ -23,8 +23,11 @@ export function withBroker(command: Command, url: string): Command {
   return command
     .option('--broker <url>', `${url}; default: that of the bench in --data`)
     .option('--username <name>', 'user name at the broker')
-    .option('--password-file <file>', 'file that holds the password and nothing else')
-    .option('--ca <file>', 'certificates (PEM) that the broker is checked against; default: those of the system')
+    .option('--password-file <file>', 'file that contains only the password')
+    .option(
+      '--ca <file>',
+      'certificates (PEM) of the authorities that sign the broker’s certificate; default: those of the system',
+    )
     .option('--cert <file>', 'certificate (PEM) to show to the broker')
     .option('--cert-key <file>', 'private key (PEM) of that certificate')
     .option('--data <dir>', 'directory of the bench', benchDirectory);

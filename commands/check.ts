@@ -21,9 +21,9 @@ interface Options {
 
 export function checkCommand(): Command {
   return new Command('check')
-    .summary('faults in configuration, profile and DBC')
+    .summary('lists the faults in configuration, profile and DBC')
     .description(
-      `Validates what people write by hand: configuration, vehicle profile, network descriptions. Every fault is a \
+      `Checks hand-written files: configuration, vehicle profile, network descriptions. Every fault is a \
 line {file, line, severity, message, fix?}. Exit status 0, or 2 when any is an error.`,
     )
     .option('-c, --config <file>', 'configuration, with the profile and DBC it names')

@@ -25,7 +25,7 @@ interface Options {
 
 export function confirmCommand(): Command {
   return new Command('confirm')
-    .summary('which keys a car may trust after it has lost its list')
+    .summary('confirms the keys that a car trusts, after the car has lost its list')
     .description(
       `For a unit that trusts no key, because it has lost the changes of keys by commands (\`vigie status\`). \
 Without a KEY it shows the list and writes nothing. With KEYs, names or key ids of the list, the car trusts these keys, and \

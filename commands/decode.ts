@@ -33,7 +33,7 @@ interface Options extends FilterOptions {
 
 export function decodeCommand(): Command {
   const command = new Command('decode')
-    .summary('signals out of a recorded log, fixes out of NMEA or UBX, values out of OBD answers')
+    .summary('decodes signals of a recorded log, fixes of NMEA or UBX, and values of OBD answers')
     .description(
       `Reads recordings and prints their contents, for people who map a new car.
 
@@ -52,7 +52,7 @@ Exit status 0, 1 when nothing could be decoded or more than one in a hundred fra
 that cannot be read.`,
     )
     .argument('[log...]', 'log files, packed too; - reads standard input')
-    .option('--dbc <file...>', 'network descriptions; several add up')
+    .option('--dbc <file...>', 'network descriptions; all of several are used')
     .option(
       '--obd [file...]',
       'answers of control units on standard input, by OBDb signal sets (signalsets/v3/default.json; without a file: SAE J1979)',

@@ -29,8 +29,8 @@ export function withFilters(command: Command): Command {
     .option('--ids <list>', 'only these identifiers, e.g. 1A0,300-3FF,18FEEE00: up to 3 digits are 11 bits, more 29')
     .option('--messages <list>', 'only these messages of the DBC, e.g. ENGINE,BRAKES')
     .option('--signals <list>', 'only these signals of the DBC, e.g. ENGINE.Speed,Door')
-    .option('--from <time>', 'only from there on: seconds after the first frame of a log, or an ISO time')
-    .option('--to <time>', 'only up to there, as --from')
+    .option('--from <time>', 'only frames from this time on: seconds after the first frame of a log, or an ISO time')
+    .option('--to <time>', 'only frames up to this time, as --from')
     .option('--changes', 'only frames that differ from the one before of their identifier');
 }
 

@@ -65,14 +65,17 @@ that cannot be read.`,
     .argument('[log...]', 'log files, packed too; - reads standard input')
     .option(
       '--dbc <file...>',
-      'network descriptions; several are ranked, and the first that has an identifier names it',
+      'network descriptions; several are ranked, and the first with an identifier gives its name',
     )
     .option('--compare <log...>', 'show the differences from these logs, e.g. of the same car with a door open')
-    .option('--correlate <file>', 'show which fields go with a value over time, a table such as time,value (CSV)')
-    .option('--reference <column>', 'the column of --correlate, where it has several')
+    .option(
+      '--correlate <file>',
+      'show the fields that correlate with a value over time, from a table such as time,value (CSV)',
+    )
+    .option('--reference <column>', 'the column of --correlate, if it has several')
     .addOption(timeZoneOption())
     .option('--stats', 'minimum, maximum, different values, first, last and count of each signal')
-    .option('--csv <file>', 'signals over time as CSV; - writes it to standard output in the place of all else')
+    .option('--csv <file>', 'signals over time as CSV; - writes it to standard output instead of the other output')
     .option('--suggest <file>', 'write a first profile for the signals of --dbc; works without a log too')
     .option('--columns <names>', COLUMNS_HELP);
   return withFilters(command)

@@ -14,7 +14,7 @@ export function keysCommand(): Command {
     .description('Makes and lists the keys that sign commands, and the trust file that goes into the car.');
   keys
     .command('list', { isDefault: true })
-    .description('the keys of a directory: name, key id, algorithm, permitted kinds of command')
+    .description('lists the keys of a directory: name, key id, algorithm, permitted kinds of command')
     .option('--dir <dir>', 'directory of keys', join(benchDirectory, 'keys'))
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .action(async (options: { dir: string; format?: string }) => {
@@ -29,9 +29,11 @@ export function keysCommand(): Command {
     });
   keys
     .command('make <name>')
-    .description('a new key pair; the public part goes into trust.json of the directory')
+    .description('makes a key pair; the public part goes into trust.json of the directory')
     .option('--dir <dir>', 'directory of keys', join(benchDirectory, 'keys'))
-    .addOption(new Option('--algorithm <name>', 'of the signatures').choices(['ES256', 'Ed25519']).default('ES256'))
+    .addOption(
+      new Option('--algorithm <name>', 'algorithm of the signatures').choices(['ES256', 'Ed25519']).default('ES256'),
+    )
     .option(
       '--kinds <kind...>',
       'command kinds that the key may sign; default: all kinds of the interface, not those that change the agent',

@@ -23,8 +23,8 @@ import { untilSignal } from './signals.ts';
 
 export function runCommand(): Command {
   return new Command('run')
-    .summary('the agent in the car')
-    .description('Runs the agent as the configuration says, until SIGTERM or Ctrl-C. Prints one line when ready.')
+    .summary('runs the agent in the car')
+    .description('Runs the agent with the configuration, until SIGTERM or Ctrl-C. Prints one line when ready.')
     .requiredOption('-c, --config <file>', 'configuration; `vigie check -c` explains its faults')
     .option('--data <dir>', 'directory of records, instead of the one configured')
     .option(
@@ -153,7 +153,7 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
     });
     const why = await Promise.race([signalled, configurations.changed, rest]);
     ends = why === undefined;
-    if (!ends) log.info('the agent is started anew', { why });
+    if (!ends) log.info('the agent restarts', { why });
     if (minimal !== undefined && !ends) await starts.forgive();
     await starts.end();
   } catch (error) {

@@ -21,7 +21,7 @@ interface Options {
 
 export function scanCommand(): Command {
   return new Command('scan')
-    .summary('ask a car: VIN, control units, values and fault codes')
+    .summary('queries a car: VIN, control units, values and fault codes')
     .description(
       `Queries a car once over its OBD-II socket and prints the answers of its control units, for people or as JSON lines: \
 {unit, name?, calibrations?, lamp?, parameters}, {vin}, {unit, command, values}, {faults: [...]}, {problem}. It only \
@@ -33,13 +33,13 @@ CAN interface of this machine (can0), or an slcan stick (slcan:/dev/ttyACM0).
 Exit status 0, 1 when no control unit answers, 2 when there is no way to ask.`,
     )
     .argument('<adapter>', 'line to an adapter, or CAN interface')
-    .option('--obd <file...>', 'OBDb signal sets that name the values, beside SAE J1979')
+    .option('--obd <file...>', 'OBDb signal sets that describe the values, in addition to SAE J1979')
     .addOption(
       new Option('--protocol <name>', 'protocol of the car (ELM327; default: the adapter finds out)').choices(
         obdProtocols,
       ),
     )
-    .option('--bitrate <bit/s>', 'of the bus behind an slcan stick', bitrate, configurationDefaults.bitrate)
+    .option('--bitrate <bit/s>', 'bit rate of the bus behind an slcan stick', bitrate, configurationDefaults.bitrate)
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .addHelpText('after', '\nExamples:\n  vigie scan /dev/rfcomm0\n  vigie scan can0 --format ndjson | grep faults')
     .action(scan);

@@ -18,7 +18,7 @@ interface Options {
 
 export function statusCommand(): Command {
   return new Command('status')
-    .summary('how the running agent fares')
+    .summary('shows the health of the running agent')
     .description(
       `Shows the state of the agent on this machine: sources, waiting messages, use of memory and processor. A line of JSON for programs. \
 Exit status 0, 1 when it is stuck or in its minimal mode, 2 when no agent runs.`,

@@ -29,7 +29,7 @@ The car is told that somebody watches: it then sends within two seconds what it 
     )
     .argument('<vin>', 'the car', vinOf);
   return withBroker(command, 'broker to listen to')
-    .option('--passive', 'do not ask the car to send its batches early')
+    .option('--passive', 'do not request early sending of batches from the car')
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .action(watch);
 }

@@ -23,7 +23,7 @@ export function checkAwaited(at: string, path: string, findings: Findings, how: 
     return false;
   }
   if (secret && ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o007) !== 0) {
-    findings.warning(at, `${path} is a secret and every user may use it`, `chmod o= ${path}`);
+    findings.warning(at, `${path} is a secret and every user can access it`, `chmod o= ${path}`);
   }
   return true;
 }

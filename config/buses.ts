@@ -73,7 +73,7 @@ export function readBuses(
     const at = pointer('buses', index);
     if (!findings.sound(at)) continue;
     const { name, dbc = [] } = entry;
-    if (buses.some((bus) => bus.name === name)) findings.error(`${at}/name`, `a bus ${quoted(name)} is there already`);
+    if (buses.some((bus) => bus.name === name)) findings.error(`${at}/name`, `there are two buses ${quoted(name)}`);
     const { obd, gnss = false, values = false } = entry;
     const kind = obd !== undefined ? 'obd' : gnss ? 'gnss' : values ? 'values' : 'can';
     if ([dbc.length > 0, obd !== undefined, gnss, values].filter(Boolean).length > 1) {
@@ -164,7 +164,7 @@ function resolveBus(
 ): string | undefined {
   if (known === undefined) return undefined;
   if (name === undefined) {
-    if (able.length > 1) findings.error(at, 'which bus?', `add bus: ${able.join(' or bus: ')}`);
+    if (able.length > 1) findings.error(at, 'the bus is missing', `add bus: ${able.join(' or bus: ')}`);
     if (able.length === 0) findings.error(at, 'no bus of the profile can have this signal', 'add the bus under buses');
     return able[0];
   }

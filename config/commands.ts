@@ -74,7 +74,7 @@ export function readCommands(
 function readParts(input: CommandInput, at: string, buses: BusNames, fed: Fed, findings: Findings) {
   const written: Partial<CommandInput> | null = input;
   if (findings.sound(at) && (written?.send === undefined) === (written?.uds === undefined)) {
-    findings.error(at, 'exactly one of `send` and `uds` must be there', 'say how it is carried out');
+    findings.error(at, 'exactly one of `send` and `uds` is required', 'add send or uds');
   }
   const send = findings.sound(`${at}/send`) ? written?.send : undefined;
   const uds = findings.sound(`${at}/uds`) ? written?.uds : undefined;
@@ -149,7 +149,7 @@ function readConfirm(input: ConfirmInput, at: string, fed: Fed, findings: Findin
   const { path, equals, includes } = input;
   const slot = channelByPath.get(path) ?? slotAt(path, `${at}/path`, findings);
   if ((equals === undefined) === (includes === undefined)) {
-    findings.error(at, 'exactly one of `equals` and `includes` must be there');
+    findings.error(at, 'exactly one of `equals` and `includes` is required');
   } else if (slot !== undefined) {
     checkConfirm(slot, input, at, fed, findings);
   }

@@ -18,7 +18,7 @@ export function readCondition<C extends Condition>(
   const given = (['equals', 'includes', 'atMost', 'atLeast'] as const).filter((member) => input[member] !== undefined);
   const [member] = given;
   if (member === undefined || given.length > 1) {
-    findings.error(at, 'exactly one of `equals`, `includes`, `atMost` and `atLeast` must be there');
+    findings.error(at, 'exactly one of `equals`, `includes`, `atMost` and `atLeast` is required');
     return undefined;
   }
   if (slot === undefined) return undefined;

@@ -64,7 +64,7 @@ const input = closed(
       }),
     ),
   },
-  'Where the frames of a bus come from',
+  'Source of the frames of a bus',
 );
 
 const obd = closed(
@@ -72,16 +72,16 @@ const obd = closed(
     bus: Type.Optional(line('Bus of the profile that has `obd`', { pattern: NAME, expected: 'the name of a bus' })),
     elm327: Type.Optional(address('An adapter with an ELM327 or STN chip')),
     isotp: Type.Optional(
-      line('An entry of `can` with a live bus that is asked directly (ISO 15765-2)', {
+      line('An entry of `can` with a live bus that the agent polls directly (ISO 15765-2)', {
         pattern: NAME,
         expected: 'the name of a bus under can',
       }),
     ),
     protocol: Type.Optional(
-      choice(obdProtocols, 'What the car speaks; by default the adapter finds out with the first request'),
+      choice(obdProtocols, 'Protocol of the car; by default the adapter finds out with the first request'),
     ),
   },
-  'How the car is asked',
+  'Intervals and priorities of polling',
 );
 
 const gnss = closed(
@@ -122,14 +122,14 @@ const mqtt = closed(
       }),
     ),
     username: Type.Optional(line('User name at the broker')),
-    passwordFile: Type.Optional(file('File that contains the password and nothing else')),
+    passwordFile: Type.Optional(file('File that contains only the password')),
     ca: Type.Optional(file('Certificates (PEM) of the authorities that the broker is checked against')),
     cert: Type.Optional(file("The vehicle's certificate (PEM); its common name is the VIN")),
     key: Type.Optional(file('Private key of the certificate (PEM)')),
     crl: Type.Optional(file('Revocation lists (PEM) of the authorities of the broker')),
     ...members(linkSettings),
   },
-  'The way to the cloud',
+  'The connection to the cloud',
 );
 
 export const configurationSchema = closed(
@@ -182,7 +182,7 @@ export const configurationSchema = closed(
       }),
     ),
     log: Type.Optional(
-      closed({ level: Type.Optional(choice(['error', 'warn', 'info'], 'What is said')) }, 'What people can read'),
+      closed({ level: Type.Optional(choice(['error', 'warn', 'info'], 'What is said')) }, 'Text for people'),
     ),
   },
   'Configuration of the agent in one car',

@@ -19,8 +19,8 @@ const fleetUser = closed(
       pattern: '^[^\\u0000-\\u0020:\\u007f]{1,128}$',
       expected: 'a user name without blanks and colons',
     }),
-    passwordFile: file('File that contains the hash of the password and nothing else'),
-    clientId: line('The `client_id` that has to be in the query'),
+    passwordFile: file('File that contains only the hash of the password'),
+    clientId: line('The required `client_id` of the query'),
     fleets: listOf(line('Id of a fleet'), 1, 'Fleets that the user may see'),
     certificate: Type.Optional(
       line('Subject that the certificate of the client must have, e.g. `O=Example, CN=fleet`'),
@@ -44,7 +44,7 @@ const user = closed(
     jwks: Type.Optional(file('The keys of the issuer: a JWK Set, as a file or at an https address')),
     keys: Type.Optional(listOf(file('A public key (PEM)'), 1, 'The keys of the issuer, instead of jwks')),
     subjects: Type.Optional(listOf(line('`sub` of a token'), 1, 'Who may use this car; by default all of the issuer')),
-    clientIds: Type.Optional(listOf(line('A `client_id`'), 1, 'One of them has to be in the query')),
+    clientIds: Type.Optional(listOf(line('A `client_id`'), 1, 'Permitted values of `client_id` in the query')),
     clients: Type.Optional(listOf(userClient, 1, 'Clients that need another form of `energy`')),
   },
   'The user side (4.17.2), with bearer tokens; without it there is none',
@@ -86,11 +86,13 @@ const vehicle = closed(
 
 export const httpSchema = closed(
   {
-    listen: line('Where it is served', {
+    listen: line('Address of the server', {
       pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$',
       expected: 'an address and a port, such as 127.0.0.1:8080, [::1]:8080 or 0.0.0.0:8443',
     }),
-    url: Type.Optional(https('How it is reached from outside, for links', 'an address such as https://car.example')),
+    url: Type.Optional(
+      https('Address of the server from outside, for links', 'an address such as https://car.example'),
+    ),
     hosts: Type.Optional(
       listOf(
         line('A name or an address of this server', {
@@ -98,7 +100,7 @@ export const httpSchema = closed(
           expected: 'a name or an address without a port, such as car.local, 203.0.113.7 or [2001:db8::7]',
         }),
         1,
-        'What clients may call this server, beside the address that they reach and the names in its certificate',
+        'Further host names of this server, beside the address of the connection and the names in its certificate',
       ),
     ),
     tls: Type.Optional(
@@ -259,7 +261,11 @@ function readFleetUser(
   if (checkAwaited(`${at}/passwordFile`, passwordFile, findings, { secret: true }))
     checkHash(`${at}/passwordFile`, passwordFile, findings);
   if (input.certificate !== undefined && tls?.clientCa === undefined) {
-    findings.error(`${at}/certificate`, 'clients are asked for no certificate', 'add clientCa under tls');
+    findings.error(
+      `${at}/certificate`,
+      'the server does not request certificates of clients',
+      'add clientCa under tls',
+    );
   }
   return { ...input, passwordFile };
 }
@@ -277,15 +283,23 @@ function readUser(
 ): UserConfiguration {
   const { jwks, keys, ...rest } = input;
   if ((jwks === undefined) === (keys === undefined)) {
-    findings.error('/http/user', 'the keys of the issuer come from one place', 'give either jwks or keys');
+    findings.error('/http/user', 'jwks and keys cannot be combined', 'give either jwks or keys');
   }
   if (input.subjects === undefined) {
-    findings.warning('/http/user', 'everybody with a token of the issuer may use this car', 'name them under subjects');
+    findings.warning(
+      '/http/user',
+      'every token of the issuer can use this car',
+      'list the permitted users under subjects',
+    );
   }
   checkClients(input, findings);
   const remote = jwks !== undefined && /^\w+:\/\//.test(jwks);
   if (remote && !/^https:\/\/|^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])[:/]/.test(jwks)) {
-    findings.error('/http/user/jwks', 'over this address anybody on the way could sign tokens', 'write https://');
+    findings.error(
+      '/http/user/jwks',
+      'without TLS an attacker on the network could replace the keys',
+      'write https://',
+    );
   }
   const set = jwks === undefined || remote ? jwks : beside(jwks);
   if (set !== undefined && !remote) checkAwaited('/http/user/jwks', set, findings);
@@ -302,7 +316,7 @@ function checkClients({ clients = [], clientIds }: NonNullable<HttpInput['user']
   }
   for (const [index, id] of ids.entries()) {
     if (clientIds?.includes(id) === false) {
-      findings.error(`/http/user/clients/${index}`, `clientIds does not let ${id} in`, 'add it to clientIds');
+      findings.error(`/http/user/clients/${index}`, `clientIds does not permit ${id}`, 'add it to clientIds');
     }
   }
 }

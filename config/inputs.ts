@@ -170,11 +170,11 @@ function readCan(listed: readonly CanInputInput[], beside: Beside, findings: Fin
       }
     }
     if (log === '-') {
-      if (standardInput) findings.error(`${at}/log`, 'standard input is read by another entry already');
+      if (standardInput) findings.error(`${at}/log`, 'another entry already reads standard input');
       standardInput = true;
       for (const name of ['speed', 'loop'] as const) {
         if (input[name] === undefined) continue;
-        findings.error(`${at}/${name}`, 'standard input comes as it comes', `remove ${name}`);
+        findings.error(`${at}/${name}`, 'standard input has no speed and no loop', `remove ${name}`);
       }
     } else if (log !== undefined) {
       const trouble = unreadable(beside(log));
@@ -214,7 +214,7 @@ function readObd(
   if (way === undefined) {
     const known = can.map((input) => input.bus);
     findings.error('/obd/isotp', `no entry under can has bus ${quoted(over)}`, suggestion(over, known));
-  } else if (way.kind === 'log') findings.error('/obd/isotp', `bus ${over} is a log, which cannot be asked`);
+  } else if (way.kind === 'log') findings.error('/obd/isotp', `bus ${over} is a log, which cannot be polled`);
   return { kind: 'isotp', over, ...named, line };
 }
 

@@ -79,14 +79,14 @@ export function readMonitorsFile(path: string, id?: string): MonitorsReading {
 /** The monitors of a list; entries with faults are reported and left out. */
 function readMonitors(list: readonly unknown[], at: string, findings: Findings): WrittenMonitor[] {
   if (list.length > MONITORS) {
-    findings.error(at, `${list.length} monitors are more than a car watches`, `keep at most ${MONITORS}`);
+    findings.error(at, `${list.length} monitors are too many`, `keep at most ${MONITORS}`);
   }
   const ids = new Set<string>();
   return list.flatMap((entry, index) => {
     const place = at + pointer(index);
     const read = readMonitor(entry, place, `${place}/monitor`, findings);
     for (const { monitorId } of read) {
-      if (ids.has(monitorId)) findings.error(`${place}/monitorId`, `${quoted(monitorId)} is there twice`);
+      if (ids.has(monitorId)) findings.error(`${place}/monitorId`, `there are two monitors ${quoted(monitorId)}`);
       ids.add(monitorId);
     }
     return read;

@@ -7,7 +7,7 @@ import { members, readSettings } from './settings.ts';
 
 export const powerSchema = closed(
   { ...members(powerSettings), ...members(sleepingLinkSettings) },
-  'When the unit goes to sleep, and how it sleeps',
+  'Times of sleep and standby',
 );
 export type PowerInput = Static<typeof powerSchema>;
 

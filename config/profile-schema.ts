@@ -45,7 +45,7 @@ const sourceMembers = {
     listOf(
       Type.Unsafe<number>({ type: 'number', 'x-expected': 'a number' }),
       1,
-      'Raw values (before the scaling of the DBC) that say "not available"; they never become values',
+      'Raw values (before the scaling of the DBC) that mean "not available"; they never become values',
     ),
   ),
   map: Type.Optional(
@@ -60,13 +60,13 @@ const sourceMembers = {
   failover: Type.Optional(duration('Silence after which the next source of the same path takes over')),
 };
 
-const source = closed(sourceMembers, 'Where the value comes from');
+const source = closed(sourceMembers, 'Source of the value');
 
 const alert = closed(
   {
     ...sourceMembers,
     severity: Type.Optional(choice(alertSeverities, 'How bad it is')),
-    onAfter: Type.Optional(duration('The signal must stand for this long before the alert begins')),
+    onAfter: Type.Optional(duration('Time that the signal must be true before the alert begins')),
     offAfter: Type.Optional(duration('The signal must be gone for this long before the alert ends')),
   },
   'A warning of the car',
@@ -93,16 +93,16 @@ const telemetryRule = closed(
     deadBand: Type.Optional(number("A change smaller than this, in the path's unit, is none", { minimum: 0 })),
     heartbeat: Type.Optional(duration('A reading is repeated after this time without change')),
     resolution: Type.Optional(
-      choice(['1ms', '10ms', '100ms'], 'Step that the times of readings are rounded to on the way to the cloud'),
+      choice(['1ms', '10ms', '100ms'], 'Resolution of the times of readings in messages to the cloud'),
     ),
   },
-  'When a change becomes telemetry',
+  'Conditions for a telemetry reading',
 );
 
 const checksum = closed(
   {
     signal: word('Signal that carries it'),
-    method: choice(['sum', 'xor', 'crc8-j1850', 'autosar-p1', 'autosar-p2'], 'How it is computed'),
+    method: choice(['sum', 'xor', 'crc8-j1850', 'autosar-p1', 'autosar-p2'], 'Method of computation'),
     dataId: Type.Optional(
       Type.Unsafe<number | readonly number[]>({
         type: ['integer', 'array'],
@@ -158,7 +158,7 @@ const confirm = closed(
 
 const requirement = closed(
   {
-    path: path('Status path that must show it, from a reading that is not stale'),
+    path: path('Status path of the condition; its reading must not be stale'),
     equals: Type.Optional(
       Type.Unsafe<string | number | boolean>({
         type: ['string', 'number', 'boolean'],
@@ -169,9 +169,9 @@ const requirement = closed(
     includes: Type.Optional(line('For a set: the name that must be in it')),
     atMost: Type.Optional(number("The highest number it may have, in the path's unit")),
     atLeast: Type.Optional(number("The lowest number it may have, in the path's unit")),
-    cause: choice(failureCauses, 'What the command fails with when it is not shown'),
+    cause: choice(failureCauses, 'Cause with which the command fails if the condition is not met'),
   },
-  'A condition without which the car is not asked; it takes the place of the built-in one on the same path',
+  'A further condition of the command; it replaces the built-in one on the same path',
 );
 
 const command = closed(
@@ -182,7 +182,7 @@ const command = closed(
     within: Type.Optional(duration('Time the car may take; later is a failure')),
     requires: Type.Optional(listOf(requirement, 1, 'Conditions besides the built-in ones')),
   },
-  'One thing the car can be asked to do',
+  'One action of the car',
 );
 
 const obd = closed(
@@ -190,12 +190,12 @@ const obd = closed(
     signalsets: listOf(
       line('Signal set (JSON), relative to this profile'),
       1,
-      'What can be asked; later sets go first',
+      'Files of commands and signals; later files take precedence',
     ),
     modelYear: Type.Optional(number('Commands for other years are left out', { minimum: 1980, maximum: 2100 })),
     asleepAfter: Type.Optional(
       Type.Unsafe<number | string>({
-        ...duration('Silence of the bus after which nothing is asked; `never` for a bus that carries only answers'),
+        ...duration('Silence of the bus after which polling stops; `never` for a bus that carries only answers'),
         pattern: '^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$',
         'x-expected': 'a time such as 3s, or never',
       }),
@@ -204,10 +204,10 @@ const obd = closed(
       closed(
         {
           requestsPerSecond: Type.Optional(
-            number('Most that is asked of the car', { exclusiveMinimum: 0, maximum: 1000 }),
+            number('Maximum of requests to the car', { exclusiveMinimum: 0, maximum: 1000 }),
           ),
           parametersPerRequest: Type.Optional(
-            number('Parameters of service 01 asked for at once, on CAN', { minimum: 1, maximum: 6 }),
+            number('Parameters of service 01 in one request, on CAN', { minimum: 1, maximum: 6 }),
           ),
           interval: Type.Optional(duration('Interval of commands without one in profile and set')),
           longestBackOff: Type.Optional(
@@ -218,10 +218,10 @@ const obd = closed(
               SIGNAL,
               closed(
                 {
-                  interval: Type.Optional(duration('How often it is asked; default: as its signal set says')),
-                  priority: Type.Optional(choice(['high', 'normal', 'low'], 'What goes first when time is short')),
+                  interval: Type.Optional(duration('Interval of polling; default: that of its signal set')),
+                  priority: Type.Optional(choice(['high', 'normal', 'low'], 'Priority when more is due than fits')),
                 },
-                'When a signal is asked for',
+                'Interval and priority of a signal',
               ),
               'By signal',
               'a message and a signal with a point between, such as OBD.VehicleSpeed',
@@ -232,14 +232,14 @@ const obd = closed(
       ),
     ),
   },
-  'Signals that the car must be asked for',
+  'Signals that need polling',
 );
 
 export const profileSchema = closed(
   {
     profile: format(profileVersion, 'Version of this format'),
     name: line('Short name', { pattern: NAME, expected: 'a name of letters, digits, - and _' }),
-    title: Type.Optional(line('What people call it; default: the name')),
+    title: Type.Optional(line('Title for people; default: the name')),
     buses: listOf(
       closed(
         {
@@ -264,25 +264,27 @@ export const profileSchema = closed(
       closed(
         {
           interval: Type.Optional(duration('Longest time between points while moving')),
-          distance: Type.Optional(number('Longest way between points, m', { exclusiveMinimum: 0, maximum: 100_000 })),
+          distance: Type.Optional(
+            number('Longest distance between points, m', { exclusiveMinimum: 0, maximum: 100_000 }),
+          ),
           heading: Type.Optional(
             number('Turn after which a point is set, degrees', { exclusiveMinimum: 0, maximum: 180 }),
           ),
           error: Type.Optional(
-            number('Farthest that the way may be from the line between two points, m', {
+            number('Largest distance of the path from the line between two points, m', {
               exclusiveMinimum: 0,
               maximum: 10_000,
             }),
           ),
         },
-        'When a waypoint is recorded',
+        'Conditions for a waypoint',
       ),
     ),
     alerts: Type.Optional(
       keyed('^[A-Za-z0-9]{1,100}$', alert, 'Warnings of the car, by type of the interface', 'a type of alert'),
     ),
     maintenance: channelSection('maintenance', 'When the car is due for service'),
-    collision: channelSection('collision', 'What the car says of a crash'),
+    collision: channelSection('collision', 'The car’s own report of a crash'),
     acceleration: channelSection('acceleration', 'Accelerometer, m/s²'),
     key: channelSection('key', 'Whether somebody has a key'),
     horn: channelSection('horn', 'The horn, by which a command is confirmed'),
@@ -295,7 +297,7 @@ export const profileSchema = closed(
           moving: Type.Optional(number('The car moves above this, km/h', { exclusiveMinimum: 0, maximum: 50 })),
           silence: Type.Optional(duration('Silence of the car after which an open trip lacks data')),
         },
-        'When a trip begins and ends',
+        'Limits for begin and end of a trip',
       ),
     ),
     impact: Type.Optional(
@@ -307,8 +309,8 @@ export const profileSchema = closed(
           speedChange: Type.Optional(
             number('Change of speed that is a collision, km/h', { exclusiveMinimum: 0, maximum: 200 }),
           ),
-          before: Type.Optional(duration('Readings kept from before the impact')),
-          after: Type.Optional(duration('Readings kept from after it')),
+          before: Type.Optional(duration('Time of readings before the impact')),
+          after: Type.Optional(duration('Time of readings after the impact')),
         },
         'When acceleration is a collision',
       ),
@@ -317,11 +319,11 @@ export const profileSchema = closed(
       closed(
         {
           distance: Type.Optional(
-            number('Way without key that is a theft, m', { exclusiveMinimum: 0, maximum: 100_000 }),
+            number('Distance without key that counts as a theft, m', { exclusiveMinimum: 0, maximum: 100_000 }),
           ),
           within: Type.Optional(duration('Longest time from the alarm to the movement')),
         },
-        'When the car itself takes a theft to be going on',
+        'Limits with which the car itself detects a theft',
       ),
     ),
     commands: Type.Optional(
@@ -333,7 +335,7 @@ export const profileSchema = closed(
       ),
     ),
   },
-  'Vehicle profile: how the signals of a car become Status, and how it is asked to act',
+  'Vehicle profile: how the signals of a car become Status, and how the car carries out commands',
 );
 
 export type ProfileInput = Static<typeof profileSchema>;

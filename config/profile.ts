@@ -97,7 +97,7 @@ function readProfile(
   const signals = readSignals(members(input.signals), buses, new Set(Object.keys(status)), findings);
   if (sources.length + signals.length + Object.keys(constants).length === 0 && !findings.failed) {
     const fix = 'add lines such as kinetic.speed: { signal: MESSAGE.SIGNAL }';
-    findings.warning('/status', 'nothing is mapped, so nothing of the car would be published', fix);
+    findings.warning('/status', 'no path is mapped, so the agent would publish no value of the car', fix);
   }
   const paths = new Set(Object.keys(status));
   const told = channelSections.flatMap((section) =>

@@ -41,7 +41,7 @@ export function readTelemetry(
     const at = pointer('telemetry', path);
     const slot = slotAt(path, at, findings);
     if (slot === undefined || !findings.sound(at)) continue;
-    if (!fed.has(path)) findings.warning(at, `nothing in this profile gives ${path} a value`, 'add it to status');
+    if (!fed.has(path)) findings.warning(at, `this profile has no source for ${path}`, 'add it to status');
     const rule = combine(input, rest);
     if (slot.kind !== 'quantity') {
       if (input.deadBand !== undefined && input.deadBand > 0) {
@@ -51,7 +51,10 @@ export function readTelemetry(
     } else {
       const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = slot;
       if (rule.deadBand >= maximum - minimum) {
-        findings.error(`${at}/deadBand`, `${path} has a range of ${maximum - minimum} and could never change by that`);
+        findings.error(
+          `${at}/deadBand`,
+          `${path} has a range of ${maximum - minimum} and can never change by this dead-band`,
+        );
       }
       rules[path] = rule;
     }

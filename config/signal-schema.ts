@@ -25,7 +25,7 @@ const rule = {
   deadBand: Type.Optional(number('A change smaller than this, in the unit, is none', { minimum: 0 })),
   heartbeat: Type.Optional(duration('A reading is repeated after this time without change')),
   timeResolution: Type.Optional(
-    choice(['1ms', '10ms', '100ms'], 'Step that the times of readings are rounded to on the way to the cloud'),
+    choice(['1ms', '10ms', '100ms'], 'Resolution of the times of readings in messages to the cloud'),
   ),
   while: Type.Optional(
     closed(
@@ -59,7 +59,7 @@ const signal = closed(
       listOf(
         Type.Unsafe<number>({ type: 'number', 'x-expected': 'a number' }),
         1,
-        'Raw values (before the scaling of the DBC) that say "not available"; they never become values',
+        'Raw values (before the scaling of the DBC) that mean "not available"; they never become values',
       ),
     ),
     names: Type.Optional(

@@ -125,7 +125,7 @@ function checkConversion(input: SourceInput, slot: Leaf | undefined, at: string,
   if (scale === 0) findings.error(`${at}/scale`, 'a scale of 0 makes every value the same', 'use constants for that');
   for (const name of ['scale', 'offset'] as const) {
     if (input[name] === undefined) continue;
-    if (map !== undefined) findings.error(`${at}/${name}`, `${name} says nothing beside map`, `remove ${name}`);
+    if (map !== undefined) findings.error(`${at}/${name}`, `${name} has no effect with map`, `remove ${name}`);
     else if (slot?.kind === 'enumeration' || slot?.kind === 'set' || slot?.kind === 'flag') {
       findings.error(
         `${at}/${name}`,

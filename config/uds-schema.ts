@@ -33,8 +33,8 @@ export const udsSchema = closed(
       closed(
         {
           level: whole('requestSeed, an odd number', 0x7d),
-          key: line('What computes the key', { pattern: NAME, expected: 'a name such as xor' }),
-          constant: Type.Optional(hex('What it computes with')),
+          key: line('Method or program that computes the key', { pattern: NAME, expected: 'a name such as xor' }),
+          constant: Type.Optional(hex('Constant of the computation')),
         },
         'The control unit must be unlocked first',
       ),
@@ -43,7 +43,7 @@ export const udsSchema = closed(
       closed(
         {
           identifier: whole('Data identifier', 0xffff),
-          control: choice(['resetToDefault', 'freezeCurrentState', 'shortTermAdjustment'], 'What is done with it'),
+          control: choice(['resetToDefault', 'freezeCurrentState', 'shortTermAdjustment'], 'Use of the output'),
           state: Type.Optional(hex('State and mask, with shortTermAdjustment')),
         },
         'An output is controlled (service 2F)',
@@ -53,16 +53,18 @@ export const udsSchema = closed(
       closed(
         {
           identifier: whole('Routine identifier', 0xffff),
-          option: Type.Optional(hex('What the routine is started with')),
-          results: Type.Optional(hex('What its results must begin with; without it they are not asked for')),
+          option: Type.Optional(hex('Bytes of the start request')),
+          results: Type.Optional(
+            hex('First bytes of the expected results; without it the agent does not request results'),
+          ),
         },
         'A routine is started (service 31)',
       ),
     ),
-    hold: Type.Optional(duration('Control is held, or the routine left running, for so long')),
+    hold: Type.Optional(duration('Time for which the agent holds control, or lets the routine run')),
     release: Type.Optional(truth('Control is returned, or the routine stopped, after `hold`; default true')),
   },
-  'What a control unit is asked by diagnostics',
+  'Requests to a control unit by diagnostics',
 );
 
 export type UdsInput = Static<typeof udsSchema>;

@@ -22,7 +22,7 @@ function isFunctional(request: number): boolean {
 export function readUds(input: UdsInput, at: string, buses: BusNames, findings: Findings): WrittenUds | undefined {
   const { hold, release = true, security } = input;
   if (hold === undefined && input.io !== undefined) {
-    findings.error(at, 'control would be returned as soon as it is taken', 'add hold: and a time, such as 2s');
+    findings.error(at, 'the agent would return control at once', 'add hold: and a time, such as 2s');
   }
   if (hold === undefined && input.release !== undefined) {
     findings.error(`${at}/release`, '`release` without `hold`', 'add how long the routine may run');
@@ -31,11 +31,12 @@ export function readUds(input: UdsInput, at: string, buses: BusNames, findings: 
   const bus = buses.resolve(input.bus, at, findings, 'OBD');
   const kind = buses.buses.find(({ name }) => name === bus)?.kind;
   if (kind === 'gnss') findings.error(`${at}/bus`, 'a receiver is not a control unit', 'write a bus of the car');
-  if (kind === 'values') findings.error(`${at}/bus`, 'a table of values takes no requests', 'write a bus of the car');
+  if (kind === 'values')
+    findings.error(`${at}/bus`, 'a table of values does not accept requests', 'write a bus of the car');
   const address = readAddress(input, at, findings);
   const session = readSession(input.session, at, findings);
   if (security !== undefined && security.level % 2 === 0) {
-    findings.error(`${at}/security/level`, 'seeds are asked for with odd numbers', `write ${security.level + 1}`);
+    findings.error(`${at}/security/level`, 'requests for a seed have odd numbers', `write ${security.level + 1}`);
   }
   const service = readAsked(input, at, findings);
   if (service === undefined || bus === undefined || !findings.sound(at)) return undefined;
@@ -57,7 +58,7 @@ function readAddress(input: UdsInput, at: string, findings: Findings): Uds['addr
   const extended = request > LONGEST_11;
   if (isFunctional(request)) {
     const fix = 'write the address of the one that is meant, such as 0x7E0';
-    findings.error(`${at}/request`, 'this address is that of all control units', fix);
+    findings.error(`${at}/request`, 'this is the address of all control units', fix);
   }
   for (const [member, id] of Object.entries({ response, flowControl })) {
     if (id === undefined || id > LONGEST_11 === extended) continue;
@@ -90,7 +91,7 @@ function readSession(session = EXTENDED_SESSION, at: string, findings: Findings)
 
 function readAsked({ io, routine }: UdsInput, at: string, findings: Findings): Uds['service'] | undefined {
   if ((io === undefined) === (routine === undefined)) {
-    findings.error(at, 'exactly one of `io` and `routine` must be there');
+    findings.error(at, 'exactly one of `io` and `routine` is required');
     return undefined;
   }
   if (routine !== undefined) {
@@ -99,7 +100,8 @@ function readAsked({ io, routine }: UdsInput, at: string, findings: Findings): U
   }
   const { identifier, control, state = '' } = io as NonNullable<UdsInput['io']>;
   const adjusts = control === 'shortTermAdjustment';
-  if (adjusts && state === '') findings.error(`${at}/io`, 'an adjustment to what?', 'add state: and its bytes');
+  if (adjusts && state === '')
+    findings.error(`${at}/io`, 'the value of the adjustment is missing', 'add state: and its bytes');
   if (!adjusts && state !== '') findings.error(`${at}/io/state`, `${control} has no state`, 'remove it');
   return { kind: 'io', identifier, control, state };
 }

@@ -63,7 +63,7 @@ export const outboxSettings = {
     fix: 'write at least 1MiB',
   }),
   /** A reading takes half the bytes it would take alone; who watches live has Status within seconds. */
-  batch: time('Readings and waypoints travel together for so long', 60_000),
+  batch: time('Time for which the agent gathers readings and waypoints into one message', 60_000),
 };
 export type OutboxSettings = Settings<typeof outboxSettings>;
 
@@ -84,20 +84,20 @@ export type CommandSettings = Settings<typeof commandSettings>;
 
 export const powerSettings = {
   /** Interface 3.19.2: three minutes after each message. */
-  standbyFor: time('The unit stays awake for so long after a frame or a message', 180_000),
+  standbyFor: time('Time that the unit stays awake after a frame or a message', 180_000),
   /** Long enough for a command to be carried out and confirmed. */
   lowBatteryStandbyFor: time('The same while the 12 V battery is low', 30_000),
   /** Below this no command is carried out either. */
   battery: number('Charge of the 12 V battery below which it is low, %', 20, { form: { minimum: 0, maximum: 100 } }),
   /** Five periods of the slowest status frame that is common (1 s). */
-  busSilentAfter: time('Buses that say nothing for so long are asleep', 5_000, {
+  busSilentAfter: time('A bus without frames for this time counts as asleep', 5_000, {
     // Messages of a bus that is awake come at least every second or two.
     least: 2_000,
     fault: 'a bus that is awake may be silent for so long',
     fix: 'write at least 2s',
   }),
   /** A sleeping body network needs about 2 s; gateways wake one bus after the other. */
-  wakeTimeout: time('A car that is woken has to be heard within', 10_000),
+  wakeTimeout: time('Time for a car to send frames after a wake-up', 10_000),
 };
 export type PowerSettings = Settings<typeof powerSettings>;
 
@@ -109,7 +109,7 @@ export type HealthSettings = Settings<typeof healthSettings>;
 
 export const callbackSettings = {
   /** Three days of an event a minute: all that a receiver may be away for. */
-  queueLimit: number('Events that wait for one receiver at most; beyond it the oldest goes', 5_000, {
+  queueLimit: number('Maximum of events that wait for one receiver; above it the agent drops the oldest', 5_000, {
     form: { minimum: 100, maximum: 20_000 },
     whole: true,
   }),
@@ -119,11 +119,7 @@ export type CallbackSettings = Settings<typeof callbackSettings>;
 /** Of the way to the cloud. */
 export const linkSettings = {
   /** Below the five minutes after which mobile networks commonly forget an idle connection. */
-  keepalive: time(
-    'Silence after which the broker is asked for a sign of life',
-    60_000,
-    keepAliveRange('write e.g. 60s'),
-  ),
+  keepalive: time('Silence after which the agent sends a ping to the broker', 60_000, keepAliveRange('write e.g. 60s')),
 };
 export type LinkSettings = Settings<typeof linkSettings>;
 
@@ -148,7 +144,10 @@ export const recordingSettings = {
   /** About half an hour of a bus at 2,000 frames a second; opens in any editor. */
   size: size('Bytes after which the next file is begun', 64 * 2 ** 20),
   /** Half a gigabyte, which the smallest card has. */
-  keep: number('Files that are kept', 8, { form: { minimum: 1, maximum: 10_000 }, whole: true }),
+  keep: number('Number of files; the agent deletes the oldest first', 8, {
+    form: { minimum: 1, maximum: 10_000 },
+    whole: true,
+  }),
 };
 export type RecordingBounds = Settings<typeof recordingSettings>;
 

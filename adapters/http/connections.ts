@@ -135,7 +135,9 @@ export class Connections {
    * nothing keeps nobody out.
    */
   #closeOne(newest: Connection): void {
-    this.#log.warn('the HTTP interface has as many connections as it takes', { connections: this.#bounds.connections });
+    this.#log.warn('the HTTP interface has reached its limit of connections', {
+      connections: this.#bounds.connections,
+    });
     for (const { tcp, answers } of this.#open.values()) {
       if (answers.size > 0 || tcp === newest.tcp) continue;
       this.#open.delete(tcp);

@@ -26,7 +26,7 @@ export async function ownKey(
   try {
     return await open(directory, name, kinds);
   } catch (error) {
-    log.error('the key of the unit itself cannot be used; another is made', { error: (error as Error).message });
+    log.error('the unit’s own key cannot be used; the agent makes a new one', { error: (error as Error).message });
   }
   try {
     if (existsSync(directory)) await rename(directory, free(`${directory}.damaged`));

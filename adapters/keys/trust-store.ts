@@ -51,7 +51,7 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
     this.#own = own;
     this.#kept = Object.freeze(changes?.data ?? {});
     const { keys, unread } = readAdded(this.#kept.keys ?? [], (error) =>
-      log?.error('a key that was added by command is not obeyed', { error }),
+      log?.error('a key that a command added is not valid', { error }),
     );
     this.#added = keys;
     this.#unread = unread;

@@ -55,20 +55,25 @@ export const metrics: readonly Metric[] = [
   labelled('gauge', 'source_running', '1 while a source runs', ['source'], ({ sources }) =>
     sources.map(({ name, state }) => [state === 'running' ? 1 : 0, { source: name }]),
   ),
-  labelled('gauge', 'source_silence_seconds', 'Time since a source delivered', ['source'], ({ sources }) =>
+  labelled('gauge', 'source_silence_seconds', 'Time since the last delivery of a source', ['source'], ({ sources }) =>
     sources.flatMap(({ name, silence }) =>
       silence === undefined ? [] : [[silence / 1000, { source: name }] as const],
     ),
   ),
-  labelled('counter', 'source_events_total', 'What a source counts of itself', ['source', 'event'], ({ sources }) =>
+  labelled('counter', 'source_events_total', 'Counters of a source', ['source', 'event'], ({ sources }) =>
     sources.flatMap(({ name, counts }) =>
       Object.entries(counts).map(([event, count]) => [count, { source: name, event }] as const),
     ),
   ),
   metric('counter', 'readings_total', 'Readings of wanted signals', ({ agent }) => agent.readings),
-  metric('counter', 'decode_errors_total', 'Readings that were no possible value', ({ agent }) => agent.refused),
-  metric('counter', 'faults_total', 'Defects that kept a batch or a tick from being worked off', (s) => s.agent.faults),
-  labelled('gauge', 'outbox_messages', 'Messages that wait, by priority class', ['class'], ({ outbox }) =>
+  metric('counter', 'decode_errors_total', 'Readings with an impossible value', ({ agent }) => agent.refused),
+  metric(
+    'counter',
+    'faults_total',
+    'Defects that prevented the processing of a batch or a tick',
+    (s) => s.agent.faults,
+  ),
+  labelled('gauge', 'outbox_messages', 'Waiting messages, by priority class', ['class'], ({ outbox }) =>
     outbox.map(({ class: priority, count }) => [count, { class: String(priority) }]),
   ),
   labelled('gauge', 'outbox_bytes', 'Their payload, by priority class', ['class'], ({ outbox }) =>
@@ -85,9 +90,9 @@ export const metrics: readonly Metric[] = [
   metric('counter', 'journal_flushes_total', 'Flushes to the medium', ({ journal }) => journal.flushes),
   metric('counter', 'journal_failures_total', 'Writes and flushes that failed', ({ journal }) => journal.failures),
   metric('gauge', 'journal_disk_bytes', 'Bytes of all files of the journal', ({ journal }) => journal.disk),
-  metric('gauge', 'link_connected', '1 while the broker is reached', ({ link }) => (link.connected ? 1 : 0)),
-  metric('counter', 'link_connections_total', 'Times the link came up', ({ link }) => link.connections),
-  labelled('gauge', 'link_state', '1 for where the link is in its life', ['state'], ({ link: { details } }) =>
+  metric('gauge', 'link_connected', '1 while the broker is connected', ({ link }) => (link.connected ? 1 : 0)),
+  metric('counter', 'link_connections_total', 'Number of established connections', ({ link }) => link.connections),
+  labelled('gauge', 'link_state', '1 for the present state of the link', ['state'], ({ link: { details } }) =>
     details === undefined ? [] : linkStates.map((state) => [state === details.state ? 1 : 0, { state }] as const),
   ),
   labelled('gauge', 'link_info', '1 for the broker and the MQTT version in use', ['broker', 'protocol'], ({ link }) => {
@@ -95,9 +100,9 @@ export const metrics: readonly Metric[] = [
     return broker === '' ? [] : [[1, { broker, protocol }] as const];
   }),
   metric('counter', 'link_attempts_total', 'Connections begun', ({ link }) => link.details?.counts.attempts),
-  metric('counter', 'link_losses_total', 'Times the link was lost while up', ({ link }) => link.details?.counts.losses),
+  metric('counter', 'link_losses_total', 'Number of lost connections', ({ link }) => link.details?.counts.losses),
   metric('gauge', 'link_keepalive_seconds', 'Keep-alive in force', ({ link }) => link.details?.keepalive),
-  metric('gauge', 'link_certificate_expiry_seconds', 'When the certificate expires, Unix time', ({ link }) => {
+  metric('gauge', 'link_certificate_expiry_seconds', 'Expiry of the certificate, Unix time', ({ link }) => {
     const expires = link.details?.certificateExpires;
     return expires === undefined ? undefined : expires / 1000;
   }),

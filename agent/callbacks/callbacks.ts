@@ -285,7 +285,11 @@ export class Callbacks {
     const { callback } = entry;
     const push = callback.subscribe.callback.pushnotif;
     const devices = (push?.devices ?? []).filter((text) => endpointOf(text) !== place.device.endpoint);
-    this.#parts.log.info('a device is gone', { callbackId: callback.callbackId, reason, left: devices.length });
+    this.#parts.log.info('the push service no longer knows a device; it was removed', {
+      callbackId: callback.callbackId,
+      reason,
+      left: devices.length,
+    });
     if (devices.length === 0 || push === undefined) {
       this.remove(callback.callbackId);
       return;

@@ -204,7 +204,7 @@ export class Distribution {
     const { dropped } = receiver.losses;
     // One line for each power of two: who is away for days must not fill the log.
     if (Number.isInteger(Math.log2(dropped))) {
-      this.#parts.log.warn('more events wait than there is room for', { receiver: receiver.key, dropped });
+      this.#parts.log.warn('the queue of events is full; the oldest were dropped', { receiver: receiver.key, dropped });
     }
   }
 

@@ -226,7 +226,7 @@ export class Receiver {
   }
 
   #taken(count: number): void {
-    if (this.#failing) this.#parts.log.info('a receiver takes events again', { receiver: this.key });
+    if (this.#failing) this.#parts.log.info('a receiver accepts events again', { receiver: this.key });
     this.#failing = false;
     this.#defect = undefined;
     this.#next(count);
@@ -240,7 +240,7 @@ export class Receiver {
 
   #failed(to: Destination, count: number, receipt: Receipt & { readonly outcome: 'failed' }): void {
     const { reason, delivered = 0, after = 0 } = receipt;
-    if (!this.#failing) this.#parts.log.warn('a receiver does not take events', { receiver: this.key, reason });
+    if (!this.#failing) this.#parts.log.warn('a receiver does not accept events', { receiver: this.key, reason });
     this.#failing = true;
     if (delivered > 0) this.#next(Math.min(delivered, count));
     else if (this.#queue.tries + 1 >= to.tries) {

@@ -21,9 +21,9 @@ export interface ProcessVitals {
 /** What the agent counts. */
 export interface AgentVitals {
   readonly readings: number;
-  /** Readings that were no possible value of their slot. */
+  /** Readings with an impossible value of their slot. */
   readonly refused: number;
-  /** Defects that kept a batch or a tick from being worked off to the end. */
+  /** Defects that prevented the processing of a batch or a tick to the end. */
   readonly faults: number;
 }
 

@@ -69,7 +69,7 @@ function readGap(priority: number, seq: number, store: OutboxStore, gaps: Gaps, 
     const message = entry === undefined ? undefined : decodeMessage(entry.payload);
     if (message?.kind === 'gap') gaps.tell(seq, message.body);
   } catch (error) {
-    log.error('a gap message cannot be read; another one will name the same numbers', {
+    log.error('a gap message cannot be read; a new one will have the same numbers', {
       seq,
       error: (error as Error).message,
     });

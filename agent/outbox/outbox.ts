@@ -238,7 +238,7 @@ export class Outbox implements Publisher {
       }
       return entry;
     } catch (error) {
-      this.#log.error('the disk does not give a message; it is asked again', {
+      this.#log.error('a message cannot be read from the disk; the agent tries again', {
         class: priority,
         seq,
         error: (error as Error).message,

@@ -21,7 +21,7 @@ const FLAG = 2;
 export class Signals {
   /** Readings that came. */
   readings = 0;
-  /** Readings that were no possible value. */
+  /** Readings with an impossible value. */
   rejected = 0;
   readonly size: number;
   /** NaN: it has no value. */

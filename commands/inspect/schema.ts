@@ -25,7 +25,7 @@ export const busLine = Type.Object(
     frames: count('data frames'),
     remotes: count('remote frames'),
     errors: count('error frames'),
-    identifiers: count('identifiers that were seen, 11-bit and 29-bit ones apart'),
+    identifiers: count('number of identifiers, 11-bit and 29-bit ones counted separately'),
     first: time('earliest frame'),
     last: time('latest frame'),
   },
@@ -39,7 +39,7 @@ export const identifierLine = Type.Object(
     id,
     extended,
     message: Type.Optional(Type.String({ description: 'name of the message in the first DBC that has it' })),
-    messageLength: Type.Optional(count('payload length that the DBC gives it, in bytes')),
+    messageLength: Type.Optional(count('payload length in the DBC, in bytes')),
     frames: count('data frames'),
     share: Type.Number({ minimum: 0, maximum: 1, description: 'of the data frames of its bus' }),
     remotes: count('remote frames'),
@@ -71,10 +71,10 @@ export const identifierLine = Type.Object(
           modulus: Type.Integer({
             minimum: 4,
             maximum: 256,
-            description: 'how many values it has before it is 0 again',
+            description: 'number of values before it restarts at 0',
           }),
-          frames: count('frames that were compared with the one before'),
-          right: count('of these, one more than the one before'),
+          frames: count('frames compared with the one before'),
+          right: count('of these, frames with a counter one higher'),
         },
         { additionalProperties: false },
       ),
@@ -89,8 +89,8 @@ export const identifierLine = Type.Object(
             description:
               '`xor`, `sum`: of the other bytes (nibbles, if it has 4 bits) and the constant; `negated-sum`: the constant less the others; `crc8-j1850` (polynomial 0x1D), `crc8-h2f` (0x2F): start value and inversion 0xFF, over all bytes but its own',
           }),
-          appended: Type.Integer({ minimum: 0, maximum: 1, description: 'zeros run through a CRC behind the payload' }),
-          constant: Type.Optional(byte('for a CRC exclusive-ored to it')),
+          appended: Type.Integer({ minimum: 0, maximum: 1, description: 'zero bytes after the payload in the CRC' }),
+          constant: Type.Optional(byte('constant; a CRC is exclusive-ored with it')),
           constants: Type.Optional(
             Type.Array(unseen(byte('')), {
               description: 'one for each value of the counter, null for a value not seen',
@@ -98,16 +98,16 @@ export const identifierLine = Type.Object(
           ),
           profile: Type.Optional(
             Type.String({
-              description: 'profiles of AUTOSAR E2E that have such a CRC and counter, `1 or 11` or `2 or 22`',
+              description: 'profiles of AUTOSAR E2E with such a CRC and counter, `1 or 11` or `2 or 22`',
             }),
           ),
           dataId: Type.Optional(
-            Type.Integer({ minimum: 0, maximum: 0xffff, description: 'Data ID, where its bytes come in turns' }),
+            Type.Integer({ minimum: 0, maximum: 0xffff, description: 'Data ID, if its bytes alternate' }),
           ),
           dataIds: Type.Optional(
             Type.Array(unseen(byte('')), { description: 'Data IDs by counter value, null for a value not seen' }),
           ),
-          frames: count('frames that were tried'),
+          frames: count('tried frames'),
           right: count('of these, with this checksum'),
         },
         { additionalProperties: false, description: 'the checksum, found by trial' },
@@ -122,13 +122,13 @@ export const databaseLine = Type.Object(
     kind: Type.Literal('database'),
     file: Type.String({ description: 'path of the DBC' }),
     frames: count('data frames in all'),
-    known: count('data frames whose identifier it has'),
-    fitting: count('of these, with the payload length it gives; the DBC with the most comes first'),
+    known: count('data frames with an identifier of the DBC'),
+    fitting: count('of these, frames with the payload length of the DBC; the DBC with the most comes first'),
     values: count('values with a declared range, in a sample of these frames'),
     inRange: count('of these, within the range'),
-    messages: count('messages that were seen'),
+    messages: count('messages in the logs'),
     ofMessages: count('messages in the DBC'),
-    signals: count('signals of the messages that were seen'),
+    signals: count('signals of the messages in the logs'),
     ofSignals: count('signals in the DBC'),
   },
   { additionalProperties: false, description: 'how well a DBC fits the logs, with `--dbc`' },
@@ -140,28 +140,28 @@ export const signalLine = Type.Object(
     message: Type.String({ description: 'name of the message' }),
     signal: Type.String({ description: 'name of the signal' }),
     unit: Type.String({ description: 'unit of its values in the DBC' }),
-    frames: count('frames that had it, on all buses'),
+    frames: count('frames with the signal, on all buses'),
     minimum: Type.Optional(value('smallest value')),
     maximum: Type.Optional(value('largest value')),
     first: Type.Optional(value('value of the first frame')),
     last: Type.Optional(value('value of the latest frame')),
-    firstAt: Type.Optional(time('first frame that had it')),
-    lastAt: Type.Optional(time('latest frame that had it')),
-    distinct: Type.Integer({ minimum: 0, maximum: 256, description: 'different values that were counted' }),
-    more: Type.Boolean({ description: 'there were more than these 256' }),
-    changes: count('times that the value became another one'),
-    falls: count('of these, a smaller one'),
+    firstAt: Type.Optional(time('first frame with the signal')),
+    lastAt: Type.Optional(time('latest frame with the signal')),
+    distinct: Type.Integer({ minimum: 0, maximum: 256, description: 'number of different values' }),
+    more: Type.Boolean({ description: 'there were more than 256 different values' }),
+    changes: count('number of changes of the value'),
+    falls: count('of these, to a smaller value'),
     values: Type.Optional(
       Type.Array(
         Type.Object(
           {
             value: value('value'),
             name: Type.Optional(Type.String({ description: 'its name in the value table' })),
-            frames: count('frames that had it'),
+            frames: count('frames with the value'),
           },
           { additionalProperties: false },
         ),
-        { description: 'the values, when they are at most 16' },
+        { description: 'the values, if they are at most 16' },
       ),
     ),
   },
@@ -172,9 +172,9 @@ const side = (which: string) =>
   Type.Object(
     {
       frames: count('data frames of the identifier'),
-      value: Type.Optional(count('the bits, which never change there; for `length`, the commonest length in bytes')),
-      flips: Type.Optional(count('how often the one of the bits that changes most does')),
-      changedAfter: Type.Optional(Type.Number({ description: 'when the bits change first, s after the first frame' })),
+      value: Type.Optional(count('the constant bits; for `length`, the commonest length in bytes')),
+      flips: Type.Optional(count('number of changes of the bit that changes most often')),
+      changedAfter: Type.Optional(Type.Number({ description: 'time of the first change, s after the first frame' })),
     },
     { additionalProperties: false, description: `in ${which}` },
   );
@@ -184,22 +184,24 @@ export const differenceLine = Type.Object(
     kind: Type.Literal('difference'),
     what: Type.Enum(['value', 'changes', 'only', 'length'], {
       description:
-        '`value`: bits that never change, and are others in each; `changes`: bits that change in one and not in the other; `only`: an identifier that one has; `length`: the commonest length differs',
+        '`value`: constant bits with different values; `changes`: bits that change in only one; `only`: an identifier in only one; `length`: the commonest length differs',
     }),
     bus,
     id,
     extended,
     message: Type.Optional(Type.String({ description: 'name of the message in the first DBC that has it' })),
     start: Type.Optional(start),
-    bits: Type.Optional(Type.Integer({ minimum: 1, maximum: 8, description: 'how many adjacent bits differ alike' })),
-    first: side('the logs given first'),
-    second: side('those of `--compare`'),
+    bits: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 8, description: 'number of adjacent bits with the same difference' }),
+    ),
+    first: side('the first logs'),
+    second: side('the logs of `--compare`'),
     signals: Type.Array(
       Type.Object(
         {
           signal: Type.String({ description: 'name of a signal that has one of the bits' }),
-          first: Type.Optional(Type.String({ description: 'name of its value there' })),
-          second: Type.Optional(Type.String({ description: 'name of its value there' })),
+          first: Type.Optional(Type.String({ description: 'name of its value in these logs' })),
+          second: Type.Optional(Type.String({ description: 'name of its value in these logs' })),
         },
         { additionalProperties: false },
       ),
@@ -209,7 +211,7 @@ export const differenceLine = Type.Object(
   },
   {
     additionalProperties: false,
-    description: 'a difference, with `--compare`, the likeliest effect of one deed first',
+    description: 'a difference, with `--compare`, the likeliest effect of a single act first',
   },
 );
 

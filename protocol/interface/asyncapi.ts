@@ -23,7 +23,7 @@ export function asyncApi(): object {
       title: 'Connected vehicle: messages',
       version: '1',
       description:
-        'What a car publishes and takes on MQTT 5 or 3.1.1. Payloads are CBOR (RFC 8949) as protocol/generated/vigie.cddl ' +
+        'The messages that a car publishes and receives over MQTT 5 or 3.1.1. Payloads are CBOR (RFC 8949) as protocol/generated/vigie.cddl ' +
         'says: maps have the integer keys that `x-key` gives, a number is a count of its `x-resolution`, a name is its ' +
         'position in `x-values`. The schemas here show the same with names and physical values.',
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
@@ -100,11 +100,12 @@ const presence: Described = {
 
 const meanings: Readonly<Record<DownKind, string>> = {
   remote: 'Signed commands to the car.',
-  monitor: 'Signed commands that give and take monitors.',
-  callback: 'Signed commands that give and take callbacks.',
+  monitor: 'Signed commands that add and remove monitors.',
+  callback: 'Signed commands that add and remove callbacks.',
   config: 'Signed commands that change the configuration.',
-  ack: 'Reserved; the car takes no notice.',
-  watch: 'Word that somebody watches the car; not signed. What it would gather travels at once until then.',
+  ack: 'Reserved; the car ignores it.',
+  watch:
+    'Request for quicker sending while somebody watches the car; not signed. Until then the car sends gathered readings at once.',
 };
 
 function down(kind: DownKind): Described {

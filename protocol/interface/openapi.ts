@@ -31,7 +31,7 @@ export function openApi(): object {
     info: {
       title: 'Connected vehicle',
       version: 'fleet 3.19.2, user 4.17.2',
-      summary: 'What a car is, does and did, and commands to it.',
+      summary: 'State and records of a car, and commands to it.',
       description: `${overview}\n\nScopes of the user side:\n\n${scopeList()}`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -61,12 +61,12 @@ const scopeList = (): string =>
 
 const tagMeanings: Readonly<Record<string, string>> = {
   Vehicles: 'Fleets, the user, and their vehicles.',
-  Status: 'What a vehicle is now.',
+  Status: 'Present state of a vehicle.',
   Telemetry: 'Readings over time.',
-  Trips: 'Trips and their ways.',
+  Trips: 'Trips and their waypoints.',
   Alerts: 'Warnings of the car.',
   Collisions: 'Collisions.',
-  'Alarms and thefts': 'What the burglar alarm did, and thefts.',
+  'Alarms and thefts': 'Events of the burglar alarm, and thefts.',
   Monitors: 'Rules that the car watches.',
   Callbacks: 'Receivers of events.',
   Remotes: 'Commands to the car.',
@@ -80,12 +80,12 @@ function tags(): object[] {
 const securitySchemes = {
   BasicAuth: { type: 'http', scheme: 'basic', description: 'User of a fleet.' },
   ClientId: { type: 'apiKey', in: 'query', name: 'client_id', description: 'Id of the program that asks.' },
-  ClientCertificate: { type: 'mutualTLS', description: 'Where the fleet asks for it, beside the others.' },
+  ClientCertificate: { type: 'mutualTLS', description: 'Only if the fleet side requests it.' },
   UserToken: {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'Token of a user (RFC 6750, RFC 7519); operations say which scopes they need.',
+    description: 'Token of a user (RFC 6750, RFC 7519); each operation lists its scopes.',
   },
 };
 

@@ -13,14 +13,14 @@ export const refusalMeanings: Readonly<Record<number, string>> = {
   401: 'The request does not prove whose it is.',
   403: 'The caller may not do this.',
   404: 'There is no such resource.',
-  405: 'The address does not take this method.',
+  405: 'The address does not accept this method.',
   406: 'No media type of the answer is acceptable.',
   413: 'The body is too large.',
   415: 'The body is of another media type.',
   421: 'The request names a host that this server is not.',
-  429: 'Too many requests; `Retry-After` says when to come again.',
+  429: 'Too many requests; `Retry-After` has the time to wait.',
   500: 'A fault of the agent.',
-  507: 'The disk of the car takes nothing more.',
+  507: 'The disk of the car refuses writes.',
 };
 
 export interface FleetRefusal {
@@ -74,7 +74,7 @@ function refusalCode(error: ErrorCode): number {
 }
 
 const code = integer('HTTP status × 100 + number within the status.', { minimum: 40_000, maximum: 59_999 });
-const message = string('What is wrong, for people.');
+const message = string('The error, for people.');
 const required = { required: ['code', 'message'] };
 
 /** Schemas of the bodies. */

@@ -72,7 +72,7 @@ const responses = {
   '2XX': { description: 'The receiver has the notification.' },
   default: {
     description:
-      'The receiver does not have it: the car tries again as `retryPolicy` says. So it does after 10 s of silence.',
+      'The receiver did not accept it: the car tries again with `retryPolicy`. It also does so after 10 s without an answer.',
   },
 };
 

@@ -11,10 +11,7 @@ export const alertSchema = record(
   {
     ...identity,
     active: required(3, flag({ description: 'It is still there. Interface 3.19.2 Alert.active.' })),
-    type: required(
-      4,
-      enumeration(alertTypes, { description: 'What the car warns of. Interface 3.19.2 AlertMsgEnum.' }),
-    ),
+    type: required(4, enumeration(alertTypes, { description: 'Kind of warning. Interface 3.19.2 AlertMsgEnum.' })),
     severity: optional(
       5,
       enumeration(alertSeverities, { description: 'How bad it is. Interface 3.19.2 Alert.severity.' }),

@@ -17,7 +17,7 @@ const valueSchema = record(
   {
     data: required(
       1,
-      enumeration(dataNames, { description: 'What was watched. Interface 3.18.0 MonitorEvent.values.' }),
+      enumeration(dataNames, { description: 'Data of the triggers. Interface 3.18.0 MonitorEvent.values.' }),
     ),
     literal: optional(
       2,
@@ -30,7 +30,7 @@ const valueSchema = record(
     collision: optional(4, collisionSchema),
     previous: optional(
       5,
-      text({ maxLength: 1024, description: 'What it came from, of a trigger with `previous`. Interface 4.16.0.' }),
+      text({ maxLength: 1024, description: 'Value before, of a trigger with `previous`. Interface 4.16.0.' }),
     ),
   },
   { description: 'One value: exactly one of literal, alerts, collision. Interface 3.18.0 MonitorEvent.values.' },
@@ -44,7 +44,7 @@ const extensionSchema = record(
     section: optional(
       2,
       enumeration(Object.keys(telemetrySections), {
-        description: 'Part of telemetry that was asked for. TelemetryEnum.',
+        description: 'Requested part of telemetry. TelemetryEnum.',
       }),
     ),
     status: optional(3, statusContentsSchema),
@@ -57,7 +57,7 @@ const extensionSchema = record(
   },
   {
     description:
-      'What was asked for beside the values: `status` for doorsState, status, position and telemetry, else the member of its name. Without content nothing is known of it. Interface 3.18.0 MonitorEvent.extensions.',
+      'Requested data beside the values: `status` for doorsState, status, position and telemetry, otherwise the member of its name. Without content the car knows no value. Interface 3.18.0 MonitorEvent.extensions.',
   },
 );
 export type EventExtension = Static<typeof extensionSchema>;
@@ -99,6 +99,6 @@ export const eventSchema = record(
       }),
     ),
   },
-  { description: 'What a monitor tells. Interface 3.18.0 MonitorEvent, 4.16.0 MonitorEvent.' },
+  { description: 'Event of a monitor. Interface 3.18.0 MonitorEvent, 4.16.0 MonitorEvent.' },
 );
 export type MonitorEvent = Static<typeof eventSchema>;

@@ -35,6 +35,6 @@ export const gapSchema = record(
       ),
     ),
   },
-  { description: 'What was given up.' },
+  { description: 'Messages that the car gave up.' },
 );
 export type Gap = Static<typeof gapSchema>;

@@ -20,12 +20,12 @@ export const helloHealthSchema = record(
     cpu: required(3, seconds('Processor time since the start.')),
     frames: optional(4, count('Frames read from all buses.')),
     dropped: optional(5, count('Frames lost before they were read, or not of their format.')),
-    refused: optional(6, count('Readings that were no possible value.')),
-    faults: optional(7, count('Defects that kept a batch or a tick from being worked off.')),
+    refused: optional(6, count('Readings with an impossible value.')),
+    faults: optional(7, count('Defects that prevented the processing of a batch or a tick.')),
     sent: optional(8, size('B', 'Payload that the broker acknowledged.')),
     written: optional(9, size('B', 'Written to the journal.')),
     delay: optional(10, size('ms', 'Longest delay of the event loop in the last two minutes.')),
-    connections: optional(11, count('Times the link came up.')),
+    connections: optional(11, count('Number of established connections.')),
     stuck: optional(12, text({ description: 'Why the pipeline counts as stuck.' })),
     sources: optional(
       13,
@@ -34,14 +34,14 @@ export const helloHealthSchema = record(
           'HelloSource',
           {
             name: required(1, text({ maxLength: 64, description: 'Bus of the profile that it feeds.' })),
-            state: required(2, enumeration(['opening', 'running', 'waiting'], { description: 'What it is doing.' })),
+            state: required(2, enumeration(['opening', 'running', 'waiting'], { description: 'Its activity.' })),
             reason: optional(3, text({ maxLength: 128, description: 'Why it waits.' })),
             silence: optional(4, seconds('Since it delivered; absent: it never did.')),
             dropped: optional(5, count('Frames lost.')),
           },
           { description: 'One source of frames or readings.' },
         ),
-        { maxItems: 32, description: 'What the agent listens to.' },
+        { maxItems: 32, description: 'Sources of the agent.' },
       ),
     ),
     outbox: optional(
@@ -55,7 +55,7 @@ export const helloHealthSchema = record(
             bytes: required(3, size('B', 'Their payload.')),
             oldest: optional(4, seconds('Age of the oldest.')),
           },
-          { description: 'What waits in one priority class.' },
+          { description: 'Waiting messages of one priority class.' },
         ),
         { maxItems: 16, description: 'Messages not yet acknowledged; empty classes are left out.' },
       ),
@@ -74,7 +74,7 @@ export const helloHealthSchema = record(
           },
           { description: 'Commands with one outcome.' },
         ),
-        { maxItems: 32, description: 'What has become of commands.' },
+        { maxItems: 32, description: 'Results of commands.' },
       ),
     ),
     link: optional(
@@ -82,10 +82,10 @@ export const helloHealthSchema = record(
       record(
         'HelloLink',
         {
-          state: optional(1, enumeration(linkStates, { description: 'Where it is in its life; absent: up.' })),
+          state: optional(1, enumeration(linkStates, { description: 'State of the connection; absent: up.' })),
           broker: optional(2, text({ maxLength: 128, description: 'Address that is used, or was last.' })),
           protocol: optional(3, enumeration(['3.1.1', '5'], { description: 'MQTT version that is spoken.' })),
-          keepalive: required(4, seconds('Silence after which the broker is asked, as the network bears it.')),
+          keepalive: required(4, seconds('Present keep-alive, adapted to the network.')),
           losses: optional(5, count('Times it was lost while up.')),
           certificateExpires: optional(
             6,
@@ -97,7 +97,7 @@ export const helloHealthSchema = record(
             }),
           ),
         },
-        { description: 'The way to the broker.' },
+        { description: 'The connection to the broker.' },
       ),
     ),
   },
@@ -134,15 +134,15 @@ export const helloPowerSchema = record(
     state: required(1, enumeration(powerStates, { description: 'Whether car and unit are awake.' })),
     wakeUps: required(2, count('Times the car woke the unit.')),
     wokenByMessages: required(3, count('Times a message of a trusted sender did.')),
-    wokenByPrograms: required(4, count('Times a program of the car did, that had come to its time.')),
+    wokenByPrograms: required(4, count('Number of wake-ups by a due program of the car.')),
     awake: required(5, seconds('Time awake.')),
     asleep: required(6, seconds('Time asleep.')),
     sleepBytes: optional(
       7,
-      size('B', 'Given to and taken from the connection to the broker while asleep, without TLS and below.'),
+      size('B', 'Bytes sent to and received from the broker while asleep, without TLS and the layers below.'),
     ),
   },
-  { description: 'What being awake, and being asleep, has cost since the start of the agent.' },
+  { description: 'Cost of being awake and asleep since the start of the agent.' },
 );
 export type HelloPower = Static<typeof helloPowerSchema>;
 
@@ -164,7 +164,7 @@ export const helloSchema = record(
         unit: 'ms',
         resolution: 1,
         description:
-          'The time has become known: add this to every instant of the messages of this boot that came with clock none. Records among them are sent again, corrected.',
+          'The car now knows the time: add this to every time in the messages of this boot with clock none. Records among them are sent again, corrected.',
       }),
     ),
     mode: optional(
@@ -182,7 +182,7 @@ export const helloSchema = record(
       13,
       text({
         maxLength: 17,
-        description: 'The vehicle identification number that the car gives, where it differs from the configured one.',
+        description: 'The vehicle identification number that the car reports, if it differs from the configured one.',
       }),
     ),
   },

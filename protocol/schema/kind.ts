@@ -20,4 +20,4 @@ export const kinds = [
 ] as const;
 export type Kind = (typeof kinds)[number];
 
-export const kindSchema = enumeration(kinds, { description: 'What the message is; the last level of its topic.' });
+export const kindSchema = enumeration(kinds, { description: 'Kind of the message; the last level of its topic.' });

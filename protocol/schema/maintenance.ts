@@ -14,7 +14,8 @@ export const mileageBeforeMaintenance = quantity({
   resolution: 0.1,
   minimum: -1_000_000,
   maximum: 1_000_000,
-  description: 'Way until it is due, negative when overdue. Interface 3.19.2 MaintenanceBase.mileageBeforeMaintenance.',
+  description:
+    'Distance until it is due, negative when overdue. Interface 3.19.2 MaintenanceBase.mileageBeforeMaintenance.',
 });
 
 /** The next service of the car; at least one of the two is there. Body of a `maintenance` message. */

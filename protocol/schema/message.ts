@@ -37,13 +37,13 @@ const envelope = {
   clock: required(
     6,
     enumeration(clockQualities, {
-      description: 'Where the car has the time from: satellites, a time server, or nowhere yet.',
+      description: 'Source of the car’s time: satellites, a time server, or none yet.',
     }),
   ),
 };
 
 /** What every message begins with; the body is member 7. */
-export const envelopeSchema = record('Envelope', envelope, { description: 'What every message begins with.' });
+export const envelopeSchema = record('Envelope', envelope, { description: 'Begin of every message.' });
 export type Envelope = Static<typeof envelopeSchema>;
 
 /** Integer key of `body`, beside those of {@link envelopeSchema}. */

@@ -41,7 +41,7 @@ export const callbackOrderSchema = record(
     status: optional(4, callbackStatus),
     remove: optional(5, flag({ description: 'Take it away.' })),
   },
-  { description: 'With `side` and `subscribe`: tell it. Without: set its status, or remove it.' },
+  { description: 'With `side` and `subscribe`: add the callback. Without: set its status, or remove it.' },
 );
 export type CallbackOrder = Static<typeof callbackOrderSchema>;
 
@@ -70,10 +70,10 @@ export const trustOrderSchema = record(
             list(enumeration(commandKinds, { description: 'A kind of command.' }), {
               minItems: 1,
               maxItems: commandKinds.length,
-              description: 'What it may command; one that may `Trust` is a root key.',
+              description: 'Kinds of command that it may give; a key that may `Trust` is a root key.',
             }),
           ),
-          notBefore: optional(4, moment('When it begins to be valid, UTC since 1970.')),
+          notBefore: optional(4, moment('Begin of its validity, UTC since 1970.')),
           notAfter: optional(5, moment('When it ceases to be valid, UTC since 1970.')),
         },
         { description: 'A key.' },

@@ -64,6 +64,6 @@ export const remoteReportSchema = record(
     ),
     detail: optional(5, text({ description: 'The same for people.' })),
   },
-  { description: 'What has become of a command. Interface 3.19.2 RemoteAction.' },
+  { description: 'State of a command. Interface 3.19.2 RemoteAction.' },
 );
 export type RemoteReport = Static<typeof remoteReportSchema>;

@@ -24,7 +24,7 @@ export const statusMessageSchema = record(
       4,
       list(count('Id of a slot (protocol/slots.ts).'), {
         description:
-          'All slots whose value has not been read within its time-out; absent: none. Each message says it anew.',
+          'All slots whose value has not been read within its time-out; absent: no slot. Each message has the complete list.',
       }),
     ),
   },

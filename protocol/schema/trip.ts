@@ -4,7 +4,9 @@ import { energySubTypes, energyTypes } from './status/energy.ts';
 import { positionSchema } from './status/position.ts';
 
 const type = enumeration(energyTypes, { description: 'Energy. Interface 3.19.2 EnergyType.' });
-const subType = enumeration(energySubTypes, { description: 'What it is made of. Interface 3.19.2 EnergySubType.' });
+const subType = enumeration(energySubTypes, {
+  description: 'Kind of fuel or electricity. Interface 3.19.2 EnergySubType.',
+});
 
 const km = (description: string, maximum = 10_000_000) =>
   quantity({ unit: 'km', resolution: 0.01, minimum: 0, maximum, description });
@@ -67,7 +69,7 @@ const consumptionSchema = record(
     type: required(3, type),
     subType: optional(4, subType),
   },
-  { description: 'What a trip took of one energy. Interface 3.19.2 EnergyConsumption.' },
+  { description: 'Consumption of one energy in a trip. Interface 3.19.2 EnergyConsumption.' },
 );
 
 export const propulsions = ['Thermal', 'Electric', 'Hybrid'] as const;
@@ -78,7 +80,7 @@ const segmentSchema = record(
   {
     propulsion: optional(
       1,
-      enumeration(propulsions, { description: 'What drove the car. Interface 3.19.2 TripSegment.propulsion.' }),
+      enumeration(propulsions, { description: 'Propulsion of the car. Interface 3.19.2 TripSegment.propulsion.' }),
     ),
     percent: optional(
       2,
@@ -87,10 +89,10 @@ const segmentSchema = record(
         resolution: 0.1,
         minimum: 0,
         maximum: 100,
-        description: 'Share of the way. Interface 3.19.2 TripSegment.percent.',
+        description: 'Share of the distance. Interface 3.19.2 TripSegment.percent.',
       }),
     ),
-    distance: optional(3, km('Way driven so. Interface 3.19.2 TripSegment.distance.')),
+    distance: optional(3, km('Distance driven in this way. Interface 3.19.2 TripSegment.distance.')),
   },
   { description: 'The part of a trip driven by one propulsion. Interface 3.19.2 TripSegment.' },
 );
@@ -116,7 +118,7 @@ const faultSchema = record(
       }),
     ),
   },
-  { description: 'What a trip lacks, and why. Interface 3.19.2 Trip.faults.' },
+  { description: 'Faults of a trip, and their causes. Interface 3.19.2 Trip.faults.' },
 );
 
 /** Where the distance of a trip is from, the best first. */
@@ -143,7 +145,7 @@ export const tripSchema = record(
         description: 'From begin to end. Interface 3.19.2 Trip.duration.',
       }),
     ),
-    distance: optional(9, km('Way driven. Interface 3.19.2 Trip.distance.')),
+    distance: optional(9, km('Distance driven. Interface 3.19.2 Trip.distance.')),
     distanceSource: optional(
       10,
       enumeration(distanceSources, { description: 'Where the distance is from; an addition.' }),

@@ -23,7 +23,7 @@ export const waypointSchema = record(
       }),
     ),
   },
-  { description: 'Where the car was. Interface 3.19.2 WayPoints.' },
+  { description: 'Positions of the car. Interface 3.19.2 WayPoints.' },
 );
 export type Waypoint = Static<typeof waypointSchema>;
 
@@ -33,7 +33,7 @@ const points = list(waypointSchema, { description: 'Points in the order they wer
 export const waypointMessageSchema = record(
   'WaypointMessage',
   { points: required(1, points) },
-  { description: 'Part of the way of the car.' },
+  { description: 'Part of the path of the car.' },
 );
 export type WaypointMessage = Static<typeof waypointMessageSchema>;
 
@@ -51,5 +51,5 @@ export const waypointWireSchema = record(
       }),
     ),
   },
-  { description: 'Part of the way of the car.' },
+  { description: 'Part of the path of the car.' },
 );

@@ -57,6 +57,6 @@ describeNeeding(mounts, 'no name space of mounts can be made here', 'the check o
     const put = 'mkdir /run/credstore && echo secret > /run/credstore/vigie.password && chmod 644 /run/credstore/*';
     const { status, stdout } = checkAfter(put);
     expect(status).toBe(0);
-    expect(stdout).toContain('every user may use it');
+    expect(stdout).toContain('every user can access it');
   });
 });

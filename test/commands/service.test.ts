@@ -159,7 +159,7 @@ describe('a configuration with errors', () => {
     writeFileSync(join(folder, 'vigie.yaml'), text('nonsense: 1\n'));
     const agent = new VigieProcess(['run', '-c', join(folder, 'vigie.yaml'), '--data', join(folder, 'records')]);
     agents.push(agent);
-    await agent.says('the last one that was good is used');
+    await agent.says('the agent uses the last good one');
     await agent.says('ready: ');
   });
 });

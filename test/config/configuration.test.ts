@@ -166,12 +166,12 @@ describe('one fault, one finding', () => {
       6,
       /speed is for a log/,
     ],
-    ['standard input in a loop', () => unit(["'-'", "'-', loop: true"]), 8, /comes as it comes/],
+    ['standard input in a loop', () => unit(["'-'", "'-', loop: true"]), 8, /has no speed and no loop/],
     [
       'standard input twice',
       () => unit(['log: recording.log, speed: 2, loop: true', "log: '-'"]),
       8,
-      /another entry already/,
+      /another entry already reads/,
     ],
     ['speed 0', () => unit(['speed: 2', 'speed: 0']), 7, /more than 0, not 0/],
     ['another scheme', () => unit(['mqtts://', 'http://']), 10, /url must be an address such as/],
@@ -270,7 +270,7 @@ describe('secrets', () => {
     try {
       const { configuration, diagnostics } = load(unit());
       expect(configuration).toBeDefined();
-      const message = expect.stringContaining('every user may use it');
+      const message = expect.stringContaining('every user can access it');
       expect(diagnostics).toMatchObject([{ line: 16, severity: 'warning', message }]);
     } finally {
       chmodSync(join(folder, 'key.pem'), 0o600);
@@ -454,7 +454,7 @@ record: { folder: recordings, size: 1MiB }`);
     ['can:\n  - { bus: body, socketcan: can0, bitrate: 500k }', 'bitrate is for slcan'],
     ['can:\n  - { bus: body, socketcan: can0/1 }', 'must be the name of a network interface'],
     ['can:\n  - { bus: body, slcan: /dev/ttyACM0, bitrate: fast }', 'must be a bit rate'],
-    ['can:\n  - { bus: body, log: recording.log }\nobd: { isotp: body }', 'is a log, which cannot be asked'],
+    ['can:\n  - { bus: body, log: recording.log }\nobd: { isotp: body }', 'is a log, which cannot be polled'],
     ['can:\n  - { bus: body, socketcan: can0 }\nobd: { isotp: bodi }', 'no entry under can has bus "bodi"'],
     ['obd: { elm327: /dev/ttyUSB0, isotp: body }', 'obd needs exactly one of'],
     ['obd: { elm327: /dev/ttyUSB0, protocol: morse }', 'must be one of'],

@@ -124,7 +124,7 @@ describe('an error is', () => {
     [
       'a client that is not let in',
       ['listen: localhost:1', withClients('{ clientId: old, energy: list }', ', clientIds: [new]')],
-      /clientIds does not let old in.*add it to clientIds/,
+      /clientIds does not permit old.*add it to clientIds/,
     ],
   ])('%s', (_, members, said) => {
     const { http, found } = load(...members);
@@ -149,7 +149,7 @@ test('a warning is a secret that all may read, and tokens of everybody', () => {
   chmodSync(join(folder, 'key.pem'), 0o600);
   expect(found).toEqual([
     expect.stringMatching(/^warning: .*key.pem is a secret/),
-    expect.stringMatching(/^warning: everybody/),
+    expect.stringMatching(/^warning: every token/),
   ]);
 });
 

@@ -43,7 +43,7 @@ describe('one fault, one finding', () => {
       'bus twice',
       () => car(['[car.dbc] }', '[car.dbc] }\n  - { name: body, dbc: [car.dbc] }']),
       5,
-      /bus "body" is there already/,
+      /there are two buses "body"/,
     ],
     [
       'missing DBC',
@@ -75,7 +75,7 @@ describe('one fault, one finding', () => {
       'scale beside map',
       () => car(['map: { 0: No, 1: Slow }', 'map: { 0: No }, scale: 2']),
       13,
-      /scale says nothing beside map/,
+      /scale has no effect with map/,
     ],
     ['scaled flag', () => car(['BODY.Wipers', 'BODY.Wipers, offset: 1']), 14, /wipingBlades\.active is not a number/],
     [
@@ -164,7 +164,12 @@ describe('one fault, one finding', () => {
       17,
       /has no dead-band/,
     ],
-    ['dead-band beyond the range', () => car(['deadBand: 0.5', 'deadBand: 1000']), 17, /could never change by that/],
+    [
+      'dead-band beyond the range',
+      () => car(['deadBand: 0.5', 'deadBand: 1000']),
+      17,
+      /can never change by this dead-band/,
+    ],
     [
       'heartbeat below interval',
       () => car(['heartbeat: 1m', 'heartbeat: 1s']),
@@ -267,9 +272,9 @@ describe('what is odd but works', () => {
       'telemetry of what nothing gives',
       () => car(['  kinetic.speed: { deadBand', '  odometer.mileage: { deadBand']),
       17,
-      /nothing in this profile/,
+      /this profile has no source/,
     ],
-    ['nothing that is mapped', () => `${car().split('constants:')[0]}status: {}\n`, 5, /nothing is mapped/],
+    ['nothing that is mapped', () => `${car().split('constants:')[0]}status: {}\n`, 5, /no path is mapped/],
     ['dead-band for all units', () => car(['interval: 2s', 'deadBand: 1']), 16, /all units/],
   ];
   test.each(cases)('%s is a warning', (_, text, line, message) => {
@@ -314,7 +319,7 @@ describe('what is odd but works', () => {
 test('several buses: which one must be said', () => {
   const two: [string, string] = ['[car.dbc] }', '[car.dbc] }\n  - { name: drive, dbc: [car.dbc] }'];
   const { diagnostics } = load(car(two));
-  const which = diagnostics.filter(({ message }) => message === 'which bus?');
+  const which = diagnostics.filter(({ message }) => message === 'the bus is missing');
   expect(which.map(({ line }) => line)).toEqual([10, 11, 12, 13, 14, 15, 22]);
   expect(which[0]?.fix).toBe('add bus: body or bus: drive');
 });

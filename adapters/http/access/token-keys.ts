@@ -66,7 +66,7 @@ export function keysOfFiles({ read, make, clock, log }: KeyFiles): JWTVerifyGetK
       log.info('the keys of the issuer were read again');
       return true;
     } catch (error) {
-      log.warn('the keys of the issuer cannot be read again: those of before hold', {
+      log.warn('the keys of the issuer cannot be read again; the previous keys stay in use', {
         error: (error as Error).message,
       });
       return false;

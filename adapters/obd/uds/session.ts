@@ -122,7 +122,7 @@ export class DiagnosticSession {
     } catch (error) {
       // Done or not: what was to be held is held in case it was.
       if (!(error instanceof NoAnswer)) throw error;
-      this.#parts.log.warn('a control unit did not answer whether it obeys', { why: error.message });
+      this.#parts.log.warn('a control unit did not answer the request of a command', { why: error.message });
     }
   }
 

@@ -18,7 +18,7 @@ const common: Readonly<Record<string, string>> = {
   'trips.list':
     'Answers the trips of the vehicle, the current one included, with distance, duration and consumption. The ' +
     `parameters select trips by time, distance, duration and state. ${PAGED}`,
-  'trips.get': 'Answers one trip with its distance, duration and consumption; a trip under way has the values so far.',
+  'trips.get': 'Answers one trip with its distance, duration and consumption; an open trip has the values so far.',
   'tripWaypoints.list':
     'Answers the positions that the vehicle recorded during one trip, as GeoJSON Features. `tolerance` removes points ' +
     `that hardly change the line. ${PAGED}`,

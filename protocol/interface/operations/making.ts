@@ -35,7 +35,7 @@ export interface GivenWrite extends Given {
 
 /** An operation that only reads. */
 export function read({ shape, media = HAL, ...given }: GivenRead): Operation {
-  return made(given, 'GET', { 200: answer(given.side, shape, 'What was asked for.', media) });
+  return made(given, 'GET', { 200: answer(given.side, shape, 'Requested data.', media) });
 }
 
 /** An operation that is sent a body. */

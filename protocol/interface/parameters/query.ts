@@ -83,7 +83,7 @@ export const states = query('states', 'States of the trips.', several(tripStates
 /** Distance by which a left-out waypoint may lie beside the way that is drawn (Douglas and Peucker, 1973). */
 export const tolerance = query(
   'tolerance',
-  'Waypoints are left out that lie no farther, in km, from the line through those that stay.',
+  'The answer omits waypoints within this distance, in km, of the line through the others.',
   { type: 'number', minimum: 0, maximum: 1_000 },
 );
 
@@ -100,7 +100,7 @@ export const telemetryType: Readonly<Record<Side, Parameter>> = {
 
 export const telemetryExtension = query(
   'extension',
-  'What each entry tells beside its readings.',
+  'Further members of each entry.',
   several(['location', 'maintenance'], 2),
 );
 
@@ -132,14 +132,10 @@ export const locale = query('locale', 'Language and region of texts, e.g. `fr-FR
   maxLength: 48,
 });
 
-export const country = query(
-  'country',
-  'Country whose call centre for stolen cars is asked for (ISO 3166-1 alpha-2).',
-  {
-    type: 'string',
-    enum: countries,
-  },
-);
+export const country = query('country', 'Country of the requested call centre for stolen cars (ISO 3166-1 alpha-2).', {
+  type: 'string',
+  enum: countries,
+});
 
 export const profile = query('profile', 'Whose view of the data it is.', {
   type: 'string',

@@ -34,7 +34,7 @@ const makers = {
   // With a capital letter, as published.
   Collisions: (side) => collection('Collisions', 'Collisions', collision(side), 'Collisions.'),
   AlarmDetails: alarmDetails,
-  Alarms: (side) => collection('Alarms', 'alarms', alarmDetails(side), 'What the alarm did.'),
+  Alarms: (side) => collection('Alarms', 'alarms', alarmDetails(side), 'Event of the alarm.'),
   Stolen: theft,
   StolenCollection: () => collection('StolenCollection', 'stolen', theft(), 'Thefts.'),
   Monitor: monitor,

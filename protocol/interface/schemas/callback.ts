@@ -40,7 +40,7 @@ export function callbackSubscribe(side: Side): JsonSchema {
 }
 
 const id = string('Id of the callback.', { pattern: '^[0-9a-fA-F_-]*$' });
-const status = string('Whether it tells; `Failed` is never answered.', { enum: ['Running', 'Paused', 'Failed'] });
+const status = string('Running or paused; the car never answers `Failed`.', { enum: ['Running', 'Paused', 'Failed'] });
 
 export function callback(side: Side): JsonSchema {
   const [title, _links] =

@@ -62,6 +62,6 @@ export function onboardCapabilities(side: Side): JsonSchema {
         description: 'Remotes that the car carries out.',
       }),
     },
-    { description: 'What the car can do. Interface 3.19.2 OnboardCapabilities.' },
+    { description: 'Capabilities of the car. Interface 3.19.2 OnboardCapabilities.' },
   );
 }

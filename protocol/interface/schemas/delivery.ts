@@ -15,7 +15,7 @@ function attributes(title: string, places: readonly string[], variables: readonl
       { type: string('Where it goes.', { enum: places }), key, value: value(variables) },
       { required: ['type', 'key', 'value'], description: 'Something that is sent along. Interface 3.19.2 Attribute.' },
     ),
-    'What is sent along.',
+    'Requested extensions.',
     { maxItems: 64 },
   );
 }
@@ -47,7 +47,7 @@ const pushAttributes = array(
     },
     { description: 'Something that is sent along. Interface 4.17.2 PushNotifAttribute.' },
   ),
-  'What is sent along.',
+  'Requested extensions.',
   { maxItems: 64 },
 );
 
@@ -91,7 +91,7 @@ export function fleetDelivery(of: 'monitor' | 'remote'): Readonly<Record<string,
       'BatchNotify',
       {
         size: integer('Events that make a batch.', { minimum: 1 }),
-        timeWindow: integer('Time after which a batch goes out all the same. Unit: s.', { minimum: 5, default: 60 }),
+        timeWindow: integer('Longest time until a batch is sent. Unit: s.', { minimum: 5, default: 60 }),
       },
       { required: ['size'], description: 'Several events in one notification.' },
     ),
@@ -129,7 +129,7 @@ export const userCallbackTarget = object(
       { required: ['target'], description: 'A websocket. Interface 4.17.2 Websocket.' },
     ),
   },
-  { description: 'Exactly one way to tell. Interface 4.17.2 CallbackSubscribe.callback.' },
+  { description: 'Exactly one kind of receiver. Interface 4.17.2 CallbackSubscribe.callback.' },
 );
 
 /** Kinds of command that a side has: those without a scope are the fleet's alone. */

@@ -4,13 +4,13 @@ import { array, boolean, integer, type JsonSchema, object, string } from './json
 export const link = object(
   'Link',
   {
-    href: string('Where it leads: a URI, or a URI template (RFC 6570) when `templated`.'),
+    href: string('Target: a URI, or a URI template (RFC 6570) when `templated`.'),
     templated: boolean('The address has parameters in braces.'),
     type: string('Media type that is to be expected there.'),
-    deprecation: string('Where it is said why the link is deprecated.'),
-    name: string('Tells links of the same relation apart.'),
-    title: string('What people read.'),
-    profile: string('What is to be known of the target.'),
+    deprecation: string('Address of the reason why the link is deprecated.'),
+    name: string('Distinguishes links of the same relation.'),
+    title: string('Text for people.'),
+    profile: string('Further data of the target.'),
     hreflang: string('Language of the target. RFC 5646.'),
   },
   { required: ['href'], description: 'A link. Interface 3.19.2 Link.' },
@@ -25,7 +25,7 @@ export function links(
   return object(
     title,
     { self: link, ...Object.fromEntries(names.map((name) => [name, link])), ...more },
-    { required: ['self'], description: 'Where it and its neighbours are.' },
+    { required: ['self'], description: 'Links to it and its neighbours.' },
   );
 }
 
@@ -54,7 +54,7 @@ export function collection(title: string, name: string, items: JsonSchema, descr
       _embedded: object(
         `${title}Embedded`,
         { [name]: array(items, 'The entries of this page.') },
-        { required: [name], description: 'What the page has.' },
+        { required: [name], description: 'Content of the page.' },
       ),
     },
     { required: ['_links', 'total', 'totalPage', 'currentPage', '_embedded'], description },

@@ -42,7 +42,7 @@ export function monitorParameter(side: Side): JsonSchema {
     triggerParam: withData(triggerParam, side),
     extendedEventParam: array(
       string('An extension, or one kind of telemetry.', { enum: eventExtensions(side) }),
-      'What an event tells beside the values.',
+      'Further data of an event.',
       { maxItems: 32 },
     ),
   };
@@ -132,6 +132,6 @@ export function monitorRef(side: Side): JsonSchema {
 /** What a monitor or callback is told to be. Interface 3.19.2 MonitorStatusSetter, RemoteCallbacksStatusSetter. */
 export const statusSetter = object(
   'StatusSetter',
-  { status: string('What it shall be.', { enum: ['Running', 'Paused'] }) },
+  { status: string('Wanted state.', { enum: ['Running', 'Paused'] }) },
   { required: ['status'], description: 'Lets it run or pause.' },
 );

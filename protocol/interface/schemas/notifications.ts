@@ -119,7 +119,7 @@ function monitorContent(side: Side): Readonly<Record<string, JsonSchema>> {
   };
   return {
     values: array(value, 'Values of the data that the triggers watch.'),
-    extensions: array({ anyOf: extensions(side) }, 'The extensions that the monitor asked for; absent without any.'),
+    extensions: array({ anyOf: extensions(side) }, 'The requested extensions of the monitor; absent without any.'),
     refresh: boolean('Whether an earlier event reported the same and the expression is still true.'),
   };
 }

@@ -27,5 +27,5 @@ export function wayPoints(side: Side): JsonSchema {
     title: 'WayPoint',
     properties: { ...others, properties: extended(inner, 'WayPointProperties', { speed, gap }) },
   };
-  return collection('WayPoints', 'positions', point, 'A way. Interface 3.19.2 WayPoints.');
+  return collection('WayPoints', 'positions', point, 'A path of positions. Interface 3.19.2 WayPoints.');
 }

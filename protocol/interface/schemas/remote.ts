@@ -57,7 +57,7 @@ export function remoteAction(side: Side): JsonSchema {
       failureCause: string('Why it failed, with status Failed.', { enum: failureCauses }),
       feedbackDetail: string('More about the keys of the car.', { enum: ['NoCIDBlacklisted', 'CIDBlacklisted'] }),
     },
-    { required: ['_links'], description: 'What became of a command. Interface 3.19.2 and 4.17.2 RemoteAction.' },
+    { required: ['_links'], description: 'State of a command. Interface 3.19.2 and 4.17.2 RemoteAction.' },
   );
 }
 

@@ -49,14 +49,14 @@ export function telemetry(side: Side): JsonSchema {
       createdAt: dateTime('Moment of the readings.'),
       privacy: status['privacy'] ?? {},
       environment: status['environment'] ?? {},
-      vehicle: object('TelemetryVehicle', vehicle, { description: 'What was read of the vehicle.' }),
+      vehicle: object('TelemetryVehicle', vehicle, { description: 'Readings of the vehicle.' }),
       _embedded: object(
         'TelemetryEmbedded',
         {
           extension: object(
             'TelemetryExtension',
             { location: position(side, { undated: true }), maintenance: maintenanceBase(side) },
-            { description: 'What was asked for by `extension`.' },
+            { description: 'Members that `extension` requested.' },
           ),
         },
         { description: 'Further members of the readings.' },

@@ -14,7 +14,7 @@ const dates = {
 
 /** Interface 3.19.2 and 4.17.2 Vehicle.motorization. */
 export const motorizations = ['Electric', 'Hybrid', 'Thermic', 'Hydrogen'] as const;
-const motorization = string('What drives the car.', { enum: motorizations });
+const motorization = string('Propulsion of the car.', { enum: motorizations });
 
 const pictures = array(string('Address of a picture.'), 'Pictures of the car.', { minItems: 1, maxItems: 12 });
 const brand = string('Brand of the car.');
@@ -25,7 +25,7 @@ const branding = object(
 );
 
 function embedded(title: string, extension: JsonSchema): JsonSchema {
-  return object(`${title}Embedded`, { extension }, { description: 'What was asked for by `extension`.' });
+  return object(`${title}Embedded`, { extension }, { description: 'Members that `extension` requested.' });
 }
 
 function extension(side: Side): JsonSchema {
@@ -105,7 +105,7 @@ export function vehicleCapabilities(): JsonSchema {
       motorization,
       _embedded: embedded('Vehicle', extension('fleet')),
     },
-    { required: ['vin'], description: 'What a vehicle can do. Interface 3.19.2 VehicleCapabilities.' },
+    { required: ['vin'], description: 'Capabilities of a vehicle. Interface 3.19.2 VehicleCapabilities.' },
   );
 }
 
@@ -117,7 +117,7 @@ export function fleet(): JsonSchema {
       _links: links('FleetLinks', names),
       id: string('Id of the fleet.'),
       name: string('Name of the fleet.'),
-      description: string('What the fleet is.'),
+      description: string('Description of the fleet.'),
       ...dates,
     },
     { required: ['_links', 'id'], description: 'A fleet. Interface 3.19.2 Fleet.' },

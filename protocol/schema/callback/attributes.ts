@@ -12,7 +12,10 @@ const MOST = 32;
 export const attributeSchema = record(
   'Attribute',
   {
-    type: required(1, enumeration(attributePlaces, { description: 'Where it goes. Interface 3.19.2 Attribute.type.' })),
+    type: required(
+      1,
+      enumeration(attributePlaces, { description: 'Place in the notification. Interface 3.19.2 Attribute.type.' }),
+    ),
     key: required(2, text({ maxLength: 128, description: 'Its name. Interface 3.19.2 Attribute.key.' })),
     value: required(
       3,
@@ -22,7 +25,7 @@ export const attributeSchema = record(
       }),
     ),
   },
-  { description: 'Something that goes along with every notification. Interface 3.19.2 Attribute.' },
+  { description: 'A value that is added to every notification. Interface 3.19.2 Attribute.' },
 );
 export type Attribute = Static<typeof attributeSchema>;
 

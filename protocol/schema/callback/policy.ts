@@ -26,7 +26,7 @@ export const retryPolicySchema = record(
     ),
     retryDelay: optional(3, seconds(1, bounds.delay, 'Between two tries. Interface 3.19.2 retryPolicy.retryDelay.')),
   },
-  { description: 'What is done when the receiver does not take a notification.' },
+  { description: 'Further attempts when the receiver does not accept a notification.' },
 );
 export type RetryPolicy = Static<typeof retryPolicySchema>;
 
@@ -36,7 +36,11 @@ export const batchNotifySchema = record(
     size: required(1, whole(1, bounds.size, 'Events in a notification at most. Interface 3.19.2 batchNotify.size.')),
     timeWindow: optional(
       2,
-      seconds(5, bounds.window, 'The first event waits so long for others. Interface 3.19.2 batchNotify.timeWindow.'),
+      seconds(
+        5,
+        bounds.window,
+        'Time for which the first event waits for others. Interface 3.19.2 batchNotify.timeWindow.',
+      ),
     ),
   },
   { description: 'Events that travel together.' },

@@ -61,7 +61,7 @@ export const subscribeSchema = record(
       2,
       list(enumeration(callbackTypes, { description: 'A kind of event.' }), {
         maxItems: 2,
-        description: 'What it takes; absent: both. Interface 4.17.2 CallbackSubscribe.type.',
+        description: 'Kinds of event that it receives; absent: both. Interface 4.17.2 CallbackSubscribe.type.',
       }),
     ),
     callback: required(
@@ -87,6 +87,9 @@ export const subscribeSchema = record(
       }),
     ),
   },
-  { description: 'What a callback asks for. Interface 4.17.2 CallbackSubscribe, 3.19.2 RemoteCallbackSubscribe.' },
+  {
+    description:
+      'Receiver and events of a callback. Interface 4.17.2 CallbackSubscribe, 3.19.2 RemoteCallbackSubscribe.',
+  },
 );
 export type CallbackSubscribe = Static<typeof subscribeSchema>;

@@ -12,9 +12,12 @@ const value = (description: string) => list(text({ description: 'One value.' }),
 const dataTriggerSchema = record(
   'DataTrigger',
   {
-    data: required(1, enumeration(dataNames, { description: 'What is watched. Interface 3.19.2 DataTrigger.data.' })),
+    data: required(
+      1,
+      enumeration(dataNames, { description: 'Data of the trigger. Interface 3.19.2 DataTrigger.data.' }),
+    ),
     op: required(2, enumeration(dataOperators, { description: 'How. Interface 3.19.2 DataTrigger.op.' })),
-    value: optional(3, value('What it is compared with. Interface 3.19.2 DataTrigger.value.')),
+    value: optional(3, value('Values of the comparison. Interface 3.19.2 DataTrigger.value.')),
     previous: optional(
       4,
       record(
@@ -23,7 +26,7 @@ const dataTriggerSchema = record(
           value: required(1, value('Interface 4.17.2 DataTrigger.previous.value.')),
           op: required(2, enumeration(previousOperators, { description: 'Interface 4.17.2 DataTrigger.previous.op.' })),
         },
-        { description: 'What the value must have been before. Interface 4.17.2 DataTrigger.previous.' },
+        { description: 'Value before the change. Interface 4.17.2 DataTrigger.previous.' },
       ),
     ),
     hysteresis: optional(
@@ -32,7 +35,7 @@ const dataTriggerSchema = record(
         unit: 'that of the data',
         resolution: 0,
         minimum: 0,
-        description: 'How far a number must come back before the trigger is no longer met. An addition.',
+        description: 'Distance that a number must come back before the trigger is false. An addition.',
       }),
     ),
   },
@@ -154,7 +157,7 @@ const triggerSchema = record(
         resolution: 0.001,
         minimum: 1,
         maximum: 86_400,
-        description: 'It counts when it has stood for so long. An addition.',
+        description: 'Time for which the condition must hold. An addition.',
       }),
     ),
   },
@@ -186,7 +189,7 @@ export const monitorParameterSchema = record(
             }),
           ),
         },
-        { description: 'What the car needs of it. Interface 3.19.2 MonitorCallbackSubscribe.' },
+        { description: 'Settings that the car needs. Interface 3.19.2 MonitorCallbackSubscribe.' },
       ),
     ),
     extendedEventParam: optional(
@@ -197,7 +200,7 @@ export const monitorParameterSchema = record(
           pattern: extensionPattern,
           description: 'Interface 3.19.2 MonitorParameter.extendedEventParam.',
         }),
-        { maxItems: 32, description: 'What an event tells beside the values.' },
+        { maxItems: 32, description: 'Further data of an event.' },
       ),
     ),
     triggerParam: required(
@@ -237,7 +240,7 @@ export const monitorParameterSchema = record(
       }),
     ),
   },
-  { description: 'What a monitor watches and tells. Interface 3.19.2 and 4.17.2 MonitorParameter.' },
+  { description: 'Rule and events of a monitor. Interface 3.19.2 and 4.17.2 MonitorParameter.' },
 );
 export type MonitorParameter = Static<typeof monitorParameterSchema>;
 export type MonitorTrigger = MonitorParameter['triggerParam']['triggers'][number];

@@ -40,7 +40,7 @@ export const alarmTriggerSchema = record(
           'KeyLearning',
           'UnauthenticatedStartup',
         ],
-        { description: 'What set the alarm off. Interface 3.19.2 AlarmTrigger.type.' },
+        { description: 'Cause of the alarm. Interface 3.19.2 AlarmTrigger.type.' },
       ),
     ),
     startAt: required(2, instant({ description: 'When it went off. Interface 3.19.2 AlarmTrigger.startAt.' })),

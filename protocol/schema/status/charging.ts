@@ -52,7 +52,7 @@ export const chargingSchema = record(
     type: optional(
       8,
       enumeration(['Partial', 'Full'], {
-        description: 'How far the battery is to be charged. Interface 3.19.2 EnergyCharging.type.',
+        description: 'Limit of charging. Interface 3.19.2 EnergyCharging.type.',
       }),
     ),
     schedule: optional(

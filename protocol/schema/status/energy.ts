@@ -73,7 +73,8 @@ const health = record(
         resolution: 1,
         minimum: 0,
         maximum: 100,
-        description: 'Capacity left of that of a new battery. Interface 3.19.2 HealthElectricEnergy.capacity.',
+        description:
+          'Remaining share of the capacity of a new battery. Interface 3.19.2 HealthElectricEnergy.capacity.',
       }),
     ),
     resistance: optional(
@@ -181,7 +182,7 @@ export const energySchema = record(
             ),
           ),
         },
-        { description: 'What only one kind of energy has. Interface 3.19.2 Energy.extension.' },
+        { description: 'Members of one kind of energy. Interface 3.19.2 Energy.extension.' },
       ),
     ),
     subType: optional(

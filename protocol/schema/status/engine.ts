@@ -71,7 +71,7 @@ export const engineSchema = record(
       record(
         'EngineExtension',
         { thermic: optional(1, only('Thermic', thermic)) },
-        { description: 'What only one kind of engine has. Interface 3.19.2 Engine.extension.' },
+        { description: 'Members of one kind of engine. Interface 3.19.2 Engine.extension.' },
       ),
     ),
     gmpStatus: optional(

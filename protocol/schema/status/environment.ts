@@ -33,5 +33,5 @@ export const environmentSchema = record(
       ),
     ),
   },
-  { description: 'What surrounds the car. Interface 3.19.2 Status.environment.' },
+  { description: 'Surroundings of the car. Interface 3.19.2 Status.environment.' },
 );

@@ -60,5 +60,5 @@ export const preconditioningSchema = record(
       ),
     ),
   },
-  { description: 'What the car prepares before a drive. Interface 3.19.2 Status.preconditioning.' },
+  { description: 'Preparation of the car for a drive. Interface 3.19.2 Status.preconditioning.' },
 );

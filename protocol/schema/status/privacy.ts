@@ -9,7 +9,7 @@ export const privacySchema = record(
       1,
       enumeration(['None', 'Geolocation', 'Full'], {
         description:
-          'What the people in the car keep to themselves: nothing, where they are, everything. Interface 3.19.2 Privacy.state.',
+          'Data that the people in the car hide: nothing, positions, everything. Interface 3.19.2 Privacy.state.',
       }),
     ),
   },

@@ -49,7 +49,7 @@ export const chargeProgramSchema = record(
     start: required(4, start),
     occurence: optional(5, occurence),
     end: optional(6, duration({ description: 'Local time of day at which it ends, counted from midnight.' })),
-    chargeUntilFull: optional(7, flag({ description: 'Goes on past the end until the battery is full.' })),
+    chargeUntilFull: optional(7, flag({ description: 'Charging continues after the end until the battery is full.' })),
   },
   { description: 'A charging program. Interface 3.19.2 ChargeScheduleProgram.' },
 );
