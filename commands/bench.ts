@@ -40,7 +40,7 @@ export function benchCommand(): Command {
     .summary('runs a simulated car, a broker and the agent on one machine')
     .description(
       `Runs a simulated car at CAN level (it drives a loop in Paris with a stop on the way, charges, opens doors), an embedded MQTT broker and \
-the agent, and prints what is published, where, what to try, and what happens in the car. Ctrl-C ends it; records stay \
+the agent, and prints the topics, addresses, commands to try, and the events of the car. Ctrl-C ends it; records stay \
 for the next start.`,
     )
     .option('--data <dir>', 'directory of records and keys', benchDirectory)

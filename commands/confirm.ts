@@ -28,8 +28,8 @@ export function confirmCommand(): Command {
     .summary('confirms the keys that a car trusts, after the car has lost its list')
     .description(
       `For a unit that trusts no key, because it has lost the changes of keys by commands (\`vigie status\`). \
-Without a KEY it shows the list and writes nothing. With KEYs, names or key ids of the list, the car trusts these keys, and \
-every other key of the list is revoked for ever. Run it on the unit, while the agent is stopped.`,
+Without a KEY it shows the list and changes nothing. With KEYs, names or key ids of the list, the car trusts these keys, and \
+every other key of the list is revoked permanently. Run it on the unit, while the agent is stopped.`,
     )
     .argument('[keys...]', 'keys that the car trusts from now on')
     .option('-c, --config <file>', 'the configuration, which names the folder of the records')

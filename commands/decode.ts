@@ -38,9 +38,9 @@ export function decodeCommand(): Command {
       `Reads recordings and prints their contents, for people who map a new car.
 
 CAN logs, a line per frame: {t, bus, id, extended, data, message, signals: {name: number}}. Numbers are physical; \
-integers beyond 2^53 and values that are not finite are strings. Frames that no DBC describes are left out, unless \
---raw, and so are those that --ids, --messages, --signals, --from, --to and --changes leave out; with --signals a line \
-has only these signals, and with --changes a frame differs when one of the signals of its line does. The format is found by content: ${formatNames()}; each also packed (${packings.join(', ')}).
+integers beyond 2^53 and values that are not finite are strings. Without \
+--raw it omits frames that no DBC describes. --ids, --messages, --signals, --from, --to and --changes select frames; with --signals a line \
+has only these signals, and with --changes a frame differs when one of the signals of its line does. The program recognises the format by its content: ${formatNames()}; each also packed (${packings.join(', ')}).
 
 NMEA 0183, u-blox UBX, SiRF and gpsd logs, a line per fix: {t, latitude, longitude, altitude, speed, heading, fix, satellites} in \
 degrees, m and km/h. Tables of values (CSV of a phone or data logger: a time and named columns), a line per row: \

@@ -18,8 +18,8 @@ export function hubCommand(): Command {
     .summary('receives the messages of cars, stores them, and serves them')
     .description(
       `Runs an MQTT broker for cars, keeps their messages in an SQLite file, and serves the connected-vehicle interface \
-for all of them, on this machine (127.0.0.1) only. A message is acknowledged to its car when it is on disk. Ctrl-C ends it; \
-a second start goes on with the same data.`,
+for all of them, on this machine (127.0.0.1) only. It acknowledges a message when the message is on disk. Ctrl-C ends it; \
+the next start continues with the same data.`,
     )
     .option('--data <dir>', 'directory of the database and keys', join('.vigie', 'hub'))
     .option('--port <port>', `port of the broker; 0: any free (default: ${STANDARD_BROKER}, or any free)`, portOf)

@@ -33,30 +33,30 @@ export function inspectCommand(): Command {
   const command = new Command('inspect')
     .summary('the contents of a recorded log: identifiers, periods, bits that change')
     .description(
-      `Reads CAN logs and shows their contents, for people who map a new car: for each bus and identifier how often \
-it comes, every how many milliseconds (the median), the jitter (half of the span of nine in ten of these times), the \
-payload length, and which bits change, as a mask in hexadecimal digits with a dot for four bits that never change. \
+      `Reads CAN logs and shows their contents, for people who map a new car: for each bus and identifier the number of \
+frames, their interval in milliseconds (the median), the jitter (half of the span of nine in ten of these times), the \
+payload length, and the bits that change, as a mask in hexadecimal digits with a dot for four bits that never change. \
 Counters and checksums (XOR, sums, CRC-8 0x1D and 0x2F, AUTOSAR E2E profiles) are found by trial, with their unknown \
-constants, on a sample of the frames. Several logs are taken together.
+constants, on a sample of the frames. Several logs are treated as one.
 
-With --dbc, the names of messages, and how well each DBC fits: the one whose identifiers and payload lengths fit most \
-frames comes first, and of equals the one with more values in their declared ranges. --stats shows minimum, maximum and \
+With --dbc, the names of messages, and how well each DBC fits: the DBC whose identifiers and payload lengths fit most \
+frames comes first, and of equals the DBC with more values in their declared ranges. --stats shows minimum, maximum and \
 different values of each signal. --csv writes signals over time: a column of seconds since 1970 and one for each signal, \
-MESSAGE.Signal [unit]. A row is written when a value changes; the other columns repeat their last values, so that \
+MESSAGE.Signal [unit]. There is a row for each change of a value; the other columns repeat their last values, so that \
 spreadsheets and pandas (read_csv) need no filling. With --suggest, a first profile instead: lines for the paths of \
 Status whose signals are known by name, unit, labels and values, each with its reason.
 
-With --compare, the differences from other recordings in the place of the table: bits that never change and are others \
-in each recording, bits that change in one only, identifiers that only one has. What a switch does comes before what \
-measured values, counters and checksums do: record a door shut and a door open, and its bit is among the first.
+With --compare, the differences from other recordings instead of the table: constant bits with different values \
+in the recordings, bits that change in only one, identifiers in only one. Bits of switches come before those of \
+measured values, counters and checksums: record a door shut and a door open, and its bit is among the first.
 
-With --correlate, the fields that go with a value of a table (bits, bytes, 12 and 16 bits in both byte orders), by \
+With --correlate, the fields that correlate with a value of a table (bits, bytes, 12 and 16 bits in both byte orders), by \
 Pearson's coefficient over the latest frames at the times of the table, at least 0.5 in size, with scale and offset by \
 least squares. The table is any that decode reads, such as time,value or the CSV of a phone; times without a date count \
 from the first frame of the log.
 
 Programs get NDJSON: {kind: "bus", …}, {kind: "identifier", …}, {kind: "database", …}, {kind: "signal", …}, \
-{kind: "difference", …}, {kind: "correlation", …}; docs/inspect.md describes the fields. The format of a log is found by content: ${formatNames()}; each also packed \
+{kind: "difference", …}, {kind: "correlation", …}; docs/inspect.md describes the fields. The program recognises the format of a log by its content: ${formatNames()}; each also packed \
 (${packings.join(', ')}).
 
 Exit status 0, 1 when there is no frame to show or more than one in a hundred frames of a log was left out, 2 for files \

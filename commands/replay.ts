@@ -54,7 +54,7 @@ export function replayCommand(): Command {
     .summary('plays a recorded log through the agent and prints the messages that the car would have published')
     .description(
       `Plays CAN logs, and recordings of receivers (NMEA 0183, UBX, gpsd), through the same decoder, Status, recorders and outbox as in the car, in the log's own time, and \
-tables of values (CSV of a phone or data logger) through the columns that the profile names. A line per message: \
+tables of values (CSV of a phone or data logger) by the columns of the profile. A line per message: \
 {topic, seq, at, body}. The same log gives the same bytes. A summary goes to standard error.`,
     )
     .argument('<log...>', 'log files in order of time, packed too (.gz, .zst, .zip); - reads standard input')

@@ -34,7 +34,7 @@ export function runCommand(): Command {
     .addHelpText(
       'after',
       `
-Live frames come from standard input where the configuration says \`log: '-'\`:
+With \`log: '-'\` in the configuration, live frames come from standard input:
   candump -L can0 | vigie run -c vigie.yaml`,
     )
     .action(async (options: Options) => {

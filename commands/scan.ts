@@ -25,12 +25,12 @@ export function scanCommand(): Command {
     .description(
       `Queries a car once over its OBD-II socket and prints the answers of its control units, for people or as JSON lines: \
 {unit, name?, calibrations?, lamp?, parameters}, {vin}, {unit, command, values}, {faults: [...]}, {problem}. It only \
-reads: no fault code is cleared and no session is opened. The ignition must be on.
+reads: it clears no fault code and opens no session. The ignition must be on.
 
 ADAPTER is an ELM327, OBDLink or the like (/dev/rfcomm0, serial:/dev/ttyUSB0?baud=115200, tcp://192.168.0.10:35000), a \
 CAN interface of this machine (can0), or an slcan stick (slcan:/dev/ttyACM0).
 
-Exit status 0, 1 when no control unit answers, 2 when there is no way to ask.`,
+Exit status 0, 1 when no control unit answers, 2 when the adapter cannot be used.`,
     )
     .argument('<adapter>', 'line to an adapter, or CAN interface')
     .option('--obd <file...>', 'OBDb signal sets that describe the values, in addition to SAE J1979')

@@ -30,16 +30,16 @@ export function sendCommand(): Command {
     .summary('signs a command, sends it, shows its states until done')
     .description(
       `Signs a command and sends it to the car through the broker. A line per state {remoteActionId, type, status, \
-failureCause?}: Accepted, SentToVehicle, then Success, AlreadyDone or Failed. Success means that the car showed it. \
+failureCause?}: Accepted, SentToVehicle, then Success, AlreadyDone or Failed. Success means that the car showed the result. \
 Exit status 0 for Success and AlreadyDone, 1 for Failed or no answer.
 
-What can be sent to the car:
+Commands to the car:
   ${usages.join('\n  ')}
-and to the agent itself:
+Commands to the agent itself:
   ${orderUsages.join('\n  ')}
 
 A FILE of monitors is one monitor or a list of them, YAML or JSON, as the interface shows them; a KEY is the name of one \
-in --keys, the file of a public key (PEM), or to revoke it its key id. Times are those of the car's clocks, such as 07:15; --days are Mon,Tue,… \
+in --keys, the file of a public key (PEM), or, with revoke, its key id. Times are in the time zone of the car, such as 07:15; --days are Mon,Tue,… \
 A longitude west of Greenwich begins with a minus: put -- before it.`,
     )
     .argument('<vin>', 'the car', vinOf)

@@ -22,10 +22,10 @@ export function watchCommand(): Command {
   const command = new Command('watch')
     .summary('decodes and shows the messages of a car')
     .description(
-      `Prints each message once: {topic, seq, at, body}, the body as JSON by the names of the schemas. What the broker \
-delivers twice is left out; what is missing is said at the end. Ctrl-C ends it.
+      `Prints each message once: {topic, seq, at, body}, the body as JSON by the names of the schemas. It omits \
+messages that the broker delivers twice, and lists missing ones at the end. Ctrl-C ends it.
 
-The car is told that somebody watches: it then sends within two seconds what it would gather for a minute.`,
+While it runs, the car sends within two seconds the readings that it would otherwise gather for a minute.`,
     )
     .argument('<vin>', 'the car', vinOf);
   return withBroker(command, 'broker to listen to')
