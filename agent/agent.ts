@@ -74,7 +74,7 @@ export class Agent implements LinkEvents {
     const { clock, log, link, store, deflate } = ports;
     const { outbox, power, commands, callbacks } = options.settings;
     this.#mapping = new Mapping(this.status, this.channels, profile, ports.refusals);
-    this.#outbox = new Outbox(store, link, clock, log, { ...options, limit: outbox.limit }, ports.memory);
+    this.#outbox = new Outbox(store, link, clock, log, { ...options, ...outbox }, ports.memory);
     const records = new Records(this.#outbox, ports.records, log);
     this.#records = records;
     this.#clockWatch = new ClockWatch({
@@ -105,7 +105,7 @@ export class Agent implements LinkEvents {
       log,
       tell: (event) => this.#tell(event),
       deflate,
-      batch: outbox.batch,
+      outbox,
       signals: this.signals?.recorder,
       patience: watchLease.patience,
     });
@@ -130,7 +130,7 @@ export class Agent implements LinkEvents {
       },
       notifier: ports.notifier ?? noNotifier,
       committed: () => store.commit(),
-      bounds: { waiting: callbacks.queueLimit },
+      bounds: callbacks,
     });
     this.#callbacks.recall(ports.memory);
     this.callbacks = new CallbackDesk(this.#callbacks);
@@ -153,7 +153,7 @@ export class Agent implements LinkEvents {
     this.#downlink = new Downlink({
       ...ports,
       ...options,
-      limits: { ...options.limits, battery: power.battery, validity: commands.maxValidity },
+      limits: { ...options.limits, ...commands, ...power },
       rules: profile.commands,
       ledger: new Ledger(ports.ledger),
       commit: () => store.commit(),

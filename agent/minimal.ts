@@ -66,14 +66,7 @@ export class MinimalAgent implements LinkEvents {
     this.#ports = ports;
     this.#options = options;
     this.#startedAt = Math.round(clock.now());
-    this.#outbox = new Outbox(
-      store,
-      link,
-      clock,
-      log,
-      { ...options, limit: options.settings.outbox.limit },
-      ports.memory,
-    );
+    this.#outbox = new Outbox(store, link, clock, log, { ...options, ...options.settings.outbox }, ports.memory);
     this.#ledger = new Ledger(ports.ledger);
     this.#ledger.recall(ports.memory);
     // Programs and the like stay as the whole agent left them.
@@ -81,7 +74,7 @@ export class MinimalAgent implements LinkEvents {
     this.#intake = new CommandIntake({
       ...ports,
       ...options,
-      validity: options.settings.commands.maxValidity,
+      limits: options.settings.commands,
       ledger: this.#ledger,
       copied: false,
       publisher: this.#outbox,

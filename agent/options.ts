@@ -116,7 +116,7 @@ export interface AgentOptions {
   readonly window: () => number;
   readonly settings: AgentSettings;
   /** Bounds on commands beside those of the settings. */
-  readonly limits?: Partial<Omit<Limits, 'battery' | 'validity'>>;
+  readonly limits?: Pick<Limits, 'burst' | 'daily'>;
   /** Time zone of programs that name none, of the IANA data base. */
   readonly zone?: string;
 }

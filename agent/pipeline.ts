@@ -1,6 +1,7 @@
 import type { Deflate } from '../protocol/columns/deflate.ts';
 import type { VehicleProfile } from '../protocol/profile.ts';
 import type { MonitorEvent } from '../protocol/schema/event.ts';
+import type { OutboxSettings } from '../protocol/settings.ts';
 import type { ChannelObserver, Channels } from './channels.ts';
 import type { StatusWriter } from './mapping.ts';
 import { Monitors } from './monitors/monitors.ts';
@@ -44,8 +45,7 @@ export interface PipelineParts {
   /** Takes an event of a monitor. */
   readonly tell: (event: MonitorEvent) => void;
   readonly deflate?: Deflate | undefined;
-  /** Readings and points travel together for so long, ms. */
-  readonly batch?: number | undefined;
+  readonly outbox: OutboxSettings;
   /** The recorder of custom signals. */
   readonly signals?: Recorder | undefined;
   /** Shortens what is gathered while somebody watches. */
@@ -63,13 +63,13 @@ export function pipeline({
   log,
   tell,
   deflate,
-  batch,
+  outbox,
   signals,
   patience,
 }: PipelineParts): Pipeline {
   const trips = new TripRecorder({ status, records, rule: profile.trips });
   const thefts = new TheftRecorder({ status, writer, records, rule: profile.thefts });
-  const waypoints = new WaypointRecorder(status, records, profile.waypoints, batch, patience);
+  const waypoints = new WaypointRecorder(status, records, profile.waypoints, outbox, patience);
   const statusRecorder = new StatusRecorder(status, publisher, patience);
   const monitors = new Monitors({
     status,
@@ -90,7 +90,7 @@ export function pipeline({
     new MaintenanceRecorder(status, records),
     new TelemetryRecorder(status, records, profile.telemetry, {
       ...(deflate === undefined ? {} : { deflate }),
-      ...(batch === undefined ? {} : { batch }),
+      ...outbox,
       ...(patience === undefined ? {} : { patience }),
     }),
     ...(signals === undefined ? [] : [signals]),

@@ -21,7 +21,7 @@ import { remoteTypes } from '../protocol/remote/table.ts';
 import { downFilter, isVin } from '../protocol/topics.ts';
 import { makeDirectory } from './directory.ts';
 import { servedVehicles } from './hub-vehicles.ts';
-import { BENCH_RATES, findDocuments, pageKey } from './interface.ts';
+import { BENCH_LIMITS, findDocuments, pageKey } from './interface.ts';
 import { type Teardown, withTeardown } from './teardown.ts';
 
 export interface HubOptions {
@@ -102,7 +102,7 @@ async function begin({ data, port, http, clock, log }: HubOptions, teardowns: Te
     gates: { fleet: gate, user: gate },
     host: '127.0.0.1',
     port: http,
-    rates: BENCH_RATES,
+    ...BENCH_LIMITS,
     clock,
     log,
     ...(documents === undefined ? {} : { documents }),

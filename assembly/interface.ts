@@ -1,4 +1,5 @@
 /** The HTTP interface of a running agent. */
+
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -26,6 +27,7 @@ import type { HttpConfiguration, UserConfiguration } from '../config/http.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { Side } from '../protocol/interface/operation.ts';
 import { operations } from '../protocol/interface/operations.ts';
+import { defaultsOf, type InterfaceSettings, interfaceSettings } from '../protocol/settings.ts';
 import { type OwnOptions, ownViewOf } from './own-view.ts';
 import { retryUntilSound } from './retry.ts';
 
@@ -49,7 +51,11 @@ export interface InterfaceOptions {
 }
 
 /** On the bench nobody has to be held back; what the limits do can be seen in the answers all the same. */
-export const BENCH_RATES = { day: 1_000_000_000, second: 1_000_000 };
+export const BENCH_LIMITS: InterfaceSettings = {
+  ...defaultsOf(interfaceSettings),
+  perDay: 1_000_000_000,
+  perSecond: 1_000_000,
+};
 
 /**
  * Starts the interface; `stop` it before the agent. Rejects with `configuration.wrong` or `input.unreadable` for
@@ -70,7 +76,7 @@ export async function startInterface(options: InterfaceOptions): Promise<Running
     ...(options.signals === undefined ? {} : { signals: options.signals }),
     ...(documents === undefined ? {} : { documents }),
     ...('local' in http
-      ? { host: '127.0.0.1', port: http.port, rates: BENCH_RATES, gates: { fleet: gate, user: gate } }
+      ? { host: '127.0.0.1', port: http.port, ...BENCH_LIMITS, gates: { fleet: gate, user: gate } }
       : { ...http, gates: gatesOf(http, options) }),
   });
   // Only what is served watches, and one that could not begin leaves nothing behind.

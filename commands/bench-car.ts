@@ -7,7 +7,7 @@ import type { Log } from '../agent/ports.ts';
 import { type Car, type CarOptions, startCar } from '../assembly/car.ts';
 import { makeDirectory } from '../assembly/directory.ts';
 import { benchCar } from '../assembly/simulation.ts';
-import { agentSettings } from '../protocol/settings.ts';
+import { watchedSettings } from '../protocol/settings.ts';
 
 /** How often the simulated car is written down, ms: a real one does not forget its odometer when the agent is killed. */
 const REMEMBER_EVERY = 5_000;
@@ -37,7 +37,7 @@ export async function startBenchCar(options: BenchCarOptions): Promise<Car> {
     // Cars on one machine: somebody is watching, and the broker is not short of breath.
     backoff: { first: 500, longest: 4_000 },
     // On a bench somebody watches.
-    settings: agentSettings({ outbox: { batch: 2_000 } }),
+    settings: watchedSettings,
   });
   const remember = (): void => {
     memory.write({ car: simulation.state() }).catch((error: Error) => log.warn('bench', { error: error.message }));

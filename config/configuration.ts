@@ -126,7 +126,7 @@ function readConfiguration(
     mqtt,
     ...(commands === undefined ? {} : { commands }),
     outbox,
-    power: readPower(input.power, mqtt.keepalive, findings),
+    power: readPower(input.power, mqtt, findings),
     ...readService(input, beside, findings),
     ...(http === undefined ? {} : { http }),
     callbacks: readCallbacks(input.callbacks, beside, findings),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Static, TOptional, TUnsafe } from 'typebox';
 import * as Type from 'typebox';
 import { type Country, countries } from '../protocol/interface/countries.ts';
-import { interfaceSettings } from '../protocol/settings.ts';
+import { type InterfaceSettings, interfaceSettings } from '../protocol/settings.ts';
 import { checkAwaited } from './awaited-file.ts';
 import { choice, closed, line, listOf } from './fields.ts';
 import type { Findings } from './findings.ts';
@@ -156,7 +156,7 @@ export interface VehicleConfiguration {
 }
 
 /** Paths are absolute. */
-export interface HttpConfiguration {
+export interface HttpConfiguration extends InterfaceSettings {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
@@ -168,9 +168,6 @@ export interface HttpConfiguration {
   readonly fleet?: readonly FleetUserConfiguration[];
   readonly user?: UserConfiguration;
   readonly vehicle: VehicleConfiguration;
-  readonly rates: { readonly day: number; readonly second: number };
-  /** Bytes. */
-  readonly bodyLimit: number;
 }
 
 /** Reads `http`; `beside` makes a path absolute. Undefined when there is none, or one with faults in its form. */
@@ -185,7 +182,7 @@ export function readHttp(
   const fleet = input.fleet?.map((one, index) => readFleetUser(one, index, input, beside, findings));
   const users = input.user === undefined ? undefined : readUser(input.user, beside, findings);
   checkAccess(input, host, findings);
-  const { perDay, perSecond, maxBodyBytes } = readSettings(interfaceSettings, input, '/http', findings);
+  const settings = readSettings(interfaceSettings, input, '/http', findings);
   return {
     host,
     port,
@@ -195,8 +192,7 @@ export function readHttp(
     ...(fleet === undefined ? {} : { fleet }),
     ...(users === undefined ? {} : { user: users }),
     vehicle: input.vehicle ?? {},
-    rates: { day: perDay, second: perSecond },
-    bodyLimit: maxBodyBytes,
+    ...settings,
   };
 }
 

@@ -1,6 +1,6 @@
 /** The `power` section of vigie.yaml: when the unit goes to sleep. */
 import type { Static } from 'typebox';
-import { type PowerSettings, powerSettings, sleepingLinkSettings } from '../protocol/settings.ts';
+import { type LinkSettings, type PowerSettings, powerSettings, sleepingLinkSettings } from '../protocol/settings.ts';
 import { closed } from './fields.ts';
 import type { Findings } from './findings.ts';
 import { members, readSettings } from './settings.ts';
@@ -16,8 +16,12 @@ export interface PowerConfiguration extends PowerSettings {
   readonly keepalive: number;
 }
 
-/** Reads `power`; `keepalive` is that of the unit that is awake, ms. */
-export function readPower(input: PowerInput | undefined, keepalive: number, findings: Findings): PowerConfiguration {
+/** Reads `power`; the link is that of the unit that is awake. */
+export function readPower(
+  input: PowerInput | undefined,
+  { keepalive }: LinkSettings,
+  findings: Findings,
+): PowerConfiguration {
   const group = { ...powerSettings, ...sleepingLinkSettings };
   const power = readSettings(group, input, '/power', findings, { keepalive });
   if (power.keepalive < keepalive && findings.sound('/power/keepalive')) {

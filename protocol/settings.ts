@@ -128,12 +128,18 @@ export const sleepingLinkSettings = {
   keepalive: time('As mqtt.keepalive, while the unit sleeps', 60_000, keepAliveRange('write e.g. 15m')),
 };
 
-/** Of the connected-vehicle interface. */
-export const interfaceSettings = {
+/** How often one caller may ask at the connected-vehicle interface. */
+export const rateSettings = {
   /** Every second of a day; the numbers of the published service depend on the subscription. */
   perDay: number('Requests of one caller in 24 h', 86_400, { form: { minimum: 1, maximum: 1e9 } }),
   /** A screen that loads all resources of a car at once, twice. */
   perSecond: number('Requests of one caller in a second', 50, { form: { minimum: 1, maximum: 1e6 } }),
+};
+export type RequestRates = Settings<typeof rateSettings>;
+
+/** Of the connected-vehicle interface. */
+export const interfaceSettings = {
+  ...rateSettings,
   /** Some thousand times the largest body that the interface has a use for. */
   maxBodyBytes: size('Largest body of a request', 2 ** 20),
 };
@@ -173,3 +179,6 @@ export function agentSettings(
     ...(chosen.health && { health: { ...defaultsOf(healthSettings), ...chosen.health } }),
   };
 }
+
+/** Of an agent that somebody watches: what it gathers is sent within seconds. */
+export const watchedSettings: AgentSettings = agentSettings({ outbox: { batch: 2_000 } });

@@ -2,14 +2,8 @@
 
 import type { Clock } from '../../agent/ports.ts';
 import { DAY } from '../../protocol/calendar.ts';
+import type { RequestRates } from '../../protocol/settings.ts';
 import { TooManyRequests } from './access/failures.ts';
-
-export interface RequestRates {
-  /** Requests within 24 h. */
-  readonly day: number;
-  /** Requests within a second. */
-  readonly second: number;
-}
 
 const SECOND = 1_000;
 /** A window is counted in slices: a request is counted until its whole slice has left, so at most a slice too long. */
@@ -89,11 +83,11 @@ export class RateLimiter {
   count(caller: string): void {
     const now = this.#now();
     const { day, second } = this.#windows(caller);
-    if (day.total(now) >= this.#rates.day) {
-      throw new TooManyRequests(`${this.#rates.day} requests in 24 h are used`, day.wait(now));
+    if (day.total(now) >= this.#rates.perDay) {
+      throw new TooManyRequests(`${this.#rates.perDay} requests in 24 h are used`, day.wait(now));
     }
-    if (second.total(now) >= this.#rates.second) {
-      throw new TooManyRequests(`more than ${this.#rates.second} requests in a second`, second.wait(now));
+    if (second.total(now) >= this.#rates.perSecond) {
+      throw new TooManyRequests(`more than ${this.#rates.perSecond} requests in a second`, second.wait(now));
     }
     day.add(now);
     second.add(now);
@@ -104,10 +98,10 @@ export class RateLimiter {
     const now = this.#now();
     const { day, second } = this.#windows(caller);
     return {
-      'X-RateLimit-Limit-1': String(this.#rates.day),
-      'X-RateLimit-Remaining-1': String(this.#rates.day - day.total(now)),
-      'X-RateLimit-Limit-2': String(this.#rates.second),
-      'X-RateLimit-Remaining-2': String(this.#rates.second - second.total(now)),
+      'X-RateLimit-Limit-1': String(this.#rates.perDay),
+      'X-RateLimit-Remaining-1': String(this.#rates.perDay - day.total(now)),
+      'X-RateLimit-Limit-2': String(this.#rates.perSecond),
+      'X-RateLimit-Remaining-2': String(this.#rates.perSecond - second.total(now)),
     };
   }
 

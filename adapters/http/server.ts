@@ -1,4 +1,5 @@
 /** Serves the connected-vehicle interface over HTTP. */
+
 import { once } from 'node:events';
 import { Server as SecureServer } from 'node:https';
 import { type AddressInfo, isIP } from 'node:net';
@@ -9,6 +10,7 @@ import type { Clock, Log } from '../../agent/ports.ts';
 import type { SignalView } from '../../agent/signals/view.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { type Operation, type Side, sides } from '../../protocol/interface/operation.ts';
+import type { InterfaceSettings, RequestRates } from '../../protocol/settings.ts';
 import type { Gate } from './access/credentials.ts';
 import { LocalGate } from './access/local.ts';
 import { authorityOf } from './address.ts';
@@ -21,14 +23,14 @@ import { bounds, createListener, type ListenerBounds, type ServerTlsFiles, watch
 import type { LiveChanges } from './live.ts';
 import { isSameOrigin } from './origins.ts';
 import { addLive, addOwnRoutes, type OwnView } from './own-routes.ts';
-import { RateLimiter, type RequestRates } from './rates.ts';
+import { RateLimiter } from './rates.ts';
 import { refuse, refuseUnread } from './refusals.ts';
 import { addOperations, requireHandlers } from './routes.ts';
 import { Serving } from './serving.ts';
 import { SignalRoutes } from './signals.ts';
 import type { Snapshots } from './snapshots.ts';
 
-export interface ServerOptions {
+export interface ServerOptions extends InterfaceSettings {
   /** All operations, also of a side that is not enabled. */
   readonly operations: readonly Operation[];
   readonly handlers: Handlers;
@@ -42,9 +44,6 @@ export interface ServerOptions {
   readonly url?: string;
   /** Names and addresses that it answers under, beside its own ({@link Hosts.has}). */
   readonly hosts?: readonly string[];
-  readonly rates: RequestRates;
-  /** Bytes of a body; default 1 MiB. */
-  readonly bodyLimit?: number;
   readonly bounds?: Partial<ListenerBounds>;
   /** Changes of Status; absent: no `/live`. */
   readonly live?: LiveChanges;
@@ -66,11 +65,10 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-const BODY_LIMIT = 2 ** 20;
 const MISDIRECTED = 'Host: is another than this server has; further ones are configured (http.hosts)';
 const FOREIGN_ORIGIN = 'a web page of another origin sent this request: open the page of this server';
 /** Of everybody without credentials: several people who open the page. */
-const documentRates: RequestRates = { day: 100_000, second: 20 };
+const documentRates: RequestRates = { perDay: 100_000, perSecond: 20 };
 
 /**
  * Rejects with `usage.wrong` when operations and handlers do not match or the address cannot be had, with
@@ -155,9 +153,9 @@ function buildApp(options: ServerOptions): { readonly app: App; readonly signals
   const serving = new Serving({
     handlers: options.handlers,
     gates,
-    rates: new RateLimiter(options.rates, clock),
+    rates: new RateLimiter(options, clock),
     idempotent: new IdempotentAnswers(clock),
-    bodyLimit: options.bodyLimit ?? BODY_LIMIT,
+    limits: options,
     clock,
     log,
   });

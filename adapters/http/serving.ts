@@ -1,4 +1,5 @@
 /** How an operation is served: access, rate, form of the request, handler, form of the answer; in this order. */
+
 import type { ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Clock, Log } from '../../agent/ports.ts';
@@ -6,6 +7,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import { deprecatedMembers, readBody } from '../../protocol/interface/bodies.ts';
 import type { Operation, Side } from '../../protocol/interface/operation.ts';
 import { readHeaders, readPath, readQuery } from '../../protocol/interface/parameters.ts';
+import type { InterfaceSettings } from '../../protocol/settings.ts';
 import type { Credentials, Gate, RequestedAccess } from './access/credentials.ts';
 import { readPairs, readSegments, withoutCredentials } from './address.ts';
 import { readJson } from './body.ts';
@@ -21,8 +23,7 @@ export interface ServingOptions {
   readonly gates: Readonly<Partial<Record<Side, Gate>>>;
   readonly rates: RateLimiter;
   readonly idempotent: IdempotentAnswers;
-  /** Bytes of a body. */
-  readonly bodyLimit: number;
+  readonly limits: Pick<InterfaceSettings, 'maxBodyBytes'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -97,7 +98,10 @@ export class Serving {
 
   async #readBody(operation: Operation, { incoming, outgoing }: RequestContext['env']): Promise<unknown> {
     requireJson(incoming.headers['content-type'], incoming.headers['content-encoding']);
-    const body = readBody(operation, await readJson(incoming, outgoing as ServerResponse, this.#options.bodyLimit));
+    const body = readBody(
+      operation,
+      await readJson(incoming, outgoing as ServerResponse, this.#options.limits.maxBodyBytes),
+    );
     const deprecated = deprecatedMembers(operation, body);
     if (deprecated.length > 0) {
       this.#options.log.warn('a request has deprecated members', { operation: operation.id, members: deprecated });

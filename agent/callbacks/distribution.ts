@@ -1,5 +1,5 @@
 /** All receivers of the car: each has its own queue and pace, and together they have bounds. */
-import { callbackSettings } from '../../protocol/settings.ts';
+import { agentSettings, type CallbackSettings } from '../../protocol/settings.ts';
 import type { Clock, Log, Memory, RecordStore } from '../ports.ts';
 import type { Destination } from './destination.ts';
 import { NOTIFICATIONS, type Notification, shifted, timeOf } from './notification.ts';
@@ -9,9 +9,7 @@ import { Receiver } from './receiver.ts';
 
 const KEY = 'delivery';
 
-export interface DeliveryBounds {
-  /** Events that wait for one receiver at most. */
-  readonly waiting: number;
+export interface DeliveryBounds extends CallbackSettings {
   /** Events that wait for all receivers together at most. */
   readonly total: number;
   /** Requests under way at the same time: each may hang until its time-out without delaying another. */
@@ -20,7 +18,7 @@ export interface DeliveryBounds {
 
 /** Three days of a refresh each minute fit; all together take some megabytes of memory. */
 export const deliveryBounds: DeliveryBounds = {
-  waiting: callbackSettings.queueLimit.default,
+  ...agentSettings().callbacks,
   total: 20_000,
   requests: 256,
 };
@@ -89,7 +87,7 @@ export class Distribution {
     for (const key of receivers) {
       const receiver = this.#receiver(key);
       receiver.push(id);
-      if (receiver.length > this.#parts.bounds.waiting) this.#drop(receiver);
+      if (receiver.length > this.#parts.bounds.queueLimit) this.#drop(receiver);
       this.wake(key);
     }
     this.#bound();

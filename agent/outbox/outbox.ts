@@ -2,6 +2,7 @@ import { encodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
 import { factOf, VigieError } from '../../protocol/errors.ts';
 import { type Body, type BodyKind, type ClockQuality, PROTOCOL_VERSION } from '../../protocol/schema/message.ts';
+import type { OutboxSettings } from '../../protocol/settings.ts';
 import type { Clock, Link, Log, Memory, OutboxEntry, OutboxStore, Publisher, PutOptions } from '../ports.ts';
 import { addressed } from './address.ts';
 import { Gaps } from './gaps.ts';
@@ -15,15 +16,13 @@ const RETRY = 5_000;
 /** Eviction makes room down to this share of the limit, so that it is not needed again at once. */
 const ROOM = 0.95;
 
-export interface OutboxOptions {
+export interface OutboxOptions extends Pick<OutboxSettings, 'limit'> {
   readonly vin: string;
   readonly boot: number;
   /** How the wall clock is known at this moment. */
   readonly quality: () => ClockQuality;
   /** Messages on their way at the same time. */
   readonly window: () => number;
-  /** Bytes of payload kept while the broker is away. */
-  readonly limit: number;
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   telemetryFromReadings,
   telemetrySlots,
 } from '../../protocol/schema/telemetry.ts';
+import type { OutboxSettings } from '../../protocol/settings.ts';
 import { type Slot, type SlotValue, slotById } from '../../protocol/slots.ts';
 import type { Records } from '../records.ts';
 import type { StatusListener } from '../status.ts';
@@ -43,10 +44,8 @@ interface State {
   readonly held: readonly (readonly [slot: number, before: number, value: SlotValue])[];
 }
 
-interface TelemetryOptions {
+interface TelemetryOptions extends Partial<Pick<OutboxSettings, 'batch'>> {
   readonly deflate?: Deflate;
-  /** Readings travel together for so long, ms. */
-  readonly batch?: number;
   readonly patience?: Patience;
 }
 

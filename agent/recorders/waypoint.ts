@@ -1,6 +1,7 @@
 import { VigieError } from '../../protocol/errors.ts';
 import type { WaypointRule } from '../../protocol/recording.ts';
 import type { Waypoint } from '../../protocol/schema/waypoint.ts';
+import type { OutboxSettings } from '../../protocol/settings.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import { deviation, distance } from '../position.ts';
 import type { Records } from '../records.ts';
@@ -74,12 +75,11 @@ export class WaypointRecorder implements Recorder {
   #broken = true;
   #tracking: Tracking | undefined;
 
-  /** @param batch ms after which points are sent */
   constructor(
     status: StatusReader,
     records: Records,
     rule: WaypointRule,
-    batch: number = LONGEST,
+    { batch }: Pick<OutboxSettings, 'batch'> = { batch: LONGEST },
     patience: Patience = unchanged,
   ) {
     this.#status = status;

@@ -8,6 +8,7 @@ import type { RemoteKind } from '../../protocol/remote/kind.ts';
 import { type RemoteType, remoteKinds } from '../../protocol/remote/table.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import type { CommandKind } from '../../protocol/schema/remote.ts';
+import type { CommandSettings } from '../../protocol/settings.ts';
 import { type Slot, slotByPath } from '../../protocol/slots.ts';
 import type { SignatureVerifier } from '../ports.ts';
 import type { StatusReader } from '../status.ts';
@@ -45,8 +46,7 @@ interface Car {
 
 interface Timely {
   readonly order: Order;
-  /** Longest time between issue and expiry, ms. */
-  readonly validity: number;
+  readonly limits: CommandSettings;
   /** UTC ms. */
   readonly now: number;
   readonly quality: ClockQuality;
@@ -310,9 +310,9 @@ export function hidden({ status, thefts }: Car): ReturnType<EffectParts['hidden'
   return state === 'Geolocation' ? 'position' : 'nothing';
 }
 
-function longLived({ order: { issued, expires, own }, validity }: Timely): Refusal | undefined {
-  if (own || expires - issued <= validity) return undefined;
-  const detail = `it is valid for ${Math.ceil((expires - issued) / 1000)} s; the limit is ${validity / 1000} s`;
+function longLived({ order: { issued, expires, own }, limits: { maxValidity } }: Timely): Refusal | undefined {
+  if (own || expires - issued <= maxValidity) return undefined;
+  const detail = `it is valid for ${Math.ceil((expires - issued) / 1000)} s; the limit is ${maxValidity / 1000} s`;
   return { code: 'command.longLived', detail };
 }
 

@@ -3,6 +3,7 @@ import { attempt, VigieError } from '../../protocol/errors.ts';
 import { hex } from '../../protocol/hex.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts';
+import type { CommandSettings } from '../../protocol/settings.ts';
 import type { Clock, Log, Publisher, SignatureVerifier } from '../ports.ts';
 import { type AgentCommand, failureOf } from './agent-command.ts';
 import { firstRefusal, type Order, SKEW } from './checks.ts';
@@ -36,8 +37,7 @@ export interface CommandIntakeParts {
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
   readonly quality: () => ClockQuality;
   readonly log: Log;
-  /** Longest time between issue and expiry of a command, ms. */
-  readonly validity: number;
+  readonly limits: CommandSettings;
   /** Commands that are verified in a second; default: {@link RATE}. */
   readonly rate?: number;
   /** Commands that concern the agent itself, by kind. */
@@ -136,8 +136,8 @@ export class CommandIntake {
 
   /** What expiry is judged by, at this moment. */
   timeliness(order: Order) {
-    const { validity, clock, quality } = this.#parts;
-    return { order, validity, now: clock.now(), quality: quality() };
+    const { limits, clock, quality } = this.#parts;
+    return { order, limits, now: clock.now(), quality: quality() };
   }
 
   /** A ledger that has lost something stays so on disk until it is known from when on nothing is lost. */

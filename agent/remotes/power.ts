@@ -1,6 +1,6 @@
 /** Whether the car's buses are awake, and how to wake them. */
 import { DAY } from '../../protocol/calendar.ts';
-import { commandSettings, powerSettings } from '../../protocol/settings.ts';
+import { agentSettings, type CommandSettings, type PowerSettings } from '../../protocol/settings.ts';
 
 export interface Power {
   /** Also the buses that `actions` need: one may sleep while another talks. */
@@ -20,17 +20,13 @@ export interface Power {
 export const alwaysAwake: Power = { awake: () => true, wake: async () => true };
 
 /** How much a car puts up with. */
-export interface Limits {
+export interface Limits extends CommandSettings, Pick<PowerSettings, 'battery'> {
   /** Times the car is woken within {@link MONTH}. */
   readonly wakeUps: number;
-  /** Charge of the 12 V battery below which nothing is carried out, %. */
-  readonly battery: number;
   /** Commands of one kind within {@link BURST}. */
   readonly burst: number;
   /** Commands within a day. */
   readonly daily: number;
-  /** Longest time between issue and expiry, ms: how long a command can be repeated after all records were put back. */
-  readonly validity: number;
   /** After waking up the car's readings are waited for this long, ms. */
   readonly settling: number;
 }
@@ -41,10 +37,10 @@ export const MONTH = 30 * DAY;
 export const BURST = 10_000;
 
 export const defaultLimits: Limits = {
+  ...agentSettings().commands,
+  ...agentSettings().power,
   wakeUps: 100,
-  battery: powerSettings.battery.default,
   burst: 10,
   daily: 500,
-  validity: commandSettings.maxValidity.default,
   settling: 5_000,
 };

@@ -25,7 +25,7 @@ import type { Progress } from './reports.ts';
 import { ScheduledCommands, type Waker } from './scheduled-commands.ts';
 import { type Thefts, type Tracker, Tracking } from './tracking.ts';
 
-export interface RemotesOptions extends Omit<CommandIntakeParts, 'clock' | 'copied' | 'validity' | 'rate' | 'car'> {
+export interface RemotesOptions extends Omit<CommandIntakeParts, 'clock' | 'copied' | 'limits' | 'rate' | 'car'> {
   readonly rules: Readonly<Record<string, CommandRule>>;
   readonly actuator: Actuator;
   readonly status: StatusReader & Pick<Status, 'observe'>;
@@ -85,7 +85,7 @@ export class Remotes {
     this.intake = new CommandIntake({
       ...options,
       copied: options.memory !== undefined,
-      validity: this.#limits.validity,
+      limits: this.#limits,
       car: {
         spokenTo: () => this.#power.spokenTo?.(),
         unsupported: (type) =>

@@ -64,7 +64,7 @@ export async function startPromptCar({ vin, url, profile, keys, directory }: Pro
       vin,
       version: '0',
       boot: 1,
-      settings: agentSettings({ outbox: { limit: 64 * 2 ** 20 } }),
+      settings: agentSettings(),
       limits: { burst: Number.POSITIVE_INFINITY, daily: Number.POSITIVE_INFINITY },
       quality: () => clock.quality(),
       window: () => link.window,

@@ -52,7 +52,7 @@ beforeAll(async () => {
     visits.push(...(await crawl(bench, side, starts[side], own.ids, MOST)));
   }
   gates = await Gates.make();
-  gated = await InterfaceBench.start({ lived: false, http: { ...gates.http, rates: { day: 1, second: 1_000 } } });
+  gated = await InterfaceBench.start({ lived: false, http: { ...gates.http, perDay: 1, perSecond: 1_000 } });
   credentials = { fleet: gates.fleet, user: await gates.user() };
   stranger = await gates.user(['none:of:them']);
   for (const side of sides) {
@@ -88,7 +88,9 @@ async function startBroken(): Promise<RunningServer> {
     gates: { fleet: gate, user: gate },
     host: '127.0.0.1',
     port: 0,
-    rates: { day: 1e9, second: 1e9 },
+    perDay: 1e9,
+    perSecond: 1e9,
+    maxBodyBytes: 2 ** 20,
     clock: bench.clock,
     log: said,
   });

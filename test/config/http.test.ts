@@ -70,8 +70,9 @@ test('a whole section becomes plain data with absolute paths', () => {
     ],
     user: { issuer: 'https://issuer.example', audience: 'vigie', jwks: join(folder, 'jwks.json'), subjects: ['anna'] },
     vehicle: {},
-    rates: { day: 86_400, second: 5 },
-    bodyLimit: 65_536,
+    perDay: 86_400,
+    perSecond: 5,
+    maxBodyBytes: 65_536,
   });
 });
 

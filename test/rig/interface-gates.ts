@@ -35,8 +35,9 @@ export class Gates {
       fleet: [{ name: 'operator', passwordFile, clientId: 'app-1', fleets: ['f1'] }],
       user: { issuer: ISSUER, audience: AUDIENCE, keys: [key] },
       vehicle: {},
-      rates: { day: 1_000_000, second: 100_000 },
-      bodyLimit: 2 ** 20,
+      perDay: 1_000_000,
+      perSecond: 100_000,
+      maxBodyBytes: 2 ** 20,
     };
   }
 

@@ -1,8 +1,10 @@
 /** Frames as candump logs: one file, or a bounded row of files that replace each other. */
+
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FrameBatch, Log } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
+import type { RecordingBounds } from '../../../protocol/settings.ts';
 import { formatCandump } from './writer.ts';
 
 /** Characters gathered before they are written: few writes for the card, little lost in a power cut. */
@@ -68,13 +70,9 @@ export class CandumpFile {
   }
 }
 
-export interface RecorderOptions {
+export interface RecorderOptions extends RecordingBounds {
   /** Made when it is missing. */
   readonly folder: string;
-  /** Bytes after which the next file is begun. */
-  readonly size: number;
-  /** Files kept; the oldest go. */
-  readonly keep: number;
   readonly log: Log;
 }
 

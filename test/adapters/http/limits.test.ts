@@ -24,7 +24,7 @@ function refusal(call: () => void): TooManyRequests | undefined {
 describe('rates', () => {
   test('are told with every answer, and refused with the time to wait', async () => {
     const clock = new VirtualClock();
-    const rig = await startRig({ clock, rates: { day: 5, second: 3 } });
+    const rig = await startRig({ clock, perDay: 5, perSecond: 3 });
     const first = await rig.get('/fleets');
     expect(first.headers).toMatchObject({
       'x-ratelimit-limit-1': '5',
@@ -63,7 +63,7 @@ describe('rates', () => {
         fc.integer({ min: 1, max: 5 }),
         (pauses, day, second) => {
           const clock = new VirtualClock();
-          const limiter = new RateLimiter({ day, second }, clock);
+          const limiter = new RateLimiter({ perDay: day, perSecond: second }, clock);
           const passed: number[] = [];
           for (const pause of pauses) {
             clock.advance(pause);
@@ -87,7 +87,7 @@ describe('rates', () => {
   });
 
   test('count each caller for itself, in bounded memory', () => {
-    const limiter = new RateLimiter({ day: 1, second: 1 }, new VirtualClock());
+    const limiter = new RateLimiter({ perDay: 1, perSecond: 1 }, new VirtualClock());
     limiter.count('a');
     limiter.count('b');
     expect(() => limiter.count('a')).toThrow(/try again in/);

@@ -38,7 +38,7 @@ export interface Got {
 }
 
 /** Rates that no test reaches by chance. */
-export const unlimited = { day: 1e9, second: 1e9 };
+export const unlimited = { perDay: 1e9, perSecond: 1e9, maxBodyBytes: 2 ** 20 };
 
 /** Starts a server that ends with the test; by default one without access control. */
 export async function startRig(options: Partial<ServerOptions> = {}): Promise<Rig> {
@@ -51,7 +51,7 @@ export async function startRig(options: Partial<ServerOptions> = {}): Promise<Ri
     gates: { fleet: gate, user: gate },
     host: '127.0.0.1',
     port: 0,
-    rates: unlimited,
+    ...unlimited,
     clock: new SystemClock(),
     log,
     ...options,

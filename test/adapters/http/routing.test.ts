@@ -221,7 +221,7 @@ describe('bodies', () => {
   });
 
   test('that are too large are refused, announced or not', async () => {
-    const rig = await startRig({ bodyLimit: 1_000 });
+    const rig = await startRig({ maxBodyBytes: 1_000 });
     const large = JSON.stringify({ status: 'Paused', more: 'x'.repeat(1_000) });
     const announced = await rig.send('PUT', path, large);
     expect(announced.status).toBe(413);

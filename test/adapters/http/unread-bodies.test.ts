@@ -44,7 +44,7 @@ describe('a client that asks whether to send its body (Expect: 100-continue)', (
     [405, head(10, expecting, 'PATCH'), 'PUT'],
     [421, head(10, { ...expecting, Host: 'page.example' }), 'Host'],
   ])('is refused by %d and not asked for it', async (status, request, word) => {
-    const rig = await startRig({ bodyLimit: LIMIT });
+    const rig = await startRig({ maxBodyBytes: LIMIT });
     const socket = dial(rig);
     socket.write(request);
     const heard = await hears(socket, /\r\n\r\n\{.*\}$/s);
@@ -54,7 +54,7 @@ describe('a client that asks whether to send its body (Expect: 100-continue)', (
   });
 
   test('is asked for a body that is not too large, once, and then answered', async () => {
-    const rig = await startRig({ bodyLimit: LIMIT });
+    const rig = await startRig({ maxBodyBytes: LIMIT });
     const socket = dial(rig);
     socket.write(head(good.length, expecting));
     expect(await hears(socket, /\r\n\r\n$/)).toBe('HTTP/1.1 100 Continue\r\n\r\n');
@@ -64,7 +64,7 @@ describe('a client that asks whether to send its body (Expect: 100-continue)', (
   });
 
   test('gets the refusal although it did not wait for an answer', async () => {
-    const rig = await startRig({ bodyLimit: LIMIT });
+    const rig = await startRig({ maxBodyBytes: LIMIT });
     const socket = dial(rig);
     socket.write(head(2 ** 22, expecting));
     socket.end('x'.repeat(2 ** 22));
@@ -80,7 +80,7 @@ describe('a client that sends a body that is too large', () => {
     const carried: unknown[] = [];
     const keep = (call: Parameters<typeof echo>[0]) => ({ status: 202, body: { was: carried.push(call.body) } });
     const handlers = handlersOf(operations, { 'fleet.monitors.setStatus': keep });
-    const rig = await startRig({ bodyLimit: LIMIT, handlers });
+    const rig = await startRig({ maxBodyBytes: LIMIT, handlers });
     const socket = dial(rig);
     socket.write(request);
     socket.write(body);
@@ -89,14 +89,14 @@ describe('a client that sends a body that is too large', () => {
   });
 
   test('and stops sending is not waited for longer than a request may take', async () => {
-    const rig = await startRig({ bodyLimit: LIMIT, bounds: { request: 50 } });
+    const rig = await startRig({ maxBodyBytes: LIMIT, bounds: { request: 50 } });
     const socket = dial(rig);
     socket.write(`${head(2 ** 22)}x`);
     expect(await text(socket)).toMatch(/^HTTP\/1.1 413 .*"code":41301.*\}$/s);
   });
 
   test('keeps no other client out', async () => {
-    const rig = await startRig({ bodyLimit: LIMIT, bounds: { connections: 1 } });
+    const rig = await startRig({ maxBodyBytes: LIMIT, bounds: { connections: 1 } });
     const socket = dial(rig);
     socket.write(`${head(2 ** 22)}x`);
     await hears(socket, /\r\n\r\n\{.*\}$/s);
@@ -104,7 +104,7 @@ describe('a client that sends a body that is too large', () => {
   });
 
   test('does not keep the server from stopping', async () => {
-    const rig = await startRig({ bodyLimit: LIMIT, bounds: { finish: 2 ** 31 - 1 } });
+    const rig = await startRig({ maxBodyBytes: LIMIT, bounds: { finish: 2 ** 31 - 1 } });
     const socket = dial(rig);
     socket.write(`${head(2 ** 22)}x`);
     await hears(socket, /\r\n\r\n\{.*\}$/s);

@@ -107,7 +107,7 @@ describe('delivery', () => {
   });
 
   test('of more events than there is room for the oldest are dropped and counted, not the one that is on its way', async () => {
-    const rig = new CallbackRig({ waiting: 3 });
+    const rig = new CallbackRig({ queueLimit: 3 });
     rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always' } }));
     rig.answer = () => failed;
     const first = rig.event('a1');

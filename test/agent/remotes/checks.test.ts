@@ -31,7 +31,7 @@ const listed = (stage: CommandCheck['stage']): string[] =>
   checks.filter((check) => check.stage === stage).flatMap(({ codes }) => codes);
 
 const order = { id: 'a', type: 'Horn', issued: NOW - 2 * HOUR, expires: NOW - HOUR, own: false };
-const late = { order, validity: HOUR / 2, now: NOW, quality: 'ntp' };
+const late = { order, limits: { ...defaultLimits, maxValidity: HOUR / 2 }, now: NOW, quality: 'ntp' };
 
 function statusOf(values: Readonly<Record<string, string | number | boolean>>): Status {
   const status = new Status();
@@ -46,7 +46,7 @@ describe('the first check of the list that fails decides', () => {
       ['rights', { rights: ['Horn'] }],
       ['crowd', { crowded: false }],
       ['kind', { unsupported: undefined }],
-      ['validity', { validity: HOUR }],
+      ['validity', { limits: { ...defaultLimits, maxValidity: HOUR } }],
       ['expiry', { now: NOW - HOUR }],
     ];
     expect(refusals('order', asked, mendings)).toEqual(listed('order'));
@@ -95,7 +95,7 @@ describe('the first check of the list that fails decides', () => {
     const asked = { ...late, kind: remoteKindOf('Horn'), interlocks, status, thefts: { current: undefined } };
     const mendings: Mendings = [
       ['interlocks', { interlocks: undefined }],
-      ['validity', { validity: HOUR }],
+      ['validity', { limits: { ...defaultLimits, maxValidity: HOUR } }],
       ['expiry', { now: NOW - HOUR }],
       ['theft', { status: statusOf({ 'privacy.state': 'Full' }) }],
       ['privacy', { status: statusOf({}) }],
