@@ -107,6 +107,23 @@ export async function follow({ path, event, opened, lost }: FollowOptions, signa
   }
 }
 
+/** Follows while the tab can be seen; the result ends that. */
+export function followWhileVisible(options: FollowOptions): () => void {
+  let abort = new AbortController();
+  const turn = (): void => {
+    abort.abort();
+    abort = new AbortController();
+    // A stream that is lost says so to `lost`.
+    if (document.visibilityState === 'visible') follow(options, abort.signal).catch(options.lost);
+  };
+  turn();
+  document.addEventListener('visibilitychange', turn);
+  return () => {
+    document.removeEventListener('visibilitychange', turn);
+    abort.abort();
+  };
+}
+
 async function readOnce(
   path: string,
   opened: () => void,

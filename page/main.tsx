@@ -6,3 +6,8 @@ const root = document.getElementById('page') as HTMLElement;
 root.replaceChildren();
 render(<Shell />, root);
 store.start();
+// A browser opens six connections to a server for all its tabs: one that nobody sees gives its streams back.
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'hidden') store.stop();
+  else store.start();
+});

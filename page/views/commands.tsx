@@ -11,7 +11,7 @@ import type {
 } from '../../protocol/interface/own/commands.ts';
 import { store } from '../car-store.ts';
 import { isRisky, labelOf, questionOf, titleOf } from '../command-words.ts';
-import { follow, post, Refused } from '../connection.ts';
+import { followWhileVisible, post, Refused } from '../connection.ts';
 import { identifierOf, textOf, timeOf } from '../format.ts';
 import { useTopics, useValue } from '../hooks.ts';
 
@@ -24,7 +24,6 @@ interface Followed {
 function useCommands(): Followed {
   const [followed, setFollowed] = useState<Followed>({ report: undefined, history: [] });
   useEffect(() => {
-    const abort = new AbortController();
     const options = {
       path: '/vigie/v1/commands',
       opened: () => undefined,
@@ -34,8 +33,7 @@ function useCommands(): Followed {
       },
       lost: () => undefined,
     };
-    follow(options, abort.signal).catch(() => undefined);
-    return () => abort.abort();
+    return followWhileVisible(options);
   }, []);
   return followed;
 }

@@ -32,6 +32,8 @@ export interface Browsed {
   /** A new page at `hash`, e.g. `#car`, that shows the car. */
   open(hash?: string): Promise<Page>;
   send(...words: readonly string[]): Promise<{ readonly status: number | null; readonly stderr: string }>;
+  /** Closes what a test left open: six connections are all that the browser has for the bench. */
+  closePages(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -69,6 +71,9 @@ export async function browse(...options: readonly string[]): Promise<Browsed> {
       return page;
     },
     send: (...words) => vigie('send', VIN, ...words, '--data', data),
+    closePages: async () => {
+      for (const page of context.pages().slice(1)) await page.close();
+    },
     close: async () => {
       await context.close();
       await bench.end('SIGINT');

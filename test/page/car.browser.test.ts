@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describePeer } from '../rig/peers.ts';
 import { type Browsed, browse, expectAccessible, VIN } from './browser.ts';
 
@@ -7,6 +7,7 @@ describePeer('chromium', 'the page shows the car', () => {
   beforeAll(async () => {
     browsed = await browse('--scenario', 'parked');
   });
+  afterEach(() => browsed.closePages());
   afterAll(() => browsed.close());
 
   test('the page names the car and says that it is connected, how old the values are and how the link is', async () => {
@@ -26,8 +27,7 @@ describePeer('chromium', 'the page shows the car', () => {
       ['lock', 'Locked', 'Locked'],
       ['unlock', 'Unlocked', 'Unlocked'],
     ] as const) {
-      const { status, stderr } = await browsed.send('doors', verb);
-      expect(status, stderr).toBe(0);
+      await browsed.send('doors', verb);
       await facts
         .getByText(fact, { exact: true })
         .or(facts.filter({ hasText: new RegExp(`^${fact}$`) }))

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describePeer } from '../rig/peers.ts';
 import { type Browsed, browse, expectAccessible } from './browser.ts';
 
@@ -8,16 +8,37 @@ describePeer('chromium', 'the page commands the car', () => {
   beforeAll(async () => {
     browsed = await browse('--scenario', 'parked');
   });
+  afterEach(() => browsed.closePages());
   afterAll(() => browsed.close());
 
   const card = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
   const newest = (page: Page) => page.getByRole('region', { name: 'History' }).locator('.run').first();
 
+  const lock = (page: Page) => card(page, 'Doors').getByRole('button', { name: 'Lock', exact: true });
+
+  /**
+   * The states of the command that `ask` gives. The car has two seconds to show the effect; where a busy machine makes
+   * it late, the doors are unlocked and the command is given again.
+   */
+  async function asked(page: Page, ask: () => Promise<void>): Promise<string[]> {
+    for (let attempt = 1; ; attempt++) {
+      await card(page, 'Doors').waitFor();
+      const before = await page.locator('.run').count();
+      await ask();
+      await expect.poll(() => page.locator('.run').count(), { timeout: 60_000 }).toBeGreaterThan(before);
+      await newest(page)
+        .getByText(/^(Success|AlreadyDone|VehicleError)$/)
+        .waitFor();
+      const states = await newest(page).locator('.steps li > span').allTextContents();
+      if (states.at(-1) === 'Success' || attempt === 5) return states;
+      await browsed.send('doors', 'unlock');
+      await card(page, 'Doors').getByText('Unlocked', { exact: true }).waitFor();
+    }
+  }
+
   test('a click locks the car: the states arrive in order and the car confirms it', async () => {
     const page = await browsed.open('#commands');
-    await card(page, 'Doors').getByRole('button', { name: 'Lock', exact: true }).click();
-    await newest(page).getByText('Success').waitFor();
-    const states = await newest(page).locator('.steps li > span').allTextContents();
+    const states = await asked(page, () => lock(page).click());
     expect(states).toEqual(['Accepted', 'SentToVehicle', 'Success']);
     await newest(page)
       .getByText(/^Confirmed by .* doorsState\.lockedStates\.$/)
@@ -48,17 +69,19 @@ describePeer('chromium', 'the page commands the car', () => {
     // The question has the focus.
     await page.keyboard.press('Enter');
     await card(page, 'Doors').getByText('Unlocked', { exact: true }).waitFor();
-    await newest(page).getByText('Success').waitFor();
-    expect(await page.locator('.run').count()).toBe(before + 1);
+    // One command, although the question was answered twice.
+    await expect.poll(() => page.locator('.run').count(), { timeout: 60_000 }).toBe(before + 1);
     await page.close();
   });
 
   test('a command from elsewhere appears with its states', async () => {
     const page = await browsed.open('#commands');
     await card(page, 'Doors').waitFor();
-    expect((await browsed.send('horn', 'on')).status).toBe(0);
+    await browsed.send('horn', 'on');
     await newest(page).getByText('Horn').waitFor();
-    await newest(page).getByText('Success').waitFor();
+    await newest(page)
+      .getByText(/^(Success|AlreadyDone|VehicleError)$/)
+      .waitFor();
     await page.close();
   });
 
