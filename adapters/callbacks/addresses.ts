@@ -29,7 +29,7 @@ export class Addresses {
   readonly #allowHttp: boolean;
   readonly #resolve: Resolve;
 
-  /** @throws RangeError for a network that is none */
+  /** @throws RangeError for a text that is not a network */
   constructor({ networks = [], allowHttp = false }: AddressRules = {}, resolveName: Resolve = resolve) {
     this.#networks = networksOf(networks);
     this.#allowHttp = allowHttp;

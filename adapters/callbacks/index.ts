@@ -1,4 +1,4 @@
-/** How notifications leave the car: webhook, websocket, push. */
+/** The channels of notifications: webhook, websocket, push. */
 import { X509Certificate } from 'node:crypto';
 import type { Receipt } from '../../agent/callbacks/notifier.ts';
 import { VigieError } from '../../protocol/errors.ts';
@@ -10,9 +10,9 @@ export type { AddressRules } from './addresses.ts';
 export type { VapidKeys } from './vapid.ts';
 
 export interface ChannelOptions extends AddressRules {
-  /** Authorities (PEM) that receivers are checked against; absent: those of Node. Throws why they cannot be read. */
+  /** Authorities (PEM) that sign receivers' certificates; absent: those of Node. Throws when they cannot be read. */
   readonly ca?: () => string;
-  /** Absent: no push notifications. Throws why the keys cannot be read. */
+  /** Absent: no push notifications. Throws when the keys cannot be read. */
   readonly vapid?: () => VapidKeys;
   /** UTC ms, for signatures. */
   readonly now: () => number;
@@ -26,15 +26,15 @@ export interface CallbackChannels extends NotificationChannels {
   inspect(): void;
   /** The unit goes to sleep: connections that would have to be kept alive are closed. */
   rest(): void;
-  /** Ends what is under way and closes all connections. */
+  /** Cancels open requests and closes all connections. */
   close(): Promise<void>;
 }
 
 /**
  * All channels. Their libraries are loaded, and authorities and keys read, when the first notification
- * is sent: a car that nobody asks for events does without their memory. As long as authorities or keys cannot be used the
- * car has no way out by the channels that need them: what is to be sent waits, and they are read again for each try.
- * @throws RangeError for a network that is none
+ * is sent: a car without callbacks does not spend their memory. As long as authorities or keys cannot be used the
+ * channels that need them cannot send: notifications wait, and each attempt reads the files again.
+ * @throws RangeError for a text that is not a network
  */
 export function callbackChannels({ networks, allowHttp, ca, vapid, now }: ChannelOptions): CallbackChannels {
   const addresses = new Addresses({ ...(networks && { networks }), ...(allowHttp === undefined ? {} : { allowHttp }) });
@@ -79,7 +79,7 @@ export function callbackChannels({ networks, allowHttp, ca, vapid, now }: Channe
   };
 }
 
-/** Node passes over what is none, and every receiver would seem to be an impostor. */
+/** Node ignores text that is not a certificate, and would then refuse every receiver. */
 function checkAuthorities(text: string): void {
   try {
     // The first of them.
@@ -113,7 +113,7 @@ function whenNeeded<P>(addresses: Addresses, make: () => Promise<Closable<P>>) {
     release: (receiver: string) => ready?.release?.(receiver),
     rest: () => ready?.rest?.(),
     async close() {
-      // What could not be made has nothing open.
+      // A channel that could not be created has no open connection.
       const open = await made?.catch(() => undefined);
       await open?.close();
     },

@@ -1,12 +1,12 @@
-/** Whether a frame says something else than the one before of its identifier. */
+/** Whether the values of a frame differ from those of the previous frame of its identifier. */
 import type { Signal } from '../dbc/database.ts';
 import { selects } from '../dbc/frame-reader.ts';
 import { bitsOf, bytesNeeded, longestPayload, readable, readBits } from '../dbc/layout.ts';
 
-/** Combinations of multiplexor values that are told apart; with more, a frame may pass once too often. */
+/** Combinations of multiplexor values that are kept apart; with more, a frame may pass once too often. */
 const MOST_PAGES = 4096;
 
-/** What is compared while the multiplexors have the same values. */
+/** The compared bits for one combination of multiplexor values. */
 interface Page {
   readonly mask: Uint8Array;
   readonly previous: Uint8Array;
@@ -45,7 +45,7 @@ export class ChangeDetector {
     const key = this.#multiplexors.map((signal) => rawOf(payload, signal)).join();
     const known = this.#pages.get(`${payload.length}:${key}`);
     const page = known ?? this.#newPage(`${payload.length}:${key}`, payload, signals);
-    // A page without any of the signals has nothing to say.
+    // A page without any of the signals shows no difference.
     let differs = known === undefined && page.mask.some((mask) => mask !== 0);
     for (let k = 0; k < payload.length; k++) {
       const byte = payload[k]! & page.mask[k]!;

@@ -7,7 +7,7 @@ import type { ByteInput } from './input.ts';
 const BLOCK = 16_384;
 /** A recording that was packed well has a twentieth of its size; what claims far more is made to fill memory or disk. */
 const LARGEST_RATIO = 250;
-/** Below so many bytes the ratio does not matter. */
+/** Below this size in bytes the ratio does not matter. */
 const ANY_RATIO = 1024 ** 3;
 const LARGEST = 256 * 1024 ** 3;
 

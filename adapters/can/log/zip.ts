@@ -9,17 +9,17 @@ import type { Recording } from './recording.ts';
 import { UnpackedInput } from './unpacked.ts';
 import { readDirectory, startOf, type ZipEntry } from './zip-directory.ts';
 
-/** What claims to unpack to more is made to fill memory or disk; a recording packed well has a twentieth of its size. */
+/** An archive that claims a larger size is an attack on memory or disk; good packing reduces a recording to a twentieth. */
 const LARGEST = 256 * 1024 ** 3;
 const LARGEST_RATIO = 250;
-/** Below so many bytes the ratio does not matter. */
+/** Below this size in bytes the ratio does not matter. */
 const ANY_RATIO = 1024 ** 3;
 const MOST_ENTRIES = 10_000;
 
 type Open = (input: ByteInput) => Promise<LogReader>;
 
 /**
- * @param open opens what is in an entry; throws {@link UnknownFormat} for what is not a recording
+ * @param open opens the content of an entry; throws {@link UnknownFormat} if it is not a recording
  * @throws VigieError `input.malformed` when the archive is damaged, encrypted, too large, or has no recording
  */
 export async function openZip(file: LogFile, recording: Recording, open: Open): Promise<LogReader> {

@@ -1,6 +1,6 @@
 /**
- * What a monitor says about the delivery of its events (MonitorParameter.delivery): on the fleet side its own webhook,
- * on the user side the callback that it belongs to and what goes along.
+ * The delivery settings of a monitor (MonitorParameter.delivery): on the fleet side its own webhook,
+ * on the user side the callback to which it belongs, and attributes.
  */
 import { VigieError } from '../../errors.ts';
 import { Member, malformed } from '../monitor/input.ts';
@@ -32,7 +32,7 @@ const nothing: MonitorDelivery = {
 };
 
 /**
- * Reads what compileMonitor left to who delivers, from its text or from `subscribeParam` and `attributes` as given.
+ * Reads the members that compileMonitor keeps for the delivery, from its text or from `subscribeParam` and `attributes`.
  * @throws VigieError `input.malformed`, whose `where` is the member at fault
  */
 export function readDelivery(input: string | undefined | Readonly<Record<string, unknown>>): MonitorDelivery {
@@ -70,7 +70,7 @@ export function readChannelAttributes(member: Member, owner: 'userMonitor' | 'us
 }
 
 /**
- * `subscribeParam` (without `refreshEvent`, which the monitor has itself) and `attributes` as they are shown to who
+ * `subscribeParam` (without `refreshEvent`, which the monitor has itself) and `attributes` as the interface shows them to a caller who
  * reads a monitor: without the secret of its webhook and our `callbackId`, which is in the path.
  */
 export function shownDelivery(text: string | undefined): {

@@ -1,4 +1,4 @@
-/** Where notifications go: the form of an address. Whether the car may connect to it is the courier's to check. */
+/** The form of a receiver's address. The channel checks whether the car may connect to it. */
 import { type Member, malformed } from '../monitor/input.ts';
 
 const LONGEST = 2048;

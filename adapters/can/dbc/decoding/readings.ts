@@ -1,5 +1,5 @@
 /**
- * What the frames of one batch said, as columns that are filled again for the next batch. This file imports no values,
+ * The readings of the frames of one batch, as columns that the next batch reuses. This file imports no values,
  * for the reason that slot-record.ts gives.
  */
 import type { BatchReadings, FrameBatch, ReadingSink } from '../../../../agent/ports.ts';
@@ -21,7 +21,7 @@ export const LIST = 0;
 export const BEGIN = 1;
 export const STEP = 2;
 export const GROUP_SIZE = 4;
-/** As where values begin: the frame equals the last of its identifier. */
+/** A `begin` that means: the frame equals the last of its identifier. */
 export const REPEATED = -1;
 
 export class Readings implements BatchReadings {
@@ -31,7 +31,7 @@ export class Readings implements BatchReadings {
   values: Float64Array = new Float64Array(0);
   /** As `values`: the integers before scaling (IEEE values of float signals). */
   raws: Float64Array = new Float64Array(0);
-  /** For whoever fills this. */
+  /** The decoder fills these two. */
   entries: Int32Array = new Int32Array(0);
   groups: Int32Array = new Int32Array(0);
   /** Lists by slot, and after them, as negative numbers from -1 down, those of frames that carried fewer signals. */
@@ -67,7 +67,7 @@ export class Readings implements BatchReadings {
     return place < 0 ? 0 : this.groups[(place >>> GROUP_SHIFT) * GROUP_SIZE + STEP]!;
   }
 
-  /** Makes room for the entries of a batch, of which nothing is known yet. */
+  /** Makes room for the entries of a new batch. */
   clear(frames: number): void {
     this.count = 0;
     this.fewer.length = 0;
@@ -88,7 +88,7 @@ export class Readings implements BatchReadings {
     this.raws.set(raws);
   }
 
-  /** Gives it all to a sink, in the order of the batch. */
+  /** Gives all readings to a sink, in the order of the batch. */
   deliver({ at }: FrameBatch, sink: ReadingSink): void {
     const { count, values, raws } = this;
     for (let i = 0; i < count; i++) {

@@ -8,11 +8,11 @@ export interface Selector {
   readonly mask: number;
 }
 
-/** Multiplexors of more bits have too many values to keep something for each. */
+/** A multiplexor with more bits has too many values for one table entry each. */
 const mostBits = 8;
 
 /**
- * The one multiplexor by which others of these signals are selected; undefined when there are more, when it is
+ * The one multiplexor that selects others of these signals; undefined when there are several, when it is
  * selected itself, or when its bits are not few and side by side in one word.
  */
 export function selectorOf(signals: readonly Signal[]): Selector | undefined {
