@@ -27,7 +27,7 @@ import type { CarService } from './service.ts';
 import { quietly, type Teardown, withTeardown } from './teardown.ts';
 import { decoderFor, signalsOf, type Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
-import { namesOf, titleOf, viewOf } from './view.ts';
+import { benchOf, namesOf, titleOf, viewOf } from './view.ts';
 
 /** What a running agent is made of. */
 export interface CarOptions extends Ways {
@@ -181,7 +181,17 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
           {
             http,
             view: viewOf({ vin, vehicle, commands, http }, agent, store.records),
-            own: { vin, vehicle, title: titleOf(http), agent, link, commands, clock },
+            own: {
+              vin,
+              vehicle,
+              title: titleOf(http),
+              agent,
+              link,
+              commands,
+              clock,
+              store: store.outbox,
+              bench: benchOf(http),
+            },
             status: agent.status,
             signals: agent.signals?.view,
             data,

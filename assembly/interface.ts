@@ -14,6 +14,7 @@ import { keysByAddress, keysOfFiles, keysOfPem, keysOfSet } from '../adapters/ht
 import { UserGate } from '../adapters/http/access/user.ts';
 import { type Documents, pageFiles } from '../adapters/http/documents.ts';
 import { LiveChanges } from '../adapters/http/live.ts';
+import type { BenchControls } from '../adapters/http/own-routes.ts';
 import { PageTokens } from '../adapters/http/paging.ts';
 import type { CarView } from '../adapters/http/resources/car.ts';
 import { handlers } from '../adapters/http/resources/index.ts';
@@ -33,7 +34,7 @@ import { retryUntilSound } from './retry.ts';
 
 export interface InterfaceOptions {
   /** As configured, or `local` for the bench: both sides on the loopback interface, without access control. */
-  readonly http: HttpConfiguration | { readonly local: true; readonly port: number };
+  readonly http: HttpConfiguration | { readonly local: true; readonly port: number; readonly bench?: BenchControls };
   /** What is told of the car. */
   readonly view: CarView;
   /** What `/vigie/v1` says of the car. */

@@ -1,6 +1,6 @@
 /** What `/vigie/v1` says of a running car. */
 import { type DbcMessage, messageNamed, signalNamed } from '../adapters/can/dbc/index.ts';
-import type { OwnView } from '../adapters/http/own-routes.ts';
+import type { BenchControls, OwnView } from '../adapters/http/own-routes.ts';
 import type { Agent } from '../agent/agent.ts';
 import type { LinkDetails } from '../agent/health/health.ts';
 import type { Clock } from '../agent/ports.ts';
@@ -13,6 +13,7 @@ import type {
 import type { SourceMapping } from '../protocol/profile.ts';
 import { type Slot, slots } from '../protocol/slots.ts';
 import { ownCommandsOf } from './own-commands.ts';
+import { type OutboxNumbers, reportOutbox } from './own-outbox.ts';
 import type { Vehicle } from './vehicle.ts';
 
 /** Flag bits of an identifier in a DBC. */
@@ -24,6 +25,9 @@ export interface OwnOptions {
   /** Name that the configuration gives the car. */
   readonly title?: string | undefined;
   readonly agent: Pick<Agent, 'waiting' | 'status' | 'requests'>;
+  readonly store: OutboxNumbers;
+  /** Of a bench. */
+  readonly bench?: BenchControls | undefined;
   /** The car takes commands. */
   readonly commands: boolean;
   readonly clock: Clock;
@@ -32,7 +36,14 @@ export interface OwnOptions {
 }
 
 export function ownViewOf(options: OwnOptions): OwnView {
-  return { car: () => describeCar(options), link: () => reportLink(options), commands: ownCommandsOf(options) };
+  const { store, bench } = options;
+  return {
+    car: () => describeCar(options),
+    link: () => reportLink(options),
+    commands: ownCommandsOf(options),
+    outbox: () => reportOutbox(store),
+    ...(bench === undefined ? {} : { bench }),
+  };
 }
 
 function describeCar({ vin, vehicle, title }: Pick<OwnOptions, 'vin' | 'vehicle' | 'title'>): CarDescription {

@@ -1,6 +1,7 @@
 /** What the HTTP interface is told of a running car. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { NamedVehicle } from '../adapters/callbacks/notification.ts';
+import type { BenchControls } from '../adapters/http/own-routes.ts';
 import type { CarView } from '../adapters/http/resources/car.ts';
 import { fleetOfId } from '../adapters/http/resources/owners.ts';
 import type { Agent } from '../agent/agent.ts';
@@ -66,6 +67,11 @@ export function viewOf(options: ViewOptions, agent: Agent, records: RecordStore)
 
 function describe(http: ViewOptions['http']): VehicleConfiguration {
   return 'local' in http ? {} : http.vehicle;
+}
+
+/** What a person may unplug on a bench. */
+export function benchOf(http: ViewOptions['http']): BenchControls | undefined {
+  return 'local' in http ? http.bench : undefined;
 }
 
 /** Name that the configuration gives the car, in no particular language. */

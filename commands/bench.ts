@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { callbackChannels } from '../adapters/callbacks/index.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
+import type { BenchControls } from '../adapters/http/own-routes.ts';
 import { generateKey, listKeys } from '../adapters/keys/index.ts';
 import { type Level, StreamLog } from '../adapters/logging/stream.ts';
 import { EmbeddedBroker } from '../adapters/mqtt/index.ts';
@@ -104,7 +105,11 @@ async function bench(options: Options): Promise<void> {
       allowHttp: true,
       now: () => clock.now(),
     }),
-    http: { local: true, port: options.http ?? (free ? STANDARD_HTTP : 0) },
+    http: {
+      local: true,
+      port: options.http ?? (free ? STANDARD_HTTP : 0),
+      ...(broker === undefined ? {} : { bench: plugOf(broker) }),
+    },
     log,
     clock,
     published: (topic, payload) => report.published(topic, payload),
@@ -167,4 +172,23 @@ function carsOf(text: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && value >= 1 && value <= MOST_CARS) return value;
   throw new InvalidArgumentError(`a number of cars is 1 to ${MOST_CARS}.`);
+}
+
+/** Lets the page stop the embedded broker and start it again, one after the other. */
+function plugOf(broker: EmbeddedBroker): BenchControls {
+  let runs = true;
+  let before: Promise<unknown> = Promise.resolve();
+  const turn = async (wanted: boolean): Promise<void> => {
+    if (wanted) await broker.start();
+    else await broker.stop();
+    runs = wanted;
+  };
+  return {
+    report: () => ({ broker: runs }),
+    plug: ({ broker: wanted }) => {
+      const done = before.then(() => turn(wanted));
+      before = done.catch(() => undefined);
+      return done;
+    },
+  };
 }

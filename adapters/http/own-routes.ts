@@ -5,6 +5,7 @@ import { bases, type Operation, type Side, sides } from '../../protocol/interfac
 import { noScopes } from '../../protocol/interface/operations/scopes.ts';
 import type { CarDescription, LinkReport } from '../../protocol/interface/own/car-description.ts';
 import type { CommandHistory, CommandRequest, CommandsReport } from '../../protocol/interface/own/commands.ts';
+import type { BenchReportEvent, OutboxReport } from '../../protocol/interface/own/outbox.ts';
 import { remoteScopeOf } from '../../protocol/interface/remotes.ts';
 import { findRemoteKind } from '../../protocol/remote/table.ts';
 import { readPairs } from './address.ts';
@@ -22,6 +23,15 @@ export interface OwnView {
   car(): CarDescription;
   link(): LinkReport;
   readonly commands: OwnCommands;
+  outbox(): OutboxReport;
+  /** What a person may unplug; absent in a car. */
+  readonly bench?: BenchControls;
+}
+
+export interface BenchControls {
+  report(): BenchReportEvent;
+  /** Resolves when it is so. */
+  plug(wanted: BenchReportEvent): Promise<void>;
 }
 
 /** What the car can be asked, and what became of it. */
@@ -81,6 +91,33 @@ export function addOwnRoutes(routes: OwnRoutes, view: OwnView, snapshots: Snapsh
   });
   addRefusal(app, '/vigie/v1/agent', GET);
   addCommands(routes, view.commands, snapshots);
+  addOutbox(routes, view, snapshots);
+}
+
+function addOutbox(routes: OwnRoutes, { outbox, bench }: OwnView, snapshots: Snapshots): void {
+  const { app, serving } = routes;
+  app.get('/vigie/v1/outbox', async (context) => {
+    refuseHead(context);
+    const { expires } = await admitReader(routes, sideShown(routes, context), context);
+    acceptable([EVENTS], context.req.header('accept'));
+    const events = { outbox, ...(bench === undefined ? {} : { bench: () => bench.report() }) };
+    return respond(context.env, 200, snapshots.open(events, expires), { 'Content-Type': EVENTS });
+  });
+  addRefusal(app, '/vigie/v1/outbox', GET);
+  if (bench === undefined) return;
+  app.post('/vigie/v1/bench', async (context) => {
+    const { incoming, outgoing, exchange } = context.env;
+    const query = readPairs(exchange.target.query);
+    await serving.admit(sideShown(routes, context), { operation: { scopes: noScopes }, path: {} }, query, context);
+    requireJson(incoming.headers['content-type'], incoming.headers['content-encoding']);
+    const wanted = await readJson(incoming, outgoing as ServerResponse, LONGEST_COMMAND);
+    if (!isObject(wanted) || typeof wanted['broker'] !== 'boolean') {
+      throw new VigieError('input.malformed', 'broker: must be true or false');
+    }
+    await bench.plug({ broker: wanted['broker'] });
+    return respond(context.env, 200, JSON.stringify(bench.report()), { 'Content-Type': JSON_TYPE });
+  });
+  addRefusal(app, '/vigie/v1/bench', ['POST']);
 }
 
 /** The longest body of a command, bytes: a route with its places. */

@@ -2,6 +2,7 @@
 
 import { carDescriptionSchema, linkReportSchema } from './own/car-description.ts';
 import { commandHistorySchema, commandRequestSchema, commandsReportSchema } from './own/commands.ts';
+import { benchReportSchema, outboxReportSchema } from './own/outbox.ts';
 import { signalPaths } from './own/signal-paths.ts';
 
 export const ownTag = {
@@ -84,6 +85,24 @@ export const ownPaths = {
         200: {
           description: 'Events. The schema is that of the data of `link`.',
           content: { 'text/event-stream': { schema: linkReportSchema } },
+        },
+        ...refusals,
+      },
+    },
+  },
+  '/vigie/v1/outbox': {
+    get: {
+      operationId: 'vigieOutboxGet',
+      tags: [ownTag.name],
+      summary: 'Follows the messages that wait for the broker, for screens.',
+      description:
+        'Answers server-sent events (WHATWG HTML §9.2) as `/vigie/v1/agent` does. `outbox`: for each priority class the sequence numbers given out, the messages ' +
+        'that wait, and the numbers that are missing. On a bench `bench` says whether its broker runs; POST /vigie/v1/bench stops and starts it there.',
+      security: readers,
+      responses: {
+        200: {
+          description: 'Events. The schema is that of the data of `outbox` or of `bench`.',
+          content: { 'text/event-stream': { schema: { anyOf: [outboxReportSchema, benchReportSchema] } } },
         },
         ...refusals,
       },

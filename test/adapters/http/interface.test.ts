@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { SystemClock } from '../../../adapters/clock/system.ts';
 import { hashPassword } from '../../../adapters/http/access/password.ts';
 import type { MonitorBook } from '../../../adapters/http/resources/car.ts';
+import { memoryOutboxStore } from '../../../adapters/store/index.ts';
 import type { RecordStore, StoredRecord } from '../../../agent/ports.ts';
 import { Requests } from '../../../agent/remotes/requests.ts';
 import { Status } from '../../../agent/status.ts';
@@ -53,6 +54,7 @@ async function start(http: InterfaceOptions['http']) {
       agent: { waiting: 0, status, requests: new Requests({ vin: VIN, clock, receive: async () => undefined }) },
       link: { connected: false },
       commands: false,
+      store: memoryOutboxStore(),
       clock,
     },
     status,

@@ -26,6 +26,7 @@ function viewOf(given: CommandRequest[]): OwnView {
     car: () => ({ vin: 'VF3VGEOWN00000001', title: '', profile: 'bench', values: [] }),
     link: () => ({ state: 'up', waiting: 0 }),
     commands,
+    outbox: () => ({ classes: [] }),
   };
 }
 

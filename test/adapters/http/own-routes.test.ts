@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { request } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
@@ -5,12 +8,15 @@ import { SystemClock } from '../../../adapters/clock/system.ts';
 import { keysOfSet } from '../../../adapters/http/access/token-keys.ts';
 import { UserGate } from '../../../adapters/http/access/user.ts';
 import { Snapshots } from '../../../adapters/http/snapshots.ts';
+import { memoryOutboxStore, openStore } from '../../../adapters/store/index.ts';
 import { Requests } from '../../../agent/remotes/requests.ts';
 import { Status } from '../../../agent/status.ts';
+import { reportOutbox } from '../../../assembly/own-outbox.ts';
 import { ownViewOf } from '../../../assembly/own-view.ts';
 import { loadVehicle } from '../../../assembly/vehicle.ts';
 import type { CarDescription } from '../../../protocol/interface/own/car-description.ts';
 import { VirtualClock } from '../../rig/clock.ts';
+import { MemoryLog } from '../../rig/log.ts';
 import { startRig } from './rig.ts';
 
 const VIN = 'VF3VGEOWN00000001';
@@ -20,7 +26,18 @@ function viewOf() {
   const requests = new Requests({ vin: VIN, clock, receive: async () => undefined });
   const agent = { waiting: 0, status: new Status(), requests };
   const link = { connected: true };
-  return { view: ownViewOf({ vin: VIN, vehicle: loadVehicle('bench'), agent, link, commands: true, clock }), agent };
+  return {
+    view: ownViewOf({
+      vin: VIN,
+      vehicle: loadVehicle('bench'),
+      agent,
+      link,
+      commands: true,
+      clock,
+      store: memoryOutboxStore(),
+    }),
+    agent,
+  };
 }
 
 test('the car tells where a value comes from: bus, message, bits, and how it is made of them', async () => {
@@ -164,4 +181,42 @@ test('the car tells every state of a command, whoever gave it, newest command fi
       ],
     },
   ]);
+});
+
+test('the outbox tells for each class what was made, what waits, from which number on, and what is missing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'vigie-outbox-'));
+  const { outbox: store, close } = await openStore(folder, { log: new MemoryLog() });
+  onTestFinished(async () => {
+    await close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const put = (seq: number): void =>
+    store.append({ class: 0, seq, kind: 'event', at: 0, retain: false, payload: new Uint8Array(10) });
+  for (const seq of [0, 1, 2, 3]) put(seq);
+  store.acknowledge(0, 0);
+  store.giveUp(0, 2);
+  const [results, emergencies] = reportOutbox(store).classes;
+  expect(results).toMatchObject({ made: 4, acknowledged: 1, waiting: 2, bytes: 20, missing: 1 });
+  expect(emergencies).toMatchObject({ made: 0, acknowledged: 0, waiting: 0, bytes: 0, missing: 0 });
+});
+
+test('only a bench lets somebody stop its broker, and says whether it runs', async () => {
+  const { view } = viewOf();
+  const snapshots = new Snapshots(new SystemClock());
+  const car = await startRig({ own: { view, snapshots } });
+  expect((await car.send('POST', '/vigie/v1/bench', { broker: false })).status).toBe(404);
+  let broker = true;
+  const bench = {
+    report: () => ({ broker }),
+    plug: async (wanted: { readonly broker: boolean }) => {
+      broker = wanted.broker;
+    },
+  };
+  const rig = await startRig({ own: { view: { ...view, bench }, snapshots: new Snapshots(new SystemClock()) } });
+  expect(await rig.send('POST', '/vigie/v1/bench', { broker: false })).toMatchObject({
+    status: 200,
+    json: { broker: false },
+  });
+  expect((await rig.send('POST', '/vigie/v1/bench', { broker: 'no' })).status).toBe(400);
+  expect(broker).toBe(false);
 });

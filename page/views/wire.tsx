@@ -1,0 +1,147 @@
+/** View 5, the wire: what waits between the car and the broker, by class, and that no number is missing. */
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { BenchReportEvent, OutboxReport } from '../../protocol/interface/own/outbox.ts';
+import { store } from '../car-store.ts';
+import { carNow, followWhileVisible, post } from '../connection.ts';
+import { ageOf, numberOf } from '../format.ts';
+import { useTopics } from '../hooks.ts';
+
+interface Followed {
+  readonly outbox?: OutboxReport;
+  readonly bench?: BenchReportEvent;
+}
+
+function useOutbox(): Followed {
+  const [followed, setFollowed] = useState<Followed>({});
+  useEffect(() => {
+    const options = {
+      path: '/vigie/v1/outbox',
+      opened: () => undefined,
+      event: ({ name, data }: { readonly name: string; readonly data: unknown }) =>
+        setFollowed((before) => ({ ...before, [name]: data })),
+      lost: () => undefined,
+    };
+    return followWhileVisible(options);
+  }, []);
+  return followed;
+}
+
+export function WirePanels(): JSX.Element {
+  const { outbox, bench } = useOutbox();
+  useTopics('connection', 'link');
+  if (outbox === undefined) return <p class="panel reading">Reads the outbox …</p>;
+  const sum = (read: (one: OutboxReport['classes'][number]) => number): number =>
+    outbox.classes.reduce((total, one) => total + read(one), 0);
+  const waiting = sum(({ waiting: count }) => count);
+  const missing = sum(({ missing: count }) => count);
+  return (
+    <div class="wire-grid">
+      <Chain waiting={waiting} bench={bench} />
+      <section class="panel" aria-labelledby="numbers-title">
+        <header>
+          <h2 id="numbers-title">Numbers</h2>
+          <span class="note">every message has one; a receiver sees a gap at once</span>
+        </header>
+        <p class="missing">
+          Missing <b data-testid="missing">{numberOf(missing, 1)}</b>
+          <span class="note">
+            {missing === 0
+              ? 'Every number was acknowledged, waits, or was told as a gap.'
+              : 'The car tells the receiver of them.'}
+          </span>
+        </p>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls only what it can reach */}
+        <section class="sideways" tabIndex={0} aria-label="Outbox by class">
+          <table>
+            <thead>
+              <tr>
+                {['Class', 'Kinds', 'Made', 'Acknowledged', 'Waiting', 'Bytes', 'Missing'].map((name) => (
+                  <th key={name} scope="col">
+                    {name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {outbox.classes.map((one) => (
+                <tr key={one.name}>
+                  <th scope="row">{one.name}</th>
+                  <td>{one.kinds.join(', ')}</td>
+                  {[one.made, one.acknowledged, one.waiting, one.bytes, one.missing].map((count, index) => (
+                    <td key={['made', 'acknowledged', 'waiting', 'bytes', 'missing'][index]} class="number">
+                      {numberOf(count, 1)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      </section>
+    </div>
+  );
+}
+
+interface ChainOptions {
+  readonly waiting: number;
+  readonly bench: BenchReportEvent | undefined;
+}
+
+/** Car, outbox, broker; on the bench with a plug between the last two. */
+function Chain({ waiting, bench }: ChainOptions): JSX.Element {
+  useTopics('link', 'second');
+  const [fault, setFault] = useState<string>();
+  const { link } = store;
+  const up = link?.state === 'up';
+  const since = link?.since === undefined ? '' : ` for ${ageOf(carNow() - link.since)}`;
+  const plug = (broker: boolean): void => {
+    setFault(undefined);
+    post('/vigie/v1/bench', { broker }).catch((error: Error) => setFault(error.message));
+  };
+  return (
+    <section class="panel" aria-labelledby="chain-title">
+      <header>
+        <h2 id="chain-title">From the car to the broker</h2>
+      </header>
+      <ol class="chain">
+        <li class="node">
+          <b>Car</b>
+          <span class="note">{store.car?.vin ?? ''}</span>
+        </li>
+        <li class="node">
+          <b>Outbox</b>
+          <span class="note">
+            <span data-testid="backlog">{numberOf(waiting, 1)}</span>{' '}
+            {waiting === 1 ? 'message waits' : 'messages wait'} on disk
+          </span>
+        </li>
+        <li class={up ? 'node' : 'node cut'}>
+          <b>Broker</b>
+          <span class="note">
+            <i class={`mark ${up ? 'good' : 'bad'}`} aria-hidden="true" />
+            {up ? 'connected' : 'not connected'}
+            {since}
+          </span>
+          <span class="note">{link?.broker ?? ''}</span>
+          {!up && link?.reason !== undefined && <span class="bad">{link.reason}</span>}
+          {bench !== undefined && (
+            <button
+              type="button"
+              class="btn"
+              disabled={store.connection.state !== 'live'}
+              onClick={() => plug(!bench.broker)}
+            >
+              {bench.broker ? 'Pull the plug' : 'Plug it in'}
+            </button>
+          )}
+        </li>
+      </ol>
+      {fault !== undefined && (
+        <p class="bad" role="alert">
+          {fault}
+        </p>
+      )}
+    </section>
+  );
+}

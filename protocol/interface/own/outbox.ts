@@ -1,0 +1,28 @@
+/** What `/vigie/v1/outbox` says: the messages that the broker has not acknowledged yet, by class. */
+import type { Static } from 'typebox';
+import * as Type from 'typebox';
+
+export const outboxClassSchema = Type.Object({
+  name: Type.String(),
+  kinds: Type.Array(Type.String(), { description: 'Kinds of message in this class.' }),
+  made: Type.Integer({ description: 'Sequence numbers given out so far; the next message gets this number.' }),
+  acknowledged: Type.Integer({ description: 'All numbers below this one are acknowledged or accounted for.' }),
+  waiting: Type.Integer({ description: 'Messages that the broker has not acknowledged.' }),
+  bytes: Type.Integer({ description: 'Their payload.' }),
+  missing: Type.Integer({
+    description: 'Numbers whose message will never come and that no receiver has been told of yet.',
+  }),
+});
+
+/** The event `outbox`. */
+export const outboxReportSchema = Type.Object({
+  classes: Type.Array(outboxClassSchema, { description: 'The highest priority first.' }),
+});
+
+/** The event `bench`: what a person can unplug there. Absent in a car. */
+export const benchReportSchema = Type.Object({
+  broker: Type.Boolean({ description: 'The broker of the bench runs.' }),
+});
+
+export type OutboxReport = Static<typeof outboxReportSchema>;
+export type BenchReportEvent = Static<typeof benchReportSchema>;
