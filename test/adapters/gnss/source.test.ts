@@ -206,7 +206,7 @@ describe('a receiver on a line', () => {
     expect([cable.opened, source.health().state]).toEqual([2, 'opening']);
     for (let i = 0; i < 12; i++) {
       cable.say('\xff\x00\x81rubbish');
-      if (i === 5) expect(source.health().reason).toMatch(/is the speed of the line right/);
+      if (i === 5) expect(source.health().reason).toMatch(/check the speed of the line/);
       await clock.settle(1_000, 100);
     }
     expect(source.health().counts).toMatchObject({ lost: 2, opened: 3 });

@@ -144,7 +144,7 @@ describe('a monitor is refused', () => {
       'holdFor of an occurrence',
       withData({ data: 'privacy.state', op: 'onChange' }, { holdFor: 5 }),
       'triggerParam.triggers[0].holdFor',
-      /cannot stand/,
+      /an occurrence has no duration/,
     ],
     [
       'holdFor of nothing',

@@ -67,8 +67,8 @@ describe('frames on their way out', () => {
 
   it.each([
     ['a standard identifier of 12 bits', outgoing(0x800), /0x800/],
-    ['an error frame', outgoing(ERROR + 1), /no CAN identifier/],
-    ['a remote frame', outgoing(EXTENDED + REMOTE + 1), /no CAN identifier/],
+    ['an error frame', outgoing(ERROR + 1), /not a CAN identifier/],
+    ['a remote frame', outgoing(EXTENDED + REMOTE + 1), /not a CAN identifier/],
     ['9 bytes', outgoing(1, new Array(9).fill(0)), /9 bytes do not fit a classic CAN frame/],
     ['9 bytes in FD', outgoing(1, new Array(9).fill(0), FD), /9 bytes do not fit a CAN FD frame/],
     ['65 bytes in FD', outgoing(1, new Array(65).fill(0), FD), /65 bytes/],
