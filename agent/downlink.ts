@@ -4,14 +4,14 @@ import { type DownKind, downKind } from '../protocol/topics.ts';
 import { decodeWatch } from '../protocol/watch.ts';
 import type { Log, Memory, Publisher } from './ports.ts';
 import { Remotes, type RemotesOptions } from './remotes/remotes.ts';
-import { type CallbackOrder, Requests, type Signer } from './remotes/requests.ts';
+import { type OrderOfCallback, Requests, type Signer } from './remotes/requests.ts';
 
 export interface DownlinkParts extends Omit<RemotesOptions, 'memory'> {
   readonly memory: Memory;
   /** The unit's own key. */
   readonly signer?: Signer | undefined;
   /** Told of a command that is asked for at the interface; throws why it must not be. */
-  readonly setOrigin: (id: string, order: CallbackOrder) => void;
+  readonly setOrigin: (id: string, order: OrderOfCallback) => void;
   /** Told of each state of a command, in the commit of its message. */
   readonly reported: (report: RemoteReport) => void;
   /** Told until when somebody watches the car, UTC ms. */

@@ -130,6 +130,8 @@ async function decode(logs: string[], options: Options): Promise<void> {
     } finally {
       await log.close();
     }
+    // The lines come before what is said of them, and a reader that has left (`| head`) hears no more.
+    await lines.flush();
     reportLog(log, path);
   }
   await lines.flush();

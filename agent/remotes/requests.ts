@@ -31,7 +31,7 @@ export interface RemoteOrder {
 }
 
 /** One whose states a callback is told of. */
-export type CallbackOrder = RemoteOrder & Required<Pick<RemoteOrder, 'callbackId'>>;
+export type OrderOfCallback = RemoteOrder & Required<Pick<RemoteOrder, 'callbackId'>>;
 
 /** What has become of it. */
 export interface RemoteAction {
@@ -53,7 +53,7 @@ export interface RequestsParts {
   /** Takes a signed command, as if it came from the broker. */
   readonly receive: (payload: Uint8Array) => Promise<void>;
   /** Told of each that has a callback, before it is carried out; throws why it must not be. */
-  readonly setOrigin?: (id: string, order: CallbackOrder) => void;
+  readonly setOrigin?: (id: string, order: OrderOfCallback) => void;
 }
 
 /**

@@ -5,10 +5,10 @@ import { encodeBody, encodeCommand } from '../../protocol/command.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import { type DownKind, downTopic, upTopic } from '../../protocol/topics.ts';
 import { readMessage } from './received.ts';
-import type { CommandRequest } from './request.ts';
+import type { SendRequest } from './request.ts';
 
 /** Where commands go that are not remotes: a broker can give rights to each apart. */
-const topics: Readonly<Partial<Record<CommandRequest['kind'], DownKind>>> = {
+const topics: Readonly<Partial<Record<SendRequest['kind'], DownKind>>> = {
   Monitor: 'monitor',
   Callback: 'callback',
   Configuration: 'config',
@@ -55,7 +55,7 @@ export class Deliveries {
   }
 
   /** Signs and sends; resolves with the last state, or without one when it did not come in time. */
-  async send({ kind, body }: CommandRequest): Promise<Outcome> {
+  async send({ kind, body }: SendRequest): Promise<Outcome> {
     const { vin, client, signer, valid, wait } = this.#options;
     const id = crypto.randomUUID();
     const seen = new Set<string>();

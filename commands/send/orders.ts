@@ -13,7 +13,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import { callbackIdPattern } from '../../protocol/schema/callback/delivery.ts';
 import { callbackSides, callbackStatuses, readSubscribe } from '../../protocol/schema/callback.ts';
 import { compileMonitor, monitorIdPattern } from '../../protocol/schema/monitor.ts';
-import { type CommandRequest, type Details, wrong } from './request.ts';
+import { type Details, type SendRequest, wrong } from './request.ts';
 import { addedKeys, revokedKeys } from './trust.ts';
 
 interface Order {
@@ -25,7 +25,7 @@ interface Order {
     words: readonly string[],
     details: Details,
     keys: string,
-  ): Promise<CommandRequest[] | undefined> | CommandRequest[] | undefined;
+  ): Promise<SendRequest[] | undefined> | SendRequest[] | undefined;
 }
 
 const orders: Readonly<Record<string, Order>> = {
@@ -79,7 +79,7 @@ export async function ordersOf(
   words: readonly string[],
   details: Details,
   keys: string,
-): Promise<readonly CommandRequest[]> {
+): Promise<readonly SendRequest[]> {
   const order = orders[what] as Order;
   const said = [what, ...words].join(' ');
   const known = order.details[words[0] ?? ''] ?? [];
@@ -105,7 +105,7 @@ function settings(
   kind: keyof typeof ids,
   word: string | undefined,
   named: readonly string[],
-): CommandRequest[] | undefined {
+): SendRequest[] | undefined {
   const status = statuses[word ?? ''];
   if (named.length === 0 || (status === undefined && word !== 'remove')) return undefined;
   const { member, pattern, form } = ids[kind];
@@ -115,7 +115,7 @@ function settings(
   });
 }
 
-function monitorsIn(file: string, { id }: Details): CommandRequest[] {
+function monitorsIn(file: string, { id }: Details): SendRequest[] {
   const { monitors, diagnostics } = readMonitorsFile(file, id ?? nameOf(file));
   if (monitors === undefined) throw faulty(file, diagnostics);
   if (id !== undefined && monitors.some(({ monitorId }) => monitorId !== id)) {
@@ -128,7 +128,7 @@ function monitorsIn(file: string, { id }: Details): CommandRequest[] {
 }
 
 /** A callback as the interface shows it, with `callbackId` and `subscribe`, or what is sent to it. */
-function callbackIn(file: string, { id, side }: Details): CommandRequest {
+function callbackIn(file: string, { id, side }: Details): SendRequest {
   const { contents, diagnostics } = readYamlFile(file);
   if (contents === undefined) throw faulty(file, diagnostics);
   const findings = new Findings(file, contents.lines);
@@ -165,7 +165,7 @@ function callbackIn(file: string, { id, side }: Details): CommandRequest {
 }
 
 /** Only the form is checked: what its paths name is on the unit, which checks the rest. */
-function configurationIn(file: string): CommandRequest {
+function configurationIn(file: string): SendRequest {
   const { contents, diagnostics } = readYamlFile(file);
   if (contents === undefined) throw faulty(file, diagnostics);
   const findings = new Findings(file, contents.lines);

@@ -2,7 +2,7 @@ import type { CommandBodyKind } from '../../protocol/command.ts';
 import { VigieError } from '../../protocol/errors.ts';
 
 /** A command to be sent: its kind and its body. */
-export interface CommandRequest {
+export interface SendRequest {
   readonly kind: CommandBodyKind;
   readonly body: object;
 }

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { algorithmOf, keyIdOf, readTrust, type TrustedKey, unknownKinds } from '../../adapters/keys/index.ts';
 import { commandKinds } from '../../protocol/schema/remote.ts';
-import { type CommandRequest, wrong } from './request.ts';
+import { type SendRequest, wrong } from './request.ts';
 
 type Added = Pick<TrustedKey, 'name' | 'publicKey' | 'kinds' | 'notBefore' | 'notAfter'>;
 
@@ -16,7 +16,7 @@ export async function addedKeys(
   names: readonly string[],
   kinds: string | undefined,
   keys: string,
-): Promise<CommandRequest[]> {
+): Promise<SendRequest[]> {
   const chosen = kinds?.split(',').map((kind) => kind.trim());
   const unknown = unknownKinds(chosen ?? []);
   if (unknown.length > 0) throw wrong(`--kinds has ${unknown.join(', ')}; known are ${commandKinds.join(', ')}`);
@@ -37,7 +37,7 @@ export async function addedKeys(
 }
 
 /** An order for each key: its id (16 hexadecimal digits), its name in the trust file, or its file. */
-export async function revokedKeys(names: readonly string[], keys: string): Promise<CommandRequest[]> {
+export async function revokedKeys(names: readonly string[], keys: string): Promise<SendRequest[]> {
   const trusted = await readTrust(keys);
   return names.map((name) => {
     const known = trusted.find((key) => key.name === name)?.publicKey ?? publicKeyIn(name);

@@ -7,7 +7,7 @@ import type { RemoteWords } from '../../protocol/remote/kind.ts';
 import { type RemoteType, remoteKinds } from '../../protocol/remote/table.ts';
 import { weekdays } from '../../protocol/schema/monitor/schedule.ts';
 import { orderUsages } from './orders.ts';
-import { type CommandRequest, type Details, wrong } from './request.ts';
+import { type Details, type SendRequest, wrong } from './request.ts';
 
 /** How words are read that are not one word of a kind's `bodies`. */
 interface Reader {
@@ -28,7 +28,7 @@ const readers: Partial<Record<RemoteType, Reader>> = {
 export const usages: readonly string[] = remoteKinds.map(({ words }) => words.usage);
 
 /** What the words ask for. @throws VigieError `usage.wrong` with what is known, or which part cannot be meant */
-export function requestOf(what: string, words: readonly string[], details: Details): CommandRequest {
+export function requestOf(what: string, words: readonly string[], details: Details): SendRequest {
   const kind = remoteKinds.find(({ words: { verb } }) => verb === what);
   const said = [what, ...words].join(' ');
   if (kind === undefined) throw wrong(`cannot send "${said}"; known:\n  ${[...usages, ...orderUsages].join('\n  ')}`);

@@ -91,7 +91,7 @@ describeNeeding(
         'cd "$(dirname "$1")" && mount -t tmpfs -o size=4k tmpfs "$PWD" && cd "$PWD" && head -c 4096 /dev/zero > full';
       const records = join(folder, 'disk', 'records');
       const { agent, said, exit } = await startAfter(fill + before, records, join(folder, 'vigie.yaml'));
-      expect(said()).toContain('could not be written down');
+      expect(said()).toContain('could not be written');
       expect(said()).toContain('ready: VF3SERVCECAR00001');
       agent.kill('SIGTERM');
       expect(await exit).toEqual([0, null]);

@@ -47,7 +47,7 @@ describe('a signal set', () => {
     const { diagnostics, more } = parseSignalSet(JSON.stringify({ commands: [], ...members }, null, 1), 'car.json');
     expect(Object.keys(more)).toHaveLength(20_000);
     expect(diagnostics).toHaveLength(51);
-    expect(diagnostics[50]?.message).toMatch(/further members are not known, 19950 times/);
+    expect(diagnostics[50]?.message).toMatch(/there are further unknown members, 19950 times/);
   });
 
   it.each([

@@ -167,7 +167,7 @@ describe('a file that is cut anywhere', () => {
     for (let cut = 0; cut < file.length; cut += cut < data ? step : 1) {
       const read = await readText(file.subarray(0, cut)).catch((error: Error) => error.message);
       if (typeof read === 'string') {
-        if (!/damaged|no log of a known format|the file is empty/.test(read)) throw new Error(`${cut}: ${read}`);
+        if (!/damaged|not a log of a known format|the file is empty/.test(read)) throw new Error(`${cut}: ${read}`);
         continue;
       }
       const strange = inMicroseconds(read.frames).filter((frame) => !known.has(JSON.stringify(frame)));
