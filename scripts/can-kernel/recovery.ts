@@ -88,7 +88,7 @@ export const recovery: Checks = {
 
   'an interface that is none of CAN is waited for with the reason': async () => {
     const bus = await Bus.open({ interface: 'lo' });
-    await waitsFor(bus, /lo: it is no CAN interface/);
+    await waitsFor(bus, /lo: it is not a CAN interface/);
     await bus.can.stop();
     assert.equal(bus.health.reason, 'stopped');
   },
