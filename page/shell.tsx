@@ -28,15 +28,12 @@ export function Shell(): JSX.Element {
   useTopics('connection');
   const [shown, setShown] = useState(viewOfAddress());
   const { connection, car } = store;
-  const show = (view: View): void => {
-    location.hash = view.id;
-  };
   useEffect(() => {
     const changed = (): void => setShown(viewOfAddress());
     addEventListener('hashchange', changed);
     return () => removeEventListener('hashchange', changed);
   }, []);
-  useShortcuts(show);
+  useShortcuts();
   useEffect(() => {
     document.title = `${car === undefined ? 'Vigie' : `${car.title} · Vigie`}`;
   }, [car]);
@@ -51,7 +48,7 @@ export function Shell(): JSX.Element {
             <span class="mono vin">{car?.vin ?? ''}</span>
           </h1>
         </div>
-        <Tabs shown={shown} show={show} />
+        <Tabs shown={shown} />
         <Thread />
       </header>
       {connection.state === 'lost' && <Lost since={connection.since} reason={connection.reason} />}
@@ -74,7 +71,7 @@ export function Shell(): JSX.Element {
   );
 }
 
-function Tabs({ shown, show }: { readonly shown: View; readonly show: (view: View) => void }): JSX.Element | null {
+function Tabs({ shown }: { readonly shown: View }): JSX.Element | null {
   if (views.length < 2) return null;
   const move = (event: KeyboardEvent): void => {
     const step = { ArrowRight: 1, ArrowLeft: -1, Home: -views.length, End: views.length }[event.key];
@@ -161,12 +158,17 @@ function Announcements(): JSX.Element {
   );
 }
 
+function show(view: View): void {
+  location.hash = view.id;
+}
+
 function viewOfAddress(): View {
   return views.find(({ id }) => `#${id}` === location.hash) ?? (views[0] as View);
 }
 
 /** `/` goes to the filter, `g` and a letter to a view. */
-function useShortcuts(show: (view: View) => void): void {
+function useShortcuts(): void {
+  // Once: a redraw between the two keys must not lose the first.
   useEffect(() => {
     let going = false;
     const pressed = (event: KeyboardEvent): void => {
@@ -181,5 +183,5 @@ function useShortcuts(show: (view: View) => void): void {
     };
     addEventListener('keydown', pressed);
     return () => removeEventListener('keydown', pressed);
-  }, [show]);
+  }, []);
 }

@@ -1,6 +1,6 @@
 /** View 4, commands: what the car can be asked now, why it would refuse, and what becomes of what it was asked. */
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type {
   CommandHistory,
   CommandRequest,
@@ -98,17 +98,13 @@ function Card({ kind }: { readonly kind: KindReport }): JSX.Element {
         <p class="note">Your token lacks {needs}.</p>
       )}
       {asking !== undefined && (
-        <fieldset class="asking" aria-label={questionOf(type, asking.name)}>
-          <p>{questionOf(type, asking.name)}</p>
-          <div class="row-of-buttons">
-            <button type="button" class="btn main" ref={(button) => button?.focus()} onClick={() => send(asking)}>
-              {labelOf(type, asking.name)}
-            </button>
-            <button type="button" class="btn" onClick={() => setAsking(undefined)}>
-              Do not
-            </button>
-          </div>
-        </fieldset>
+        <Question
+          key={asking.name}
+          type={type}
+          order={asking}
+          yes={() => send(asking)}
+          no={() => setAsking(undefined)}
+        />
       )}
       <Interlocks orders={orders} type={type} />
       {fault !== undefined && (
@@ -118,6 +114,32 @@ function Card({ kind }: { readonly kind: KindReport }): JSX.Element {
         </p>
       )}
     </section>
+  );
+}
+
+interface QuestionProps {
+  readonly type: string;
+  readonly order: OrderReport;
+  readonly yes: () => void;
+  readonly no: () => void;
+}
+
+function Question({ type, order, yes, no }: QuestionProps): JSX.Element {
+  const answer = useRef<HTMLButtonElement>(null);
+  // Once: a redraw must not take the focus back from the answer that the user has chosen.
+  useEffect(() => answer.current?.focus(), []);
+  return (
+    <fieldset class="asking" aria-label={questionOf(type, order.name)}>
+      <p>{questionOf(type, order.name)}</p>
+      <div class="row-of-buttons">
+        <button ref={answer} type="button" class="btn main" onClick={yes}>
+          {labelOf(type, order.name)}
+        </button>
+        <button type="button" class="btn" onClick={no}>
+          Do not
+        </button>
+      </div>
+    </fieldset>
   );
 }
 

@@ -74,6 +74,32 @@ describePeer('chromium', 'the page commands the car', () => {
     await page.close();
   });
 
+  test('a redraw between g and its letter loses no shortcut', async () => {
+    const page = await browsed.open('#car');
+    const current = page.getByRole('tab', { selected: true });
+    await page.keyboard.press('g');
+    await page.evaluate("location.hash = 'wire'");
+    await current.getByText('The wire').waitFor();
+    await page.keyboard.press('k');
+    await current.getByText('Commands').waitFor({ timeout: 10_000 });
+    await page.close();
+  });
+
+  test('a question that is drawn again leaves the focus on the answer no', async () => {
+    const page = await browsed.open('#commands');
+    await card(page, 'Doors')
+      .getByRole('button', { name: /^Unlock/ })
+      .click();
+    const no = page.getByRole('group', { name: /Unlock the doors\?/ }).getByRole('button', { name: 'Do not' });
+    await no.focus();
+    const before = await page.locator('.run').count();
+    // Every command draws the cards again.
+    await browsed.send('horn', 'on');
+    await expect.poll(() => page.locator('.run').count(), { timeout: 60_000 }).toBeGreaterThan(before);
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Do not');
+    await page.close();
+  });
+
   test('a command from elsewhere appears with its states', async () => {
     const page = await browsed.open('#commands');
     await card(page, 'Doors').waitFor();
