@@ -1,6 +1,6 @@
 /** View 4, commands: what the car can be asked now, why it would refuse, and what becomes of what it was asked. */
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type {
   CommandHistory,
   CommandRequest,
@@ -126,8 +126,9 @@ interface QuestionProps {
 
 function Question({ type, order, yes, no }: QuestionProps): JSX.Element {
   const answer = useRef<HTMLButtonElement>(null);
-  // Once: a redraw must not take the focus back from the answer that the user has chosen.
-  useEffect(() => answer.current?.focus(), []);
+  // Once: a redraw must not take the focus back from the answer that the user has chosen. Before the user sees the
+  // question, so that no key goes elsewhere.
+  useLayoutEffect(() => answer.current?.focus(), []);
   return (
     <fieldset class="asking" aria-label={questionOf(type, order.name)}>
       <p>{questionOf(type, order.name)}</p>

@@ -52,8 +52,9 @@ describePeer('chromium', 'the page commands the car', () => {
     const page = await browsed.open();
     await page.keyboard.press('g');
     await page.keyboard.press('k');
-    // The command of the test before.
-    await newest(page).waitFor();
+    // The history has come when it shows this one.
+    await browsed.send('horn', 'on');
+    await newest(page).getByText('Horn').waitFor();
     const before = await page.locator('.run').count();
     const unlock = card(page, 'Doors').getByRole('button', { name: /^Unlock/ });
     await unlock.focus();
