@@ -5,6 +5,7 @@ import * as Type from 'typebox';
 import { channels } from '../protocol/channels.ts';
 import { failureCauses } from '../protocol/errors.ts';
 import { alertSeverities } from '../protocol/schema/alert.ts';
+import { bus, conversion, RAW, RAW_EXPECTED, SIGNAL, timeout, word } from './bus-signal-schema.ts';
 import { choice, closed, duration, format, keyed, line, listOf, NAME, number, oneOrList, truth } from './fields.ts';
 import { signalsSchema } from './signal-schema.ts';
 import { udsSchema } from './uds-schema.ts';
@@ -12,20 +13,11 @@ import { udsSchema } from './uds-schema.ts';
 /** The profile format that this version reads. */
 export const profileVersion = 1;
 
-/** `Message.Signal`; names of real files are not always C identifiers. */
-const SIGNAL = '^[^.\\s]+\\.[^.\\s]+$';
 /** Which paths there are is checked against Status, with names that are close. */
 const PATH = '^[^\\s\\u0000-\\u001f]{1,200}$';
-/** Raw values are whole numbers, in decimal or hexadecimal. */
-const RAW = '^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$';
-
-const word = (description: string) =>
-  line(description, { pattern: '^[^\\s\\u0000-\\u001f]{1,128}$', expected: 'a name without blanks' });
 
 const path = (description: string) =>
   line(description, { pattern: PATH, expected: 'a Status path such as kinetic.speed' });
-
-const bus = Type.Optional(word('Logical bus; may be left out when the profile has only one'));
 
 const fixedValue = Type.Unsafe<string | number | boolean | readonly string[]>({
   type: ['string', 'number', 'boolean', 'array'],
@@ -39,24 +31,11 @@ const sourceMembers = {
     expected: 'a message and a signal with a point between, such as MOTION.Speed',
   }),
   bus,
-  scale: Type.Optional(number('value = physical signal × scale + offset; default 1')),
-  offset: Type.Optional(number('value = physical signal × scale + offset; default 0')),
-  invalid: Type.Optional(
-    listOf(
-      Type.Unsafe<number>({ type: 'number', 'x-expected': 'a number' }),
-      1,
-      'Raw values (before the scaling of the DBC) that mean "not available"; they never become values',
-    ),
-  ),
+  ...conversion,
   map: Type.Optional(
-    keyed(
-      RAW,
-      fixedValue,
-      'Raw value to value; raw values that are not listed never become values',
-      'a raw value: a whole number, such as 3 or 0x0F',
-    ),
+    keyed(RAW, fixedValue, 'Raw value to value; raw values that are not listed never become values', RAW_EXPECTED),
   ),
-  timeout: Type.Optional(duration('Silence after which the value is stale; default: never')),
+  timeout,
   failover: Type.Optional(duration('Silence after which the next source of the same path takes over')),
 };
 

@@ -2,7 +2,8 @@
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { signalKinds } from '../protocol/schema/catalog.ts';
-import { choice, closed, duration, keyed, line, listOf, number, truth } from './fields.ts';
+import { bus, conversion, RAW, RAW_EXPECTED, SIGNAL, timeout } from './bus-signal-schema.ts';
+import { choice, closed, duration, keyed, line, number, truth } from './fields.ts';
 
 /** Parts of a name with points between; `.*` at the end takes all signals of a message. */
 const NAME = '^(?=.{1,200}$)[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$';
@@ -44,33 +45,20 @@ const rule = {
 const signal = closed(
   {
     signal: line('Message and signal as the DBC names them; MESSAGE.* for all signals of a message', {
-      pattern: '^[^.\\s]+\\.[^.\\s]+$',
+      pattern: SIGNAL,
       expected: 'a message and a signal with a point between, such as MOTION.Speed, or MOTION.*',
     }),
-    bus: Type.Optional(line('Logical bus; may be left out when the profile has only one')),
+    bus,
     kind: Type.Optional(choice(signalKinds, 'What its values are; default: as the DBC describes them')),
     unit: Type.Optional(line('Unit; default: that of the DBC')),
     resolution: Type.Optional(
       number('Smallest step that is kept, in the unit; default: the step of the raw value', { exclusiveMinimum: 0 }),
     ),
-    scale: Type.Optional(number('value = physical signal × scale + offset; default 1')),
-    offset: Type.Optional(number('value = physical signal × scale + offset; default 0')),
-    invalid: Type.Optional(
-      listOf(
-        Type.Unsafe<number>({ type: 'number', 'x-expected': 'a number' }),
-        1,
-        'Raw values (before the scaling of the DBC) that mean "not available"; they never become values',
-      ),
-    ),
+    ...conversion,
     names: Type.Optional(
-      keyed(
-        '^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$',
-        line('Name'),
-        'Raw value to name; default: the value table of the DBC',
-        'a raw value: a whole number, such as 3 or 0x0F',
-      ),
+      keyed(RAW, line('Name'), 'Raw value to name; default: the value table of the DBC', RAW_EXPECTED),
     ),
-    timeout: Type.Optional(duration('Silence after which the value is stale; default: never')),
+    timeout,
     position: Type.Optional(truth('It says where the car is: privacy hides it as it hides positions')),
     ...rule,
   },
