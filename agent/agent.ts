@@ -367,7 +367,7 @@ export class Agent implements LinkEvents {
       this.#guard(() => {
         this.#power.look();
         this.#clockWatch.look();
-        // In a car that sleeps nothing happens, and what is told of it must not depend on when it was looked at.
+        // Nothing happens in a sleeping car, and its records must not depend on when the tick came.
         if (slept) return;
         this.status.sweep(now);
         for (const recorder of this.#pipeline.recorders) recorder.tick(now);

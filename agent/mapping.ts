@@ -250,7 +250,7 @@ export class Mapping implements ReadingSink, StatusWriter {
       this.#refusals?.refused(target.leaf.path, 'hidden', Number.NaN, Number.NaN);
       return;
     }
-    // It is told anew: what was hidden is not what its frame repeats from now on.
+    // A new value: its next frames repeat this one, not the hidden one.
     if (this.#hidden.size > 0) this.#hidden.delete(target);
     if (slot === undefined) {
       this.#channels.write(channel as Channel, value, at);

@@ -319,7 +319,7 @@ export interface PutOptions {
   /** Goes out before everything else that waits: the newest status after an outage. */
   readonly first?: boolean;
   readonly correlation?: Uint8Array;
-  /** Never goes out from memory: when the disk refuses it, its number is given up, and the receiver is told of that. */
+  /** Never goes out from memory: when the disk refuses it, its number is given up and a gap message says so. */
   readonly durable?: true;
 }
 

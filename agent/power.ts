@@ -174,7 +174,7 @@ export class PowerStates implements Power {
     this.#waiting.add(waiting);
     const cancel = clock.after(this.#rules.wakeTimeout, () => over(false));
     if (actuator.actions.has(WAKE)) {
-      // A car whose bus takes no frame may still wake up by itself; if it does not, that is what is told.
+      // A car whose bus takes no frame may still wake up by itself; if it does not, the command reports that.
       const asked = actuator.actuate(WAKE);
       asked.catch((error: Error) => log.warn('the wake-up frame could not be sent', { error: error.message }));
     }

@@ -29,7 +29,7 @@ export interface ReconnectingLineEvents {
   data(bytes: Uint8Array): void;
   /** The line that was `opened` is gone: what it left unfinished stays so. */
   ended(reason: string): void;
-  /** Nothing came for half of the silence that ends the line: whoever can ask the other end for a word does so. */
+  /** Nothing came for half of the silence that ends the line: send the other end a request if the protocol has one. */
   idle?(): void;
 }
 

@@ -3,7 +3,7 @@ import { assemble, disassemble, type Slot, type SlotValue, slots, statusObjects 
 
 /** Sees the changes of Status, in the order they happened. */
 export interface StatusObserver {
-  /** The slots whose changes it is told; absent: all. */
+  /** The slots whose changes it observes; absent: all. */
   readonly watches?: Iterable<Slot>;
   /** `at` is UTC milliseconds of the reading; `previous` is undefined the first time. */
   changed?(slot: Slot, value: SlotValue, previous: SlotValue | undefined, at: number): void;
@@ -65,7 +65,7 @@ export class Status implements StatusListener {
     if (observer.settled !== undefined) this.#settlers.push(observer as Required<Pick<StatusObserver, 'settled'>>);
   }
 
-  /** Tells the observer nothing more. Not to be called while it is told. */
+  /** Removes the observer. An observer must not call this from its own callbacks. */
   unobserve(observer: StatusObserver): void {
     for (const list of [this.#observers, this.#settlers, ...this.#watchers] as StatusObserver[][]) {
       const place = list.indexOf(observer);

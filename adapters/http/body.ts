@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { VigieError } from '../../protocol/errors.ts';
 
 /**
- * The JSON in the body of a request; a client that asked whether to send it (RFC 9110 §10.1.1) is told to. How long it may take to come is bounded by the server (`requestTimeout`).
+ * Reads the JSON in the body of a request, after 100 Continue where the client expects it (RFC 9110 §10.1.1). The
+ * server bounds how long the body may take (`requestTimeout`).
  * @throws VigieError `message.unbounded` for more than `limit` bytes, `input.malformed` for what is not JSON in UTF-8
  */
 export async function readJson(request: IncomingMessage, answer: ServerResponse, limit: number): Promise<unknown> {

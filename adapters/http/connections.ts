@@ -131,8 +131,8 @@ export class Connections {
   }
 
   /**
-   * Makes room for a new connection, at the cost of the oldest that waits for no answer: whoever opens many and says
-   * nothing keeps nobody out.
+   * Makes room for a new connection, at the cost of the oldest that waits for no answer: a client that opens many
+   * idle connections keeps no other client out.
    */
   #closeOne(newest: Connection): void {
     this.#log.warn('the HTTP interface has reached its limit of connections', {

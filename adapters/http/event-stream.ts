@@ -69,7 +69,7 @@ export class EventStream<K> {
     await this.#wait(longest, () => this.#ended || this.#noted.size > 0);
     this.#sent = clock.monotonic();
     if (clock.now() >= until) this.end();
-    // Whoever went away has closed it already.
+    // A client that disconnected has closed the stream already.
     if (this.#left) return;
     if (this.#ended) controller.close();
     else controller.enqueue(this.#encoder.encode(this.#noted.size === 0 ? ': still here\n\n' : this.#events()));

@@ -79,7 +79,7 @@ export function createListener(
   checkWhileConnected(server, Math.min(1_000, request));
   server.maxHeadersCount = 100;
   server.timeout = idle;
-  // Whoever asks whether to send a body is told so when the body is wanted; other expectations are passed over.
+  // 100 Continue goes out when the body is read; other expectations are ignored.
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   const refused = new WeakSet<Duplex>();

@@ -153,7 +153,7 @@ function addCommands(routes: OwnRoutes, commands: OwnCommands, snapshots: Snapsh
   addRefusal(app, '/vigie/v1/commands', ['GET', 'POST']);
 }
 
-/** @throws VigieError `input.malformed` for what is no kind with a body; the car checks what is in the body */
+/** @throws VigieError `input.malformed` unless the value has a known `type` and an object `body`; the car checks the body */
 function readCommand(given: unknown): CommandRequest {
   if (!isObject(given)) throw new VigieError('input.malformed', 'body: must be an object with type and body');
   const { type, body } = given as Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { bases, type Operation, type Side } from '../../protocol/interface/opera
 import type { Handlers } from './call.ts';
 import type { App, RequestContext } from './exchange.ts';
 
-/** Where operations lie: each side below its base, and at the root for whoever types addresses by hand. */
+/** Where operations lie: each side below its base, and at the root for addresses typed by hand. */
 const roots: Readonly<Record<Side, readonly string[]>> = { fleet: [bases.fleet, ''], user: [bases.user, ''] };
 
 export interface RoutePattern {

@@ -76,7 +76,7 @@ export class EmbeddedBroker {
   }
 
   /**
-   * Sends a message to whoever subscribed, with QoS 1; sessions of clients that are away keep it in memory.
+   * Publishes a message to all subscribers with QoS 1; sessions of disconnected clients keep it in memory.
    * Rejects with `link.lost` while the broker does not run.
    */
   async publish(topic: string, payload: Uint8Array): Promise<void> {

@@ -14,8 +14,8 @@ const PROOFS = 10;
  * What is longer is looked for in the middle between what was borne and what was not. All holds for one address of
  * ours: with another one we are behind other boxes.
  *
- * A unit that sleeps may be silent for longer than one that is awake. The broker is told the longer of the two, so that
- * neither falling asleep nor waking costs a connection; how often it is asked is this side's affair.
+ * A unit that sleeps may be silent for longer than one that is awake. CONNECT gives the longer of the two intervals, so
+ * that neither falling asleep nor waking costs a connection; how often the unit pings is its own choice.
  */
 export class KeepAlive {
   /** What may be used at all, what an awake unit uses. */
@@ -47,7 +47,7 @@ export class KeepAlive {
     return this.#asleep ? this.told : Math.min(this.told, this.#awake);
   }
 
-  /** What the next connection's broker is told. The first attempt after a loss is made as if a mapping had been forgotten. */
+  /** The keep-alive of the next CONNECT. The first attempt after a loss is made as if a mapping had been forgotten. */
   get told(): number {
     return this.#suspect === undefined ? this.#interval : this.#halfOf(this.#suspect);
   }

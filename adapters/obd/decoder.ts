@@ -35,7 +35,7 @@ interface Prepared {
 
 /** How surely an answer is a command's: the more, the better. */
 const NOT = 0;
-/** A service of SAE J1979 means the same whoever answers. */
+/** A service of SAE J1979 means the same in every control unit. */
 const STANDARD = 1;
 const OPEN = 2;
 const USUAL = 3;

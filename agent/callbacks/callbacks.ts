@@ -195,7 +195,7 @@ export class Callbacks {
     const receivers = this.#takers(callbackId, 'Remote', type);
     if (receivers.length === 0) return;
     const at = Math.round(this.#parts.clock.now());
-    // A state that is told again after a power cut is the same event.
+    // A state that is sent again after a power cut is the same event.
     this.#distribution.tell(receivers, `${remoteActionId}.${status}`, { type: 'Remote', report, at, ...along });
   }
 

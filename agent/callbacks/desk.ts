@@ -4,7 +4,7 @@ import type { Callback, CallbackSide, CallbackStatus } from '../../protocol/sche
 import type { Callbacks } from './callbacks.ts';
 import type { CommandOrigin } from './command-origins.ts';
 
-/** Where callbacks are given and taken, whoever asks: each change is on disk before it is answered. */
+/** Creates, changes and deletes callbacks for all interfaces: a change is on disk before the answer goes out. */
 export class CallbackDesk {
   readonly #callbacks: Callbacks;
 

@@ -14,7 +14,7 @@ export type DeliveryTarget =
   | { readonly channel: 'websocket'; readonly target: string }
   | { readonly channel: 'pushnotif'; readonly device: Device };
 
-/** Who is told. */
+/** The receiver of an event. */
 export interface Addressee {
   readonly callbackId?: string;
   readonly label?: string;

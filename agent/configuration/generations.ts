@@ -87,7 +87,7 @@ export function returned(generations: Generations, why: string): Generations {
   return { ...rest, outcome: { generation: rest.good, state: 'returned', detail } };
 }
 
-/** What the cloud is told. */
+/** What `hello` reports. */
 export function told(generations: Generations): HelloConfiguration {
   const state = current(generations) === LOCAL ? 'local' : 'applied';
   return generations.outcome ?? { generation: current(generations), state };

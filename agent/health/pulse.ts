@@ -4,7 +4,7 @@ import type { Clock } from '../ports.ts';
 export const LATE = 15_000;
 /** A commit that neither succeeds nor fails for so long, ms: the slowest flash takes some seconds. */
 export const UNCOMMITTED = 30_000;
-/** The delay is told of one to two such windows, ms. */
+/** The reported delay covers one to two such windows, ms. */
 const WINDOW = 60_000;
 
 /** What the pulse looks at beside the tick. */

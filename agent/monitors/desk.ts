@@ -15,8 +15,8 @@ export interface GivenMonitor {
 const WRITTEN = 'monitors/written';
 
 /**
- * Where monitors are given and taken, whoever asks: a signed command, a file, the HTTP interface. Each change is told
- * to the cloud with the version of the list, and kept in the same commit.
+ * Creates, changes and deletes monitors for a signed command, a file and the HTTP interface. Each change is published
+ * with the version of the list, and kept in the same commit.
  */
 export class MonitorDesk {
   readonly #monitors: Monitors;
@@ -132,7 +132,7 @@ export class MonitorDesk {
     const { version, list } = this.#monitors;
     if (this.#told === version) return;
     await this.#publisher.secure('monitor', list, { retain: true });
-    // What the disk refused is told again with the next change, even if that is none.
+    // A list that the disk refused is published again with the next call, even if nothing changed.
     this.#told = Math.max(this.#told, version);
   }
 }

@@ -285,7 +285,7 @@ export class Monitors implements Recorder, RecordObserver {
     if (entry.running !== undefined) this.#evaluator.end(entry.running);
     entry.running = undefined;
     this.#standing.add(id);
-    // The context is to be there when the first event is told.
+    // The context must be there before the first event.
     this.#context.keep(this.#asksForContext());
     if (monitor.status === 'Running') entry.running = this.#evaluator.begin(id, order, compiled, undefined);
   }

@@ -68,7 +68,7 @@ export interface Boundary extends Due {
   readonly trigger: RunningTrigger;
 }
 
-/** A running monitor; due when it is told again. */
+/** A running monitor; due when its event is sent again. */
 export interface RunningMonitor extends Due {
   readonly kind: 'refresh';
   readonly id: string;

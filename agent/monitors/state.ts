@@ -16,7 +16,7 @@ export interface KeptTrigger {
 export interface KeptMonitor {
   readonly satisfied: boolean;
   readonly collision?: string;
-  /** When it is told again, UTC ms. */
+  /** When its event is sent again, UTC ms. */
   readonly due?: number;
   readonly triggers: readonly KeptTrigger[];
 }

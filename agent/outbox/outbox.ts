@@ -347,8 +347,8 @@ export class Outbox implements Publisher {
   }
 
   /**
-   * Puts a gap message for each kind of which messages will never come. While one waits, nothing more is told: however
-   * long the car is out of reach and however much goes, gap messages take no room that others need.
+   * Puts a gap message for each kind of which messages will never come. While one waits, no other is put: however long
+   * the car is offline and however much is given up, gap messages take no room that others need.
    */
   #tellGaps(): void {
     if (this.#closed || !this.#link.connected || this.#gapsLater || this.#gaps.underway > 0) return;

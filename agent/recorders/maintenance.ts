@@ -10,7 +10,7 @@ const days = channelByPath.get('maintenance.days') as Channel;
 const mileage = channelByPath.get('maintenance.mileage') as Channel;
 const privacy = slotByPath.get('privacy.state') as Slot;
 
-/** The way left is told anew when it has changed by this, km: once for some days of driving, not every tenth. */
+/** The distance left is recorded again when it has changed by this, km: once in some days of driving. */
 const STEP = 50;
 /** More time or way left than before by this much: the car was serviced, and the next service is another record. */
 const SERVICED = { days: 14, km: 500 };

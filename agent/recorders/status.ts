@@ -3,7 +3,7 @@ import type { Publisher } from '../ports.ts';
 import type { Status } from '../status.ts';
 import { type Patience, type Recorder, unchanged } from './recorder.ts';
 
-/** A change waits this long for further ones, ms: what happens is told at once, what drifts is gathered. */
+/** A change waits this long for further ones, ms: events go out at once, drifting quantities are gathered. */
 const GATHER = { event: 1_000, quantity: 10_000 };
 /** The retained whole Status is not older than this while anything changes, ms. */
 const WHOLE = 60_000;
@@ -58,7 +58,7 @@ export class StatusRecorder implements Recorder {
     this.#note(at, slot.kind === 'quantity' ? GATHER.quantity : GATHER.event);
   }
 
-  /** What must be forgotten is told with the whole of what is known, at the next tick. */
+  /** A removal cannot be sent as a change: the next tick sends the whole Status. */
   removed(_slot: Slot, _previous: SlotValue, at: number): void {
     this.#note(at, 0);
     this.#whole = true;

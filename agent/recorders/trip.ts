@@ -71,7 +71,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     if (slot === slots.privacy) {
       const now = this.#arrive(at);
       if (value === 'Full' && this.#blinded()) this.#phases.hide(now, 'FullPrivacy');
-      // What this choice takes away has gone before it is told: the next choice takes away what is there then.
+      // What this choice hides is removed before observers hear of the choice: the next one hides what is known then.
       this.#parting = null;
     } else if (gauge !== undefined) {
       const now = this.#arrive(at);

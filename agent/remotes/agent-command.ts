@@ -7,7 +7,7 @@ import { type ErrorCode, VigieError } from '../../protocol/errors.ts';
  */
 export type AgentCommand = (body: Uint8Array, at: number) => Promise<void>;
 
-/** Faults of what the command brought: whoever sends it again has to change it first. */
+/** Faults of the command's content: sending it again without a change fails again. */
 const brought: readonly ErrorCode[] = ['input.malformed', 'input.unknown', 'configuration.wrong'];
 
 /** The code that a command fails with whose command threw `error`. */

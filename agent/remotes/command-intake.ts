@@ -23,7 +23,7 @@ export interface CarCommands {
   unsupported(type: CommandKind): string | undefined;
   /** States of such a command that are not told. */
   untold(type: CommandKind): ReadonlySet<RemoteStatus>;
-  /** Resolves when the outcome is told. */
+  /** Resolves when the outcome has been reported. */
   carryOut(order: Order, progress: Progress): Promise<void>;
 }
 

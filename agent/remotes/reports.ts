@@ -62,7 +62,7 @@ export class Reports {
     return (await Promise.all(kept)).at(-1) ?? progress;
   }
 
-  /** Never rejects for a disk that refuses: a final state is told all the same. */
+  /** Never rejects for a disk that refuses: a final state is reported all the same. */
   async fail(progress: Progress, { code, detail }: Refusal): Promise<void> {
     const { id, type } = progress.record;
     this.#parts.log.warn('a command failed', { id, type, code, detail });
@@ -98,7 +98,7 @@ export class Reports {
 
   /**
    * A disk that refuses stops a command that is not finished, because what follows could not be kept from happening
-   * twice; a final state is told all the same.
+   * twice; a final state is reported all the same.
    */
   async #keep(progress: Progress, changed: ActionRecord): Promise<Progress> {
     const { body, ...rest } = changed;

@@ -21,7 +21,7 @@ export interface Signer {
 export interface RemoteOrder {
   /** Given when the same may be asked for again: hexadecimal digits and `-`; absent: one that was never given before. */
   readonly id?: string;
-  /** Who is told of its states; absent: nobody. */
+  /** The callback that receives its states; absent: none. */
   readonly callbackId?: string;
   readonly type: RemoteType;
   /** Body of the command. */
@@ -30,7 +30,7 @@ export interface RemoteOrder {
   readonly remote: Readonly<Record<string, unknown>>;
 }
 
-/** One whose states a callback is told of. */
+/** A command whose states a callback receives. */
 export type OrderOfCallback = RemoteOrder & Required<Pick<RemoteOrder, 'callbackId'>>;
 
 /** What has become of it. */
@@ -84,8 +84,8 @@ export class Requests {
   }
 
   /**
-   * Signs the command and gives it to the car; resolves when its first state is on disk, and what becomes of it is told
-   * later. An id that was given before means the command of then: nothing is done. Rejects with `command.unsupported`
+   * Signs the command and gives it to the car; resolves when its first state is on disk. Later states are reported as
+   * they come. An id that was given before means the command of then: nothing is done. Rejects with `command.unsupported`
    * for a unit without a key, `command.malformed` for a body that the kind does not have, `store.failed` when the
    * counter cannot be kept or the car does not take the command, because its ledger has lost something or it stops.
    */
@@ -133,7 +133,7 @@ export class Requests {
     this.#unheard.delete(id);
   }
 
-  /** Tells `observer` of each state of each command, whoever gave it, before the state is on disk. */
+  /** Calls `observer` with each state of each command, from every sender, before the state is on disk. */
   observe(observer: (report: RemoteReport) => void): void {
     this.#observers.push(observer);
   }

@@ -294,7 +294,7 @@ export function detect(head: Head): LogFormat | undefined {
   return best ?? (inferLayout(head.lines) === undefined ? undefined : 'table');
 }
 
-/** What loggers of CSS Electronics wrap MDF4 in: its kind is told by the 15th byte. */
+/** What loggers of CSS Electronics wrap MDF4 in: the 15th byte gives its kind. */
 const wrapped = (kind: number) => (text: string) => text.startsWith('Generic File') && text.charCodeAt(14) === kind;
 
 /** Files that are known and not read, with what to do about them. */

@@ -50,7 +50,7 @@ export class LogSource implements FrameSource {
     this.speed = options.speed ?? 1;
     this.loop = options.loop ?? false;
     this.times = options.times ?? 'log';
-    // Who asks before the log is open is told as well, as far as it is known.
+    // Known before the log is open only when the options name the bus.
     if (options.bus !== undefined) this.names = [options.bus];
     let settle: LogSource['settle'] | undefined;
     this.finished = new Promise((resolve, reject) => {

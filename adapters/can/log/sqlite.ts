@@ -251,7 +251,7 @@ function lastRow(database: DatabaseSync, table: Table): number | undefined {
     });
     return ends.every(Number.isSafeInteger) ? ends[1] : undefined;
   } catch {
-    // A table without row numbers, or a damage that is told of when its rows are read.
+    // A table without row numbers, or damage that reading its rows reports.
     return undefined;
   }
 }

@@ -26,7 +26,7 @@ export class SlcanConversation {
   #over: Error | undefined;
   /** The adapter says yes or no to commands; there are some that never do. */
   acknowledges: boolean | undefined;
-  /** The adapter repeats what it is told. */
+  /** The adapter echoes commands. */
   echoes = false;
 
   constructor(write: (bytes: Uint8Array) => Promise<void>, clock: Clock) {
@@ -64,7 +64,7 @@ export class SlcanConversation {
 
   /** An adapter's yes, or its word on `V`, `N` and `F`. */
   done(text: string): void {
-    // A version is told by some that say nothing else.
+    // Some adapters answer only the question for their version.
     if (text === '' || text === 'z' || text === 'Z') this.acknowledges = true;
     this.#question?.answer({ kind: 'done', text });
   }

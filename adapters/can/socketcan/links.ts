@@ -6,8 +6,8 @@ import type { Libc } from './libc.ts';
 const TURN = 64;
 
 /**
- * Calls `changed` after each burst of changes. What changed is not read: whoever is concerned looks his interface up,
- * and so a message lost by overflow does no harm.
+ * Calls `changed` after each burst of changes. What changed is not read: each listener looks up its own interface,
+ * so a message lost by overflow does no harm.
  * @returns what ends it; undefined when the kernel or a sandbox refuses
  */
 export function watchLinks(libc: Libc, changed: () => void): (() => void) | undefined {

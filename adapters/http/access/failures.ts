@@ -25,7 +25,7 @@ export class TooManyRequests extends VigieError {
   }
 }
 
-/** Bounds failed logins by address: whoever fails too often waits, right credentials or not. */
+/** Bounds failed logins by address: an address with too many failures waits, even with the right credentials. */
 export class Failures {
   readonly #clock: Clock;
   readonly #bound: FailureBound;

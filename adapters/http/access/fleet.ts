@@ -32,7 +32,7 @@ export class FleetGate implements Gate {
   readonly challenge = 'Basic realm="vigie", charset="UTF-8"';
   readonly #users: ReadonlyMap<string, Known>;
   readonly #failures: Failures;
-  /** Of this process: digests in memory are of no use to whoever reads them. */
+  /** Made at start: without it, digests read from memory are useless. */
   readonly #key = randomBytes(32).toString('hex');
   readonly #nobody = impossibleHash();
   /** By user and digest: a client that begins with many requests at once has its password checked once. */

@@ -1,4 +1,4 @@
-/** Callbacks: where somebody is told of events and of what became of commands. */
+/** Callbacks: the addresses to which events and the states of commands are sent. */
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import { type Callback, type CallbackStatus, shownSubscribe } from '../../../protocol/schema/callback.ts';
 import type { Answer } from '../call.ts';

@@ -95,8 +95,8 @@ function monitorAskedFor(context: Context): Monitor {
 }
 
 /**
- * A user's are those of the callback in the path; a fleet's those that tell a webhook of their own. What was given by
- * command without either is told over MQTT alone and has no place here.
+ * A user's are those of the callback in the path; a fleet's are those with a webhook of their own. Monitors that a command
+ * created without either publish over MQTT alone and are not listed here.
  */
 function ownerFilter(context: Context): (monitor: Monitor) => boolean {
   const { side, owner } = context;
@@ -110,7 +110,7 @@ function ownerFilter(context: Context): (monitor: Monitor) => boolean {
 
 /**
  * The monitor as it was sent, with the callback that it belongs to; `vid` names the car. `delivery` is how a monitor is
- * kept, and no member of the interface: whoever sent it could name another's callback.
+ * kept, and no member of the interface: a request with it could name another's callback.
  */
 function inputOf(context: Context): unknown {
   const { call, car, side } = context;

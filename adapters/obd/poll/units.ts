@@ -67,7 +67,7 @@ export class Units {
       return named === undefined ? { none: 'unsupported' } : { address: named.address };
     }
     const first = units[0];
-    // A set written for 11 bits serves a car with 29: the standard's services are asked of whoever is there.
+    // A set written for 11 bits serves a car with 29: the standard's services are requested from every control unit.
     if (service <= LAST_STANDARD_SERVICE && first !== undefined && own?.extended !== first.address.extended) {
       return { address: first.address };
     }

@@ -28,7 +28,7 @@ const LYING = 2_000;
 /** What the schema of a collision takes: a change of speed, km/h, and the time between samples of a pulse, ms. */
 const LIMIT = { change: 1_000, interval: 1_000 };
 
-/** One that is going on: it is told at once, and again with all that was measured when `until` is reached. */
+/** A collision in progress: recorded at once, and again with all measurements when `until` is reached. */
 interface Open {
   record: Collision;
   readonly at: number;
@@ -245,7 +245,7 @@ export class CollisionRecorder implements Recorder {
     return { record, at, until: at + this.#rule.after };
   }
 
-  /** The readings after it are there: the record is told once more with everything that was measured. */
+  /** The readings after the impact have come: records it again with all measurements. */
   #complete(open: Open, now: number): void {
     this.#open = undefined;
     const { before, after } = this.#rule;

@@ -28,7 +28,7 @@ export function hasSwitch(status: StatusReader): boolean {
 /** Whether what {@link powerOf} goes by is one of the slots `read`. */
 export function tellsPower(status: StatusReader, read: (slot: Slot) => boolean): boolean {
   const ignition = status.value(slots.ignition);
-  // What StartUp means is told by the powertrain, which may be heard after it.
+  // StartUp is ambiguous: the powertrain decides, and its signal may come later.
   if (ignition !== undefined) return read(slots.ignition) || (ignition === 'StartUp' && read(slots.powertrain));
   if (status.value(slots.powertrain) !== undefined) return read(slots.powertrain);
   return read(slots.thermicSpeed) || read(slots.electricSpeed);
