@@ -3,7 +3,7 @@ import { type Body, bodies } from '../protocol/schema/message.ts';
 import type { Log, Publisher, RecordStore } from './ports.ts';
 
 /** Kinds of records that have an id, change, and end. */
-export const recordKinds = ['trip', 'alert', 'collision', 'maintenance', 'alarm', 'stolen'] as const;
+export const recordKinds = ['trip', 'alert', 'collision', 'maintenance', 'alarm', 'stolen', 'fault'] as const;
 export type RecordKind = (typeof recordKinds)[number];
 
 /** Series: pieces of what went on, in the order of time. */

@@ -39,7 +39,15 @@ export function readMessage(topic: string, payload: Uint8Array, received: number
 }
 
 /** Kinds of messages whose bodies are records with an id: each message has the record as it is then. */
-const recordKinds: ReadonlySet<string> = new Set(['trip', 'alert', 'collision', 'maintenance', 'alarm', 'stolen']);
+const recordKinds: ReadonlySet<string> = new Set([
+  'trip',
+  'alert',
+  'collision',
+  'maintenance',
+  'alarm',
+  'stolen',
+  'fault',
+]);
 
 /** Where a record stands in its collection, as in the car. */
 export interface RecordPlace {

@@ -17,6 +17,7 @@ export const kinds = [
   'gap',
   'hello',
   'catalog',
+  'fault',
 ] as const;
 export type Kind = (typeof kinds)[number];
 

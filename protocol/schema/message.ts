@@ -5,6 +5,7 @@ import { catalogSchema } from './catalog.ts';
 import { collisionSchema } from './collision.ts';
 import { count } from './count.ts';
 import { eventSchema } from './event.ts';
+import { faultSchema } from './fault.ts';
 import { enumeration, quantity, record, required, type Static, type TSchema } from './fields.ts';
 import { gapSchema } from './gap.ts';
 import { helloSchema } from './hello.ts';
@@ -66,6 +67,7 @@ export const bodies = {
   gap: gapSchema,
   hello: helloSchema,
   catalog: catalogSchema,
+  fault: faultSchema,
 } as const satisfies Record<Kind, TSchema>;
 
 export type BodyKind = Kind;

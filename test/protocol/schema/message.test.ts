@@ -189,6 +189,25 @@ const examples: { [K in BodyKind]: Message<K> } = {
       ],
     },
   },
+  fault: {
+    ...envelope,
+    kind: 'fault',
+    body: {
+      createdAt: 1_699_990_000_000,
+      id: '18bcfe56800-7',
+      updatedAt: 1_700_000_000_000,
+      active: false,
+      code: 'P0143',
+      unit: '7E8',
+      group: 'Powertrain',
+      status: ['Stored', 'Permanent'],
+      firstSeenAt: 1_699_990_000_000,
+      lastSeenAt: 1_699_999_000_000,
+      odometer: 45_678.9,
+      text: 'Lambda sensor 3: voltage too low',
+      freezeFrame: [{ name: 'EngineSpeed', value: 1726.25, unit: 'rpm' }],
+    },
+  },
 };
 
 describe('schemas', () => {
@@ -258,6 +277,7 @@ describe('messages', () => {
       'gap',
       'hello',
       'catalog',
+      'fault',
     ]);
     expect([...kinds].sort()).toEqual(Object.keys(bodies).sort());
   });
@@ -271,7 +291,9 @@ describe('priority classes', () => {
   test('results come before emergencies, records, state, way and telemetry', () => {
     const order = ['remote', 'collision', 'trip', 'status', 'waypoint', 'telemetry'] as const;
     expect(order.map(classOf)).toEqual([0, 1, 2, 3, 4, 5]);
-    expect([classOf('event'), classOf('gap'), classOf('stolen'), classOf('maintenance')]).toEqual([0, 3, 1, 2]);
+    expect([classOf('event'), classOf('gap'), classOf('stolen'), classOf('maintenance'), classOf('fault')]).toEqual([
+      0, 3, 1, 2, 2,
+    ]);
   });
 
   test('every message expires some day', () => {

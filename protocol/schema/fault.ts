@@ -1,0 +1,86 @@
+/** Fault codes that control units report. */
+import { enumeration, flag, instant, list, optional, quantity, record, required, type Static, text } from './fields.ts';
+import { identity } from './identity.ts';
+
+/** The system that the first letter of a code names: P, C, B, U (ISO 15031-6 §5). */
+export const faultGroups = ['Powertrain', 'Chassis', 'Body', 'Network'] as const;
+export type FaultGroup = (typeof faultGroups)[number];
+
+/** Lists of a control unit that have the code: services 03, 07 and 0A (SAE J1979 §6.3, §6.7, §6.10). */
+export const faultStatuses = ['Stored', 'Pending', 'Permanent'] as const;
+export type FaultStatus = (typeof faultStatuses)[number];
+
+/** Most values of a freeze frame that a record has. */
+export const MOST_FREEZE_VALUES = 64;
+
+const freezeValueSchema = record(
+  'FreezeFrameValue',
+  {
+    name: required(1, text({ description: 'Name of the signal in the signal set of the profile.' })),
+    value: required(2, quantity({ unit: '1', resolution: 0.000001, description: 'Its value, in `unit`.' })),
+    unit: optional(3, text({ description: 'Unit as the signal set names it; absent: it has none.' })),
+  },
+  { description: 'What the control unit measured when it stored the code.' },
+);
+export type FreezeFrameValue = Static<typeof freezeValueSchema>;
+
+/** One code of one control unit, from its first to its last report. Body of a `fault` message. */
+export const faultSchema = record(
+  'Fault',
+  {
+    ...identity,
+    active: required(3, flag({ description: 'The control unit still reports the code.' })),
+    code: required(
+      4,
+      text({
+        maxLength: 5,
+        pattern: '^[PCBU][0-3][0-9A-F]{3}$',
+        description: 'The code of five characters, such as P0143 (ISO 15031-6 §5).',
+      }),
+    ),
+    unit: required(
+      5,
+      text({
+        maxLength: 8,
+        pattern: '^[0-9A-F]{3,8}$',
+        description: 'Identifier of the answers of the control unit, such as 7E8.',
+      }),
+    ),
+    group: required(6, enumeration(faultGroups, { description: 'System, by the first letter of the code.' })),
+    status: required(
+      7,
+      list(enumeration(faultStatuses, { description: 'A list of the control unit.' }), {
+        minItems: 1,
+        maxItems: 3,
+        description: 'Lists that have the code; of a code that is no longer active, those that had it last.',
+      }),
+    ),
+    firstSeenAt: required(8, instant({ description: 'When the control unit was first found to report it.' })),
+    lastSeenAt: required(9, instant({ description: 'When the control unit was last found to report it.' })),
+    odometer: optional(
+      10,
+      quantity({
+        unit: 'km',
+        resolution: 0.1,
+        minimum: 0,
+        maximum: 10_000_000,
+        description: 'Odometer of the car when the code was first seen.',
+      }),
+    ),
+    text: optional(11, text({ description: 'What the profile says that the code means.' })),
+    freezeFrame: optional(
+      12,
+      list(freezeValueSchema, {
+        maxItems: MOST_FREEZE_VALUES,
+        description: 'Freeze frame 0, where the control unit says that this code caused it (SAE J1979 §6.2).',
+      }),
+    ),
+  },
+  { description: 'A fault code that a control unit reports. An addition to the interface.' },
+);
+export type FaultRecord = Static<typeof faultSchema>;
+
+/** System of a code, by its first letter. */
+export function faultGroupOf(code: string): FaultGroup {
+  return faultGroups['PCBU'.indexOf(code.charAt(0))] ?? 'Powertrain';
+}
