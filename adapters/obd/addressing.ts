@@ -31,6 +31,11 @@ export function headerText(id: number): string {
   return id <= 0x7ff ? id.toString(16).toUpperCase().padStart(3, '0') : id.toString(16).toUpperCase().padStart(8, '0');
 }
 
+/** A control unit by the identifier of its answers: as {@link headerText}, with six digits for the buses before CAN. */
+export function unitName(id: number): string {
+  return headerText(id).replace(/^00(?=.{6}$)/, '');
+}
+
 /** The header by which answers are compared: see {@link responseHeaders}. */
 export function comparable(header: string): string {
   return header.length === 8 ? header.slice(2) : header;

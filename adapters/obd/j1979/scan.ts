@@ -1,6 +1,6 @@
 /** What a car says when all of it is asked once: its number, its control units, their values and fault codes. */
 import { VigieError } from '../../../protocol/errors.ts';
-import { headerText } from '../addressing.ts';
+import { unitName } from '../addressing.ts';
 import type { ObdDecoder } from '../decoder.ts';
 import { hexByte, hexOf } from '../hex.ts';
 import { NEGATIVE } from '../negative-response.ts';
@@ -167,11 +167,6 @@ async function askUnit(
 /** Three header bytes instead of an identifier. */
 function isOlder({ id, address }: ObdUnit): boolean {
   return !address.extended && id > 0x7ff;
-}
-
-/** As adapters print it: three digits for 11 bits, eight for 29, six for the buses before CAN. */
-function unitName(id: number): string {
-  return headerText(id).replace(/^00(?=.{6}$)/, '');
 }
 
 function messagesOf(answers: readonly DiagnosticAnswer[]): Parameters<typeof readStandardAnswers>[0] {

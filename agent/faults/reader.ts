@@ -1,0 +1,26 @@
+/** How the agent asks a car for its fault codes. */
+import type { FaultStatus, FreezeFrameValue } from '../../protocol/schema/fault.ts';
+
+/** What one control unit reports. */
+export interface UnitFaults {
+  /** Identifier of its answers, such as `7E8`. */
+  readonly unit: string;
+  /** Codes by list; a list that the control unit did not give in this reading is absent. */
+  readonly lists: Readonly<Partial<Record<FaultStatus, readonly string[]>>>;
+  /** The unit commands the emission lamp (SAE J1979 §6.1, PID 01); absent: it did not say. */
+  readonly lamp?: boolean;
+  /** Freeze frame 0 and the code that caused it; absent: the unit has none, or the code was known. */
+  readonly freezeFrame?: { readonly code: string; readonly values: readonly FreezeFrameValue[] };
+}
+
+/** Reads fault codes; it never clears them. */
+export interface FaultReader {
+  /**
+   * Asks all control units. Freeze frames are read only of codes that are not `known`.
+   * @returns units in the order of their identifiers; none when nobody answers
+   * @throws VigieError `input.unreadable` when there is no way to ask now
+   */
+  read(known: (unit: string, code: string) => boolean): Promise<readonly UnitFaults[]>;
+  /** Calls `told` whenever control units are found, as when the ignition comes on. */
+  heed(told: () => void): void;
+}
