@@ -1,6 +1,6 @@
 /** Every number of the car: what was put, what arrived, and whether the gap records say exactly what never will. */
 import { crc32c } from '../../adapters/store/crc32c.ts';
-import type { OutboxStore } from '../../agent/ports.ts';
+import type { OutboxReference, OutboxStore } from '../../agent/ports.ts';
 import { ReceivedNumbers } from '../../commands/received.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
@@ -73,8 +73,15 @@ export class Account {
     return this.#put.size - this.#arrived.size;
   }
 
-  /** Compares what is missing with what the gap records say is, and says every difference in {@link faults}. */
-  settle(): void {
+  /**
+   * Compares what is missing with what the gap records say is, and says every difference in {@link faults}. `kept`: what
+   * is still in the store, for the next start of the agent to send.
+   */
+  settle(kept: Iterable<Pick<OutboxReference, 'class' | 'seq'>>): void {
+    for (const { class: priority, seq } of kept) {
+      const key = `${priority}/${seq}`;
+      if (!this.#arrived.has(key)) this.#put.delete(key);
+    }
     const missing = new Map<string, Missing>();
     for (const [key, { kind, at, bytes }] of this.#put) {
       if (!this.#arrived.has(key)) add(missing, kind, { count: 1, bytes, from: at, to: at });

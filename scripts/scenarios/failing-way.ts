@@ -134,7 +134,8 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
       .then(() => cloud.publish('soak/barrier', new Uint8Array(1)))
       .catch(reject);
   });
-  account.settle();
+  // The agent waits for the last acknowledgements for a bounded car time, which is short here.
+  account.settle(store.outbox.entries());
   const { counts } = link.health();
   await link.close();
   await store.close();
