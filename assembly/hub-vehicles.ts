@@ -1,42 +1,70 @@
 /** The vehicles that a hub serves, read from what cars have sent. */
 import { randomUUID } from 'node:crypto';
-import { RecordReader, type SqliteDatabase, type SqliteMessageStore } from '../adapters/database/index.ts';
 import type {
   CallbackBook,
   MonitorBook,
+  RecordSource,
   RemoteBook,
   ServedVehicles,
   VehicleDescription,
+  VehicleOutline,
+  VehicleRecord,
   VehicleView,
 } from '../adapters/http/resources/car.ts';
+import type { FleetRecord, KnownVehicle, VehicleReader } from '../hub/ports.ts';
+import { VehicleStatus } from '../hub/vehicle-status.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { StatusContents } from '../protocol/schema/status.ts';
 import { disassemble } from '../protocol/slots.ts';
 import { idOf, LOCAL_FLEET } from './view.ts';
 
-/** Each vehicle is read when it is asked for; what is remembered of one lasts as long as the hub. */
-export function servedVehicles(database: SqliteDatabase, store: SqliteMessageStore): ServedVehicles {
-  const views = new Map<string, VehicleView>();
+/** Each vehicle is read when it is asked for, so what another hub has taken in is there too. */
+export function servedVehicles(reader: VehicleReader): ServedVehicles {
   const vins = new Map<string, string>();
-  const viewOf = (vin: string, firstSeen: number): VehicleView => {
-    const view = views.get(vin) ?? vehicleView(vin, firstSeen, database, store);
-    views.set(vin, view);
-    vins.set(view.vehicle.id, vin);
-    return view;
+  /** Series remember where their samples lie for as long as there is the source. */
+  const sources = new Map<string, RecordSource>();
+  const sourceOf = (vin: string): RecordSource => {
+    const source = sources.get(vin) ?? sourceIn(reader, vin);
+    sources.set(vin, source);
+    return source;
   };
-  const all = (): readonly VehicleView[] => store.known().map(({ vin, firstSeen }) => viewOf(vin, firstSeen));
-  const byVin = (vin: string): VehicleView | undefined => {
-    return views.get(vin) ?? all().find(({ vehicle }) => vehicle.vin === vin);
+  const open = async (vin: string, createdAt: number): Promise<VehicleView> => {
+    return vehicleView(vin, createdAt, (await reader.status(vin)) ?? new VehicleStatus(), sourceOf(vin));
   };
+  const outlineOf = ({ vin, firstSeen }: Pick<KnownVehicle, 'vin' | 'firstSeen'>): VehicleOutline => {
+    const id = idOf(vin);
+    vins.set(id, vin);
+    return { vehicle: { id, vin, createdAt: firstSeen }, open: () => open(vin, firstSeen) };
+  };
+  const byVin = async (vin: string): Promise<VehicleView | undefined> => {
+    const known = await reader.vehicle(vin);
+    return known && open(vin, known.firstSeen);
+  };
+  const all = async (): Promise<readonly VehicleOutline[]> => (await reader.vehicles()).map(outlineOf);
+  const ofFleet = ({ vin, ...record }: FleetRecord): VehicleRecord => ({
+    ...record,
+    outline: {
+      vehicle: { id: idOf(vin), vin },
+      open: async () => (await byVin(vin)) as VehicleView,
+    },
+  });
   return {
     fleets: [{ id: LOCAL_FLEET }],
     user: () => ({}),
     newId: randomUUID,
     all,
     byVin,
-    byId: (id) => {
+    byId: async (id) => {
+      if (!vins.has(id)) await all();
       const vin = vins.get(id);
-      return vin === undefined ? all().find(({ vehicle }) => vehicle.id === id) : byVin(vin);
+      return vin === undefined ? undefined : byVin(vin);
+    },
+    async *records(collection, from) {
+      for await (const record of reader.fleetRecords(collection, from)) yield ofFleet(record);
+    },
+    record: async (collection, id) => {
+      const record = await reader.fleetRecord(collection, id);
+      return record && ofFleet(record);
     },
     unnamed: {
       vehicle: { id: '', vin: '', motorization: 'Thermic' },
@@ -49,19 +77,25 @@ export function servedVehicles(database: SqliteDatabase, store: SqliteMessageSto
   };
 }
 
-function vehicleView(vin: string, createdAt: number, database: SqliteDatabase, store: SqliteMessageStore): VehicleView {
-  const contents = (objects?: ReadonlySet<number>): StatusContents => store.status(vin)?.contents(objects) ?? {};
+function sourceIn(reader: VehicleReader, vin: string): RecordSource {
   return {
-    get vehicle(): VehicleDescription {
-      return { vin, id: idOf(vin), motorization: motorizationOf(contents()), createdAt };
-    },
+    get: (collection, id) => reader.record(vin, collection, id),
+    list: (collection, from, to) => reader.records(vin, collection, from, to),
+    last: (collection) => reader.lastRecord(vin, collection),
+  };
+}
+
+function vehicleView(vin: string, createdAt: number, status: VehicleStatus, records: RecordSource): VehicleView {
+  const contents = status.contents();
+  return {
+    vehicle: { vin, id: idOf(vin), motorization: motorizationOf(contents), createdAt },
     get capabilities() {
       // What a car can do is in its profile, which it does not send.
-      const paths = new Set([...disassemble(contents())].map(({ slot }) => slot.path));
+      const paths = new Set([...disassemble(contents)].map(({ slot }) => slot.path));
       return { paths, actions: new Set<string>(), commands: false };
     },
-    status: { contents },
-    records: new RecordReader(database, vin),
+    status,
+    records,
     // The newest message of a trip has it as it stands.
     openTrip: () => undefined,
     ...books,

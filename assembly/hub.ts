@@ -1,7 +1,7 @@
 /** A hub on one machine: the embedded broker, one SQLite file, the interface on the loopback address. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { SqliteCommandStore, SqliteDatabase, SqliteMessageStore } from '../adapters/database/index.ts';
+import { SqliteCommandStore, SqliteDatabase, SqliteMessageStore, SqlReader } from '../adapters/database/index.ts';
 import { LocalGate } from '../adapters/http/access/local.ts';
 import { commandHandlers } from '../adapters/http/hub/commands.ts';
 import { numbersOf } from '../adapters/http/hub/numbers.ts';
@@ -66,6 +66,7 @@ async function begin({ data, port, http, clock, log }: HubOptions, teardowns: Te
   const database = await SqliteDatabase.open(join(data, 'hub.sqlite'));
   teardowns.unshift(async () => database.close());
   const store = new SqliteMessageStore(database);
+  const reader = new SqlReader(database.select);
   const audit = new SqliteCommandStore(database);
   const keys = join(data, 'keys');
   const commands = new HubCommands({
@@ -95,8 +96,8 @@ async function begin({ data, port, http, clock, log }: HubOptions, teardowns: Te
   const server = await startServer({
     operations: [...operations, ...hubOperations],
     handlers: {
-      ...handlersOf(servedVehicles(database, store), new PageTokens(pageKey(join(data, 'pages.key'), log))),
-      'hub.numbers.get': numbersOf(store),
+      ...handlersOf(servedVehicles(reader), new PageTokens(pageKey(join(data, 'pages.key'), log))),
+      'hub.numbers.get': numbersOf(reader),
       ...commandHandlers({ store: audit, submit: (order) => commands.submit(order), newId: randomUUID }),
     },
     gates: { fleet: gate, user: gate },
@@ -108,7 +109,7 @@ async function begin({ data, port, http, clock, log }: HubOptions, teardowns: Te
     ...(documents === undefined ? {} : { documents }),
   });
   teardowns.unshift(() => server.stop());
-  return { broker: broker.url, interface: server, store, trust: join(keys, 'trust.json') };
+  return { broker: broker.url, interface: server, store: reader, trust: join(keys, 'trust.json') };
 }
 
 /** Name of the key of the hub in its directory of keys. */

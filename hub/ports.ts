@@ -4,6 +4,7 @@ import type { RemoteType } from '../protocol/remote/table.ts';
 import type { RemoteStatus } from '../protocol/schema/remote.ts';
 import type { CarMessage, RefusedMessage } from './message.ts';
 import type { NumbersReport } from './numbers.ts';
+import type { VehicleStatus } from './vehicle-status.ts';
 
 /** UTC milliseconds. */
 export interface WallClock {
@@ -44,6 +45,34 @@ export interface NumbersStore {
 
 export interface VehicleNumbers extends NumbersReport {
   readonly class: number;
+}
+
+/** A record, its time and its id, as `StoredRecord` of the car's core has them. */
+export interface HubRecord {
+  readonly id: string;
+  /** UTC ms */
+  readonly at: number;
+  readonly record: unknown;
+}
+
+export interface FleetRecord extends HubRecord {
+  readonly vin: string;
+}
+
+/** Reads what cars have sent, as committed; every hub on the same database sees the same. */
+export interface VehicleReader {
+  /** By VIN. */
+  vehicles(): Promise<readonly KnownVehicle[]>;
+  vehicle(vin: string): Promise<KnownVehicle | undefined>;
+  /** Undefined: no such car. */
+  status(vin: string): Promise<VehicleStatus | undefined>;
+  record(vin: string, collection: string, id: string): Promise<HubRecord | undefined>;
+  /** Those with `from` ≤ at < `to`, ascending by time, then by id; not all of them are in memory at once. */
+  records(vin: string, collection: string, from?: number, to?: number): AsyncIterable<HubRecord>;
+  lastRecord(vin: string, collection: string): Promise<HubRecord | undefined>;
+  /** Of all cars, with `from` ≤ at, ascending by time, then by id. Of series (telemetry, waypoints) it finds none. */
+  fleetRecords(collection: string, from?: number): AsyncIterable<FleetRecord>;
+  fleetRecord(collection: string, id: string): Promise<FleetRecord | undefined>;
 }
 
 /** A command that is asked for. */

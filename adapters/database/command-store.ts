@@ -1,20 +1,20 @@
 /** The audit trail: who asked which car for what, when, and what came of it. */
 import { finalStatuses } from '../../hub/commands.ts';
 import type { CarMessage } from '../../hub/message.ts';
-import type { CommandState, CommandStore, KeptCommand, NewCommand } from '../../hub/ports.ts';
+import type { CommandStore, KeptCommand, NewCommand } from '../../hub/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
-import type { SqliteDatabase, SqliteRow } from './sqlite.ts';
-
-/** Commands of one page, the newest first. */
-const PAGE = 100;
-const COLUMNS = `SELECT commands.*, vin FROM commands JOIN vehicles ON vehicles.id = vehicle`;
+import { SqlReader } from './queries.ts';
+import type { SqliteDatabase } from './sqlite.ts';
 
 export class SqliteCommandStore implements CommandStore {
   readonly #database: SqliteDatabase;
 
+  readonly #reader: SqlReader;
+
   constructor(database: SqliteDatabase) {
     this.#database = database;
+    this.#reader = new SqlReader(database.select);
   }
 
   async add(
@@ -56,57 +56,16 @@ export class SqliteCommandStore implements CommandStore {
     return { kept: (await this.command(vin, id)) as KeptCommand, isNew };
   }
 
-  async pending(vin: string, now: number): Promise<readonly KeptCommand[]> {
-    return this.#database
-      .all(`${COLUMNS} WHERE vin = ? AND expires > ? AND NOT final ORDER BY expires, counter, commands.id`, vin, now)
-      .map((row) => this.#read(row));
+  pending(vin: string, now: number): Promise<readonly KeptCommand[]> {
+    return this.#reader.pending(vin, now);
   }
 
-  async command(vin: string, id: string): Promise<KeptCommand | undefined> {
-    const row = this.#database.one(`${COLUMNS} WHERE commands.id = ? AND vin = ?`, id, vin);
-    return row === undefined ? undefined : this.#read(row);
+  command(vin: string, id: string): Promise<KeptCommand | undefined> {
+    return this.#reader.command(vin, id);
   }
 
-  async commands(vin: string, before?: string): Promise<readonly KeptCommand[]> {
-    const bound = before === undefined ? undefined : await this.command(vin, before);
-    if (before !== undefined && bound === undefined) {
-      throw new VigieError('input.malformed', 'must be the id of a command to this car', { where: 'before' });
-    }
-    return this.#database
-      .all(
-        `${COLUMNS} WHERE vin = ? AND (requested, commands.id) < (?, ?)
-         ORDER BY requested DESC, commands.id DESC LIMIT ${PAGE}`,
-        vin,
-        bound?.requested ?? Number.MAX_SAFE_INTEGER,
-        bound?.id ?? '',
-      )
-      .map((row) => this.#read(row));
-  }
-
-  #read(row: SqliteRow): KeptCommand {
-    const id = row['id'] as string;
-    const states = this.#database.all(
-      'SELECT status, cause, detail, at FROM command_states WHERE command = ? ORDER BY boot, seq',
-      id,
-    );
-    return {
-      id,
-      vin: row['vin'] as string,
-      type: row['type'] as KeptCommand['type'],
-      body: JSON.parse(row['body'] as string) as object,
-      caller: row['caller'] as string,
-      requested: row['requested'] as number,
-      expires: row['expires'] as number,
-      key: row['key'] as string,
-      counter: row['counter'] as number,
-      signed: row['signed'] as Uint8Array,
-      states: states.map(({ status, cause, detail, at }) => ({
-        status: status as CommandState['status'],
-        ...(cause === null ? {} : { failureCause: cause as NonNullable<CommandState['failureCause']> }),
-        ...(detail === null ? {} : { detail: detail as string }),
-        at: at as number,
-      })),
-    };
+  commands(vin: string, before?: string): Promise<readonly KeptCommand[]> {
+    return this.#reader.commands(vin, before);
   }
 }
 
@@ -133,7 +92,7 @@ export function keepReport(
   if (finalStatuses.has(status)) database.run('UPDATE commands SET final = 1 WHERE id = ?', id);
 }
 
-function unknownVehicle(vin: string): VigieError {
+export function unknownVehicle(vin: string): VigieError {
   return new VigieError(
     'request.unknown',
     `there is no vehicle "${vin}" here: the hub knows a car from its first message on`,

@@ -95,6 +95,12 @@ export const steps: readonly string[] = [
     PRIMARY KEY (command, boot, seq)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- What is listed and found across cars; series are read by car.
+  CREATE INDEX records_across_cars ON records (collection, at, id, vehicle)
+    WHERE collection NOT IN ('telemetry', 'waypoint');
+  CREATE INDEX records_by_id ON records (collection, id) WHERE collection NOT IN ('telemetry', 'waypoint');
+  `,
 ];
 
 /** Number of the format that this program writes. */

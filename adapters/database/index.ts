@@ -1,4 +1,4 @@
 export { SqliteCommandStore } from './command-store.ts';
 export { SqliteMessageStore } from './message-store.ts';
-export { RecordReader } from './record-reader.ts';
+export { SqlReader } from './queries.ts';
 export { SqliteDatabase } from './sqlite.ts';

@@ -1,10 +1,10 @@
 /** Messages of all cars, with the numbers, records and Status that follow from them, in one commit. */
 import { type CarMessage, isAfter, type MessageOrder, type RefusedMessage, recordPlaceOf } from '../../hub/message.ts';
 import { ClassNumbers } from '../../hub/numbers.ts';
-import type { KnownVehicle, MessageStore, NumbersStore, VehicleNumbers } from '../../hub/ports.ts';
-import { type KeptStatus, VehicleStatus } from '../../hub/vehicle-status.ts';
-import type { Run } from '../../protocol/runs.ts';
+import type { MessageStore } from '../../hub/ports.ts';
+import { VehicleStatus } from '../../hub/vehicle-status.ts';
 import { keepReport } from './command-store.ts';
+import { numbersIn, statusIn } from './queries.ts';
 import type { SqliteDatabase } from './sqlite.ts';
 
 /** Refused messages that are kept, the newest: they are for a person who looks for the cause. */
@@ -16,7 +16,7 @@ interface Changes {
   readonly statuses: Map<number, VehicleStatus>;
 }
 
-export class SqliteMessageStore implements MessageStore, NumbersStore {
+export class SqliteMessageStore implements MessageStore {
   readonly #database: SqliteDatabase;
   /** As committed, by the id of the vehicle. */
   readonly #statuses = new Map<number, VehicleStatus>();
@@ -51,38 +51,6 @@ export class SqliteMessageStore implements MessageStore, NumbersStore {
       return changes.statuses;
     });
     for (const [vehicle, status] of statuses) this.#statuses.set(vehicle, status);
-  }
-
-  async vehicles(): Promise<readonly KnownVehicle[]> {
-    return this.known();
-  }
-
-  /** As {@link vehicles}, at once. */
-  known(): readonly KnownVehicle[] {
-    return this.#database.all('SELECT vin, first_seen, last_seen FROM vehicles ORDER BY vin').map((row) => ({
-      vin: row['vin'] as string,
-      firstSeen: row['first_seen'] as number,
-      lastSeen: row['last_seen'] as number,
-    }));
-  }
-
-  async numbers(vin: string): Promise<readonly VehicleNumbers[] | undefined> {
-    const vehicle = this.#vehicleOf(vin);
-    if (vehicle === undefined) return undefined;
-    return this.#database
-      .all('SELECT class, arrived, given_up FROM numbers WHERE vehicle = ? ORDER BY class', vehicle)
-      .map((row) => ({ class: row['class'] as number, ...numbersOf(row['arrived'], row['given_up']).report }));
-  }
-
-  /** Status as committed; undefined: no such car. Not to be changed. */
-  status(vin: string): VehicleStatus | undefined {
-    const vehicle = this.#vehicleOf(vin);
-    if (vehicle === undefined) return undefined;
-    const known = this.#statuses.get(vehicle);
-    if (known !== undefined) return known;
-    const read = this.#readStatus(vehicle);
-    this.#statuses.set(vehicle, read);
-    return read;
   }
 
   #keep(one: CarMessage, changes: Changes): void {
@@ -176,7 +144,7 @@ export class SqliteMessageStore implements MessageStore, NumbersStore {
       vehicle,
       priority,
     );
-    const value = row === undefined ? new ClassNumbers() : numbersOf(row['arrived'], row['given_up']);
+    const value = row === undefined ? new ClassNumbers() : numbersIn(row);
     numbers.set(name, { vehicle, class: priority, value });
     return value;
   }
@@ -193,7 +161,7 @@ export class SqliteMessageStore implements MessageStore, NumbersStore {
 
   #readStatus(vehicle: number): VehicleStatus {
     const row = this.#database.one('SELECT document FROM status WHERE vehicle = ?', vehicle);
-    return new VehicleStatus(row === undefined ? undefined : (JSON.parse(row['document'] as string) as KeptStatus));
+    return row === undefined ? new VehicleStatus() : statusIn(row);
   }
 
   #refuse(refused: readonly RefusedMessage[]): void {
@@ -209,15 +177,4 @@ export class SqliteMessageStore implements MessageStore, NumbersStore {
     if (refused.length > 0)
       this.#database.run('DELETE FROM refused WHERE id <= (SELECT max(id) FROM refused) - ?', REFUSED_KEPT);
   }
-
-  #vehicleOf(vin: string): number | undefined {
-    return this.#database.one('SELECT id FROM vehicles WHERE vin = ?', vin)?.['id'] as number | undefined;
-  }
-}
-
-function numbersOf(arrived: unknown, givenUp: unknown): ClassNumbers {
-  return new ClassNumbers({
-    arrived: JSON.parse(arrived as string) as readonly Run[],
-    givenUp: JSON.parse(givenUp as string) as readonly Run[],
-  });
 }

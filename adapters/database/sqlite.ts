@@ -2,8 +2,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { VigieError } from '../../protocol/errors.ts';
 import { FORMAT, steps } from './format.ts';
-
-export type SqliteRow = Readonly<Record<string, string | number | Uint8Array | null>>;
+import type { Select, SqlRow } from './queries.ts';
 
 export class SqliteDatabase {
   readonly #database: DatabaseSync;
@@ -43,13 +42,15 @@ export class SqliteDatabase {
     }
   }
 
-  all(sql: string, ...values: SQLInputValue[]): readonly SqliteRow[] {
-    return this.#statement(sql).all(...values) as unknown as readonly SqliteRow[];
+  all(sql: string, ...values: SQLInputValue[]): readonly SqlRow[] {
+    return this.#statement(sql).all(...values) as unknown as readonly SqlRow[];
   }
 
-  one(sql: string, ...values: SQLInputValue[]): SqliteRow | undefined {
-    return this.#statement(sql).get(...values) as unknown as SqliteRow | undefined;
+  one(sql: string, ...values: SQLInputValue[]): SqlRow | undefined {
+    return this.#statement(sql).get(...values) as unknown as SqlRow | undefined;
   }
+
+  readonly select: Select = async (sql, ...values) => this.all(sql, ...values);
 
   /** @returns how many rows were written */
   run(sql: string, ...values: SQLInputValue[]): number {

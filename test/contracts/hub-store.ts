@@ -1,25 +1,15 @@
 /** What every store of a hub must do, whatever database it keeps messages in. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CarMessage } from '../../hub/message.ts';
-import type { CommandStore, MessageStore, NewCommand, NumbersStore } from '../../hub/ports.ts';
+import type { CommandStore, MessageStore, NewCommand, NumbersStore, VehicleReader } from '../../hub/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
-import type { StatusContents } from '../../protocol/schema/status.ts';
 import { type MessageOptions, NOON, ONE, OTHER, received, trip } from '../hub/messages.ts';
 
-/** A record as a reader has it. */
-interface ReadRecord {
-  readonly id: string;
-  readonly at: number;
-  readonly record: unknown;
-}
-
 export interface HubStoreUnderTest {
-  readonly store: MessageStore & NumbersStore;
+  readonly store: MessageStore;
+  readonly reader: VehicleReader & NumbersStore;
   readonly commands: CommandStore;
-  status(vin: string): Promise<StatusContents | undefined>;
-  get(vin: string, collection: string, id: string): Promise<ReadRecord | undefined>;
-  list(vin: string, collection: string, from?: number, to?: number): Promise<readonly ReadRecord[]>;
   /** Payloads of all messages of a car, in the order of class, number and start. */
   payloads(vin: string): Promise<readonly Uint8Array[]>;
   /** Closes the store and opens it again. */
@@ -34,12 +24,15 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       hub = await create();
     });
     afterEach(() => hub.close());
+    const status = async (vin: string) => (await hub.reader.status(vin))?.contents();
+    const list = (vin: string, collection: string, from?: number, to?: number) =>
+      all(hub.reader.records(vin, collection, from, to));
 
     test('knows no car at first', async () => {
-      expect(await hub.store.vehicles()).toEqual([]);
-      expect(await hub.store.numbers(ONE)).toBeUndefined();
-      expect(await hub.status(ONE)).toBeUndefined();
-      expect(await hub.list(ONE, 'trip')).toEqual([]);
+      expect(await hub.reader.vehicles()).toEqual([]);
+      expect(await hub.reader.numbers(ONE)).toBeUndefined();
+      expect(await status(ONE)).toBeUndefined();
+      expect(await list(ONE, 'trip')).toEqual([]);
     });
 
     test('keeps the bytes of messages unchanged, over a restart too', async () => {
@@ -55,7 +48,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       const message = received('catalog', body, { seq: 4 });
       await hub.store.save([message], []);
       expect(await hub.payloads(ONE)).toEqual([new Uint8Array(message.payload)]);
-      expect(await hub.store.numbers(ONE)).toMatchObject([{ class: 3, arrived: [[4, 4]], missing: [[0, 3]] }]);
+      expect(await hub.reader.numbers(ONE)).toMatchObject([{ class: 3, arrived: [[4, 4]], missing: [[0, 3]] }]);
     });
 
     test('a repetition changes nothing; the same number of another start of the agent is another message', async () => {
@@ -65,7 +58,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await hub.payloads(ONE)).toHaveLength(1);
       await hub.store.save([received('trip', trip('a', { distance: 2 }), { seq: 4, boot: 2 })], []);
       expect(await hub.payloads(ONE)).toHaveLength(2);
-      expect((await hub.get(ONE, 'trip', 'a'))?.record).toMatchObject({ distance: 2 });
+      expect((await hub.reader.record(ONE, 'trip', 'a'))?.record).toMatchObject({ distance: 2 });
     });
 
     test('reports numbers per car and class: arrived, given up by a gap, missing', async () => {
@@ -80,7 +73,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       );
       await hub.reopen();
       await hub.store.save([received('trip', trip('c'), { seq: 6 })], []);
-      expect(await hub.store.numbers(ONE)).toEqual([
+      expect(await hub.reader.numbers(ONE)).toEqual([
         {
           class: 2,
           arrived: [
@@ -95,15 +88,15 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
         },
         { class: 3, arrived: [[0, 0]], givenUp: [], missing: [] },
       ]);
-      expect(await hub.store.numbers(OTHER)).toEqual([{ class: 2, arrived: [[0, 0]], givenUp: [], missing: [] }]);
+      expect(await hub.reader.numbers(OTHER)).toEqual([{ class: 2, arrived: [[0, 0]], givenUp: [], missing: [] }]);
     });
 
     test('a record has the form of its newest message, in whatever order they arrive', async () => {
       await hub.store.save([received('trip', trip('a', { distance: 2 }), { seq: 8 })], []);
       await hub.store.save([received('trip', trip('a', { distance: 1 }), { seq: 7 })], []);
-      expect((await hub.get(ONE, 'trip', 'a'))?.record).toMatchObject({ id: 'a', distance: 2 });
+      expect((await hub.reader.record(ONE, 'trip', 'a'))?.record).toMatchObject({ id: 'a', distance: 2 });
       await hub.store.save([received('trip', trip('a', { distance: 3 }), { seq: 0, boot: 2 })], []);
-      expect((await hub.get(ONE, 'trip', 'a'))?.record).toMatchObject({ id: 'a', distance: 3 });
+      expect((await hub.reader.record(ONE, 'trip', 'a'))?.record).toMatchObject({ id: 'a', distance: 3 });
     });
 
     test('lists the records of one car from, to before, by time and then by id', async () => {
@@ -111,21 +104,56 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
         received('trip', trip(id, { createdAt: NOON + { d: 30, b: 20, a: 20, c: 10, B: 20 }[id] }), { seq }),
       );
       await hub.store.save([...made, received('trip', trip('e'), { vin: OTHER })], []);
-      const ids = async (from?: number, to?: number) => (await hub.list(ONE, 'trip', from, to)).map(({ id }) => id);
+      const ids = async (from?: number, to?: number) => (await list(ONE, 'trip', from, to)).map(({ id }) => id);
       expect(await ids()).toEqual(['c', 'B', 'a', 'b', 'd']);
       expect(await ids(NOON + 20, NOON + 30)).toEqual(['B', 'a', 'b']);
       expect(await ids(NOON + 10.5)).toEqual(['B', 'a', 'b', 'd']);
       expect(await ids(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)).toHaveLength(5);
-      expect(await hub.get(OTHER, 'trip', 'd')).toBeUndefined();
-      expect(await hub.list(ONE, 'alert')).toEqual([]);
+      expect(await hub.reader.record(OTHER, 'trip', 'd')).toBeUndefined();
+      expect(await list(ONE, 'alert')).toEqual([]);
+    });
+
+    test('reads lists that are longer than what it reads at once, each record once and in order', async () => {
+      const made = Array.from({ length: 450 }, (_, seq) =>
+        received('trip', trip(`a${seq}`, { createdAt: NOON + Math.floor(seq / 7) }), { seq }),
+      );
+      const others = Array.from({ length: 30 }, (_, seq) =>
+        received('trip', trip(`a${seq}`, { createdAt: NOON }), { seq, vin: OTHER }),
+      );
+      await hub.store.save([...made.toReversed(), ...others], []);
+      const inOrder = (records: readonly { at: number; id: string }[]) =>
+        records.toSorted((a, b) => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+      const own = await list(ONE, 'trip');
+      expect(new Set(own.map(({ id }) => id)).size).toBe(450);
+      expect(own).toEqual(inOrder(own));
+      expect((await list(ONE, 'trip', NOON + 1, NOON + 40)).length).toBe(39 * 7);
+      const fleet = await all(hub.reader.fleetRecords('trip'));
+      expect(new Set(fleet.map(({ vin, id }) => `${vin} ${id}`)).size).toBe(480);
+      expect(fleet).toEqual(inOrder(fleet));
+      expect((await all(hub.reader.fleetRecords('trip', NOON + 1))).length).toBe(450 - 7);
+    });
+
+    test('finds the last record of a car, and a record of whatever car by its id', async () => {
+      await hub.store.save(
+        [
+          received('trip', trip('b', { createdAt: NOON + 1 })),
+          received('trip', trip('a', { createdAt: NOON + 1 }), { seq: 1 }),
+          received('trip', trip('c', { createdAt: NOON + 9 }), { vin: OTHER }),
+        ],
+        [],
+      );
+      expect((await hub.reader.lastRecord(ONE, 'trip'))?.id).toBe('b');
+      expect(await hub.reader.lastRecord(ONE, 'alert')).toBeUndefined();
+      expect(await hub.reader.fleetRecord('trip', 'c')).toMatchObject({ vin: OTHER, id: 'c', at: NOON + 9 });
+      expect(await hub.reader.fleetRecord('trip', 'd')).toBeUndefined();
     });
 
     test('pieces of series are found by the time at which they begin', async () => {
       const points = [{ at: NOON - 5_000, latitude: 48.85, longitude: 2.3, type: 'Acquire' as const }];
       await hub.store.save([received('waypoint', { points }, { seq: 3 })], []);
-      const [piece] = await hub.list(ONE, 'waypoint', NOON - 5_000, NOON);
+      const [piece] = await list(ONE, 'waypoint', NOON - 5_000, NOON);
       expect(piece).toMatchObject({ at: NOON - 5_000, record: { points } });
-      expect(await hub.get(ONE, 'waypoint', piece?.id ?? '')).toEqual(piece);
+      expect(await hub.reader.record(ONE, 'waypoint', piece?.id ?? '')).toEqual(piece);
     });
 
     test('once the car knows the time, what it sent without is corrected, before and after it said so', async () => {
@@ -139,7 +167,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       await hub.store.save([received('waypoint', piece(NOON + 2), { seq: 3, boot: 3 })], []);
       // Sent again with another number, as after a lost answer of the disk: it corrects once.
       await hub.store.save([received('hello', hello, { seq: 2, boot: 3 })], []);
-      expect((await hub.list(ONE, 'waypoint')).map(({ at, record }) => [at, record])).toEqual([
+      expect((await list(ONE, 'waypoint')).map(({ at, record }) => [at, record])).toEqual([
         [NOON, piece(NOON)],
         [NOON + 2, piece(NOON + 2)],
         [NOON + behind, piece(NOON + behind)],
@@ -153,19 +181,19 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
         [received('status', { full: true, status: { kinetic } } as never, { seq: 0 }), received('trip', trip('a'))],
         [],
       );
-      expect(await hub.status(ONE)).toEqual({ kinetic });
+      expect(await status(ONE)).toEqual({ kinetic });
       await hub.reopen();
       const faster = { createdAt: NOON + 1, speed: 13 };
       await hub.store.save([received('status', { full: false, status: { kinetic: faster } } as never, { seq: 1 })], []);
-      expect(await hub.status(ONE)).toEqual({ kinetic: faster });
-      expect(await hub.status(OTHER)).toBeUndefined();
+      expect(await status(ONE)).toEqual({ kinetic: faster });
+      expect(await status(OTHER)).toBeUndefined();
     });
 
     test('remembers when each car was heard first and last', async () => {
       await hub.store.save([received('trip', trip('a'), { received: NOON + 5 })], []);
       await hub.store.save([received('trip', trip('b'), { seq: 1, received: NOON + 9 })], []);
       await hub.store.save([received('trip', trip('a'), { vin: OTHER, received: NOON + 7 })], []);
-      expect(await hub.store.vehicles()).toEqual([
+      expect(await hub.reader.vehicles()).toEqual([
         { vin: ONE, firstSeen: NOON + 5, lastSeen: NOON + 9 },
         { vin: OTHER, firstSeen: NOON + 7, lastSeen: NOON + 7 },
       ]);
@@ -178,7 +206,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
         hub.store.save([received('trip', trip('a')), received('status', whole), broken], []),
       ).rejects.toMatchObject({ code: 'store.failed' });
       expect(await hub.payloads(ONE)).toEqual([]);
-      expect(await hub.status(ONE)).toBeUndefined();
+      expect(await status(ONE)).toBeUndefined();
       await hub.store.save([received('trip', trip('a'))], []);
       expect(await hub.payloads(ONE)).toHaveLength(1);
     });
@@ -286,4 +314,54 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       await expect(hub.commands.commands(ONE, 'ffff')).rejects.toMatchObject({ code: 'input.malformed' });
     });
   });
+}
+
+/** Has a store execute every query that it has, for a test of their plans. */
+export async function useEveryQuery({
+  store,
+  reader,
+  commands,
+}: Pick<HubStoreUnderTest, 'store' | 'reader' | 'commands'>): Promise<void> {
+  const many = Array.from({ length: 450 }, (_, seq) =>
+    received('trip', trip(`a${seq}`, { createdAt: NOON + seq }), { seq }),
+  );
+  const kinetic = { createdAt: NOON, speed: 12 };
+  const points = [{ at: NOON, latitude: 48.85, longitude: 2.3, type: 'Acquire' as const }];
+  const hello = { version: '1', protocol: 1, boot: 3, profile: 'bench', startedAt: NOON, behind: 5 };
+  await store.save(many, []);
+  await commands.add(
+    {
+      ...{ id: 'a1', vin: ONE, type: 'Doors' as const, body: { state: 'Locked' }, caller: 'local' },
+      ...{ requested: NOON, expires: NOON + 120_000, key: 'aa' },
+    },
+    () => Uint8Array.of(1),
+  );
+  await store.save(
+    [
+      received('status', { full: true, status: { kinetic } } as never, { seq: 0 }),
+      received('gap', { class: 2, count: 2, numbers: [[2, 3]] }, { seq: 0 }),
+      received('waypoint', { points }, { seq: 0, boot: 3, clock: 'none' }),
+      received('hello', hello, { seq: 1, boot: 3 }),
+      received('remote', { remoteActionId: 'a1', type: 'Doors', status: 'Success' }, { seq: 0 }),
+    ],
+    [{ topic: 't', reason: 'not a message', payload: Uint8Array.of(1), received: NOON }],
+  );
+  await reader.vehicles();
+  await reader.vehicle(ONE);
+  await reader.status(ONE);
+  await reader.numbers(ONE);
+  await reader.record(ONE, 'trip', 'a1');
+  await reader.lastRecord(ONE, 'trip');
+  await reader.fleetRecord('trip', 'a1');
+  expect(await all(reader.records(ONE, 'trip', NOON))).toHaveLength(450);
+  expect(await all(reader.fleetRecords('trip', NOON))).toHaveLength(450);
+  await commands.pending(ONE, NOON);
+  await commands.command(ONE, 'a1');
+  await commands.commands(ONE);
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const taken: T[] = [];
+  for await (const item of items) taken.push(item);
+  return taken;
 }

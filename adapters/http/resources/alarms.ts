@@ -8,10 +8,10 @@ import { type Context, found, unknown } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
 /** `GET …/alarms` */
-export function alarms(context: Context): Answer {
+export async function alarms(context: Context): Promise<Answer> {
   const types = context.call.query['type'] as readonly string[] | undefined;
   const asked = context.sees('data:telemetry')
-    ? recordsAskedFor<AlarmRecord>(context, 'alarm').filter(
+    ? (await recordsAskedFor<AlarmRecord>(context, 'alarm')).filter(
         ({ record }) => types === undefined || types.includes(typeOf(record)),
       )
     : [];
@@ -21,9 +21,9 @@ export function alarms(context: Context): Answer {
 }
 
 /** `GET …/alarms/{aid}` */
-export function alarm(context: Context): Answer {
+export async function alarm(context: Context): Promise<Answer> {
   const id = context.call.path['aid'] ?? '';
-  const record = context.sees('data:telemetry') ? recordOf<AlarmRecord>(context, 'alarm', id) : undefined;
+  const record = context.sees('data:telemetry') ? await recordOf<AlarmRecord>(context, 'alarm', id) : undefined;
   if (record === undefined) throw unknown('alarm', id);
   return found(alarmOf(context, record, selfOf(context)));
 }

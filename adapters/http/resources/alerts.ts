@@ -3,43 +3,47 @@ import { alertJson } from '../../../protocol/interface/json/records.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Alert } from '../../../protocol/schema/alert.ts';
 import type { Answer } from '../call.ts';
-import { collection, findRecord, recordsAskedFor } from './collection.ts';
+import { collection, contextOfKept, findRecord, recordsAskedFor } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { hasPosition } from './positions.ts';
 import { linkToTrip, tripAskedFor } from './trips.ts';
 
 /** `GET …/alerts` of a vehicle, of a fleet (deprecated) and of a trip; `one` is the operation that reads one of them. */
-export function alerts(one: string): (context: Context) => Answer {
-  return (context) => {
-    const isOf = tripFilter(context);
+export function alerts(one: string): (context: Context) => Promise<Answer> {
+  return async (context) => {
+    const isOf = await tripFilter(context);
     const asked = context.sees('data:alert')
-      ? recordsAskedFor<Alert>(context, 'alert', ({ startedAt }) => startedAt).filter(({ record }) => isOf(record))
+      ? (await recordsAskedFor<Alert>(context, 'alert', ({ startedAt }) => startedAt)).filter(({ record }) =>
+          isOf(record),
+        )
       : [];
-    return collection(context, 'alerts', asked, ({ record, context: own }) => {
+    return collection(context, 'alerts', asked, async (kept) => {
+      const { record } = kept;
+      const own = await contextOfKept(context, kept);
       return alertOf(own, record, linkTo(own, one, { aid: record.id }) as ResourceLink);
     });
   };
 }
 
 /** `GET …/alerts/{aid}` of a vehicle, of a fleet (deprecated) and of a trip. */
-export function alert(context: Context): Answer {
+export async function alert(context: Context): Promise<Answer> {
   const id = context.call.path['aid'] ?? '';
-  const isOf = tripFilter(context);
-  const kept = context.sees('data:alert') ? findRecord<Alert>(context, 'alert', id) : undefined;
+  const isOf = await tripFilter(context);
+  const kept = context.sees('data:alert') ? await findRecord<Alert>(context, 'alert', id) : undefined;
   if (kept === undefined || !isOf(kept.record)) throw unknown('alert', id);
-  return found(alertOf(kept.context, kept.record, selfOf(context)));
+  return found(await alertOf(kept.context, kept.record, selfOf(context)));
 }
 
 /** Whether a record is of the trip in the path, if there is one there. */
-export function tripFilter(context: Context): (record: { readonly tid?: string }) => boolean {
+export async function tripFilter(context: Context): Promise<(record: { readonly tid?: string }) => boolean> {
   if (context.call.path['tid'] === undefined) return () => true;
-  const { id } = tripAskedFor(context);
+  const { id } = await tripAskedFor(context);
   return ({ tid }) => tid === id;
 }
 
-function alertOf(context: Context, record: Alert, self: ResourceLink): Members {
-  const trip = linkToTrip(context, record.tid);
+async function alertOf(context: Context, record: Alert, self: ResourceLink): Promise<Members> {
+  const trip = await linkToTrip(context, record.tid);
   return {
     _links: linksOf({
       self,

@@ -9,7 +9,7 @@ import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { checkMonitorsOf } from './monitor-scopes.ts';
 
 /** `GET …/callbacks`: those that take any of `types`. */
-export function callbacks(context: Context): Answer {
+export function callbacks(context: Context): Promise<Answer> {
   const types = context.call.query['types'] as readonly string[] | undefined;
   const items = context.car.callbacks
     .list(context.side)

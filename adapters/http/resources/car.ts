@@ -1,6 +1,6 @@
 /** What the HTTP interface must know of the vehicles it serves; `assembly/` builds it. */
 
-import type { RecordStore } from '../../../agent/ports.ts';
+import type { StoredRecord } from '../../../agent/ports.ts';
 import type { RemoteAction, RemoteOrder } from '../../../agent/remotes/requests.ts';
 import type { StatusReader } from '../../../agent/status.ts';
 import type { Country } from '../../../protocol/interface/countries.ts';
@@ -9,8 +9,17 @@ import type { Monitor, MonitorStatus } from '../../../protocol/schema/monitor.ts
 import type { Trip } from '../../../protocol/schema/trip.ts';
 import type { Caller } from '../call.ts';
 
-/** Reads records: of the car's own store, or at a hub of what the car has sent. */
-export type RecordSource = Pick<RecordStore, 'get' | 'list'>;
+/** The car has what is asked for at hand; a hub reads it from its database. */
+export type Awaitable<T> = T | Promise<T>;
+
+/** Reads records of one vehicle: from the store of the car, or at a hub from the messages of the car. */
+export interface RecordSource {
+  get(collection: string, id: string): Awaitable<StoredRecord | undefined>;
+  /** Records with `from` ≤ at < `to`, ascending by time, then by id. */
+  list(collection: string, from?: number, to?: number): Iterable<StoredRecord> | AsyncIterable<StoredRecord>;
+  /** The last of {@link list}; absent: list them to find it. */
+  last?(collection: string): Awaitable<StoredRecord | undefined>;
+}
 
 /** One vehicle, in the car or at a hub. */
 export interface VehicleView {
@@ -37,26 +46,54 @@ export interface InterfaceOwners {
 /** The interface of a car: it serves that car alone. */
 export interface CarView extends VehicleView, InterfaceOwners {}
 
+/** One of many vehicles, before its Status is read. */
+export interface VehicleOutline {
+  readonly vehicle: Pick<VehicleDescription, 'id' | 'vin' | 'createdAt'>;
+  open(): Awaitable<VehicleView>;
+}
+
+/** A record, and the vehicle that it is of. */
+export interface VehicleRecord extends StoredRecord {
+  readonly outline: VehicleOutline;
+}
+
 /** The vehicles that an interface serves: in a car that car, at a hub those that it hears. */
 export interface ServedVehicles extends InterfaceOwners {
-  all(): readonly VehicleView[];
-  byId(id: string): VehicleView | undefined;
-  byVin(vin: string): VehicleView | undefined;
+  all(): Awaitable<readonly VehicleOutline[]>;
+  byId(id: string): Awaitable<VehicleView | undefined>;
+  byVin(vin: string): Awaitable<VehicleView | undefined>;
+  /** Records of all vehicles with `from` ≤ at, ascending by time, then by id. */
+  records(collection: string, from?: number): Iterable<VehicleRecord> | AsyncIterable<VehicleRecord>;
+  /** The record with this id, of whatever vehicle. */
+  record(collection: string, id: string): Awaitable<VehicleRecord | undefined>;
   /** What a request is about that names no vehicle: in a car that car. */
   readonly unnamed: VehicleView;
 }
 
 /** The interface of a car as one of any number of vehicles; nothing is read before it is asked for. */
 export function onlyVehicle(car: CarView): ServedVehicles {
+  const outline: VehicleOutline = {
+    get vehicle() {
+      return car.vehicle;
+    },
+    open: () => car,
+  };
   return {
     get fleets() {
       return car.fleets;
     },
     user: (caller) => car.user(caller),
     newId: () => car.newId(),
-    all: () => [car],
+    all: () => [outline],
     byId: (id) => (car.vehicle.id === id ? car : undefined),
     byVin: (vin) => (car.vehicle.vin === vin ? car : undefined),
+    async *records(collection, from) {
+      for await (const record of car.records.list(collection, from)) yield { ...record, outline };
+    },
+    record: async (collection, id) => {
+      const record = await car.records.get(collection, id);
+      return record && { ...record, outline };
+    },
     unnamed: car,
   };
 }

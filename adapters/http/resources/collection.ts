@@ -1,36 +1,25 @@
 /** Collections: pages of what a resource has. */
-import type { StoredRecord } from '../../../agent/ports.ts';
 import type { Answer } from '../call.ts';
 import { type Page, page, type RecordPosition } from '../paging.ts';
-import { type Context, contextsOf, found, isAskedFor, periodsOf } from './context.ts';
+import type { Awaitable, VehicleOutline } from './car.ts';
+import { type Context, contextIn, found, isAskedFor, namesVehicle, periodsOf } from './context.ts';
 import { Yielder } from './yield.ts';
 
 /**
  * Interface 3.19.2 CollectionResult: the page that is asked for, under `name` in `_embedded`. `items` is all there is
- * after the filters, ascending by time, then by id.
+ * after the filters, ascending by time, then by id. Other requests have their turn while a long page is written.
  */
-export function collection<T extends RecordPosition>(
+export async function collection<T extends RecordPosition>(
   { call, tokens }: Context,
   name: string,
   items: readonly T[],
-  represent: (item: T) => unknown,
-): Answer {
-  const shown = page(items, call, tokens);
-  return pageOf(shown, name, shown.items.map(represent));
-}
-
-/** The same of long pages: others have their turn meanwhile. */
-export async function longCollection<T extends RecordPosition>(
-  { call, tokens }: Context,
-  name: string,
-  items: readonly T[],
-  represent: (item: T) => unknown,
+  represent: (item: T) => Awaitable<unknown>,
 ): Promise<Answer> {
   const shown = page(items, call, tokens);
   const yielder = new Yielder();
   const entries: unknown[] = [];
   for (const item of shown.items) {
-    entries.push(represent(item));
+    entries.push(await represent(item));
     await yielder.pause();
   }
   return pageOf(shown, name, entries);
@@ -47,31 +36,41 @@ function pageOf({ links, total, totalPage, currentPage }: Page<unknown>, name: s
 }
 
 /** A record with its place in its collection. */
-interface Kept<T> extends RecordPosition {
+export interface Kept<T> extends RecordPosition {
   readonly record: T;
-  /** The request, about the vehicle that has the record. */
-  readonly context: Context;
+  /** The vehicle that has the record; absent: the one that the request names. */
+  readonly outline?: VehicleOutline;
+}
+
+/** The request, about the vehicle that has the record. */
+export async function contextOfKept(context: Context, { outline }: Pick<Kept<unknown>, 'outline'>): Promise<Context> {
+  return outline === undefined ? context : contextIn(context, outline);
 }
 
 /**
  * Records of a collection that `timestamps` asks for. `begin` gives the moment that counts, which is never after the
  * moment that the record was made.
  */
-export function recordsAskedFor<T extends { readonly createdAt: number }>(
+export async function recordsAskedFor<T extends { readonly createdAt: number }>(
   context: Context,
   name: string,
   begin: (record: T) => number = ({ createdAt }) => createdAt,
-): Kept<T>[] {
-  const from = periodsOf(context.call)?.[0]?.from;
-  const contexts = contextsOf(context);
+): Promise<Kept<T>[]> {
+  const { call, car, served } = context;
+  const from = periodsOf(call)?.[0]?.from;
   const result: Kept<T>[] = [];
-  for (const one of contexts) {
-    for (const stored of one.car.records.list(name, from)) {
-      const kept = keptOf<T>(stored, one, contexts.length > 1);
-      if (isAskedFor(context, begin(kept.record))) result.push(kept);
-    }
+  const take = (kept: Kept<T>): void => {
+    if (isAskedFor(context, begin(kept.record))) result.push(kept);
+  };
+  if (namesVehicle(call)) {
+    for await (const stored of car.records.list(name, from)) take(stored as Kept<T>);
+    return result;
   }
-  return contexts.length > 1 ? result.sort(byTimeAndId) : result;
+  // Ids are those of one vehicle: its own id makes them distinct.
+  for await (const stored of served.records(name, from)) {
+    take({ ...(stored as Kept<T>), id: `${stored.id} ${stored.outline.vehicle.id}` });
+  }
+  return result.sort(byTimeAndId);
 }
 
 /** For collections of several vehicles: {@link collection} wants its items so. */
@@ -80,24 +79,19 @@ export function byTimeAndId(a: RecordPosition, b: RecordPosition): number {
 }
 
 /** A record by its id; undefined: there is none. */
-export function recordOf<T>({ car }: Context, name: string, id: string): T | undefined {
-  return car.records.get(name, id)?.record as T | undefined;
+export async function recordOf<T>({ car }: Context, name: string, id: string): Promise<T | undefined> {
+  return (await car.records.get(name, id))?.record as T | undefined;
 }
 
 /** The same of whatever vehicle has it, with the request about that vehicle. */
-export function findRecord<T>(
+export async function findRecord<T>(
   context: Context,
   name: string,
   id: string,
-): Pick<Kept<T>, 'record' | 'context'> | undefined {
-  for (const one of contextsOf(context)) {
-    const record = recordOf<T>(one, name, id);
-    if (record !== undefined) return { record, context: one };
-  }
-  return undefined;
-}
-
-/** Ids are those of one vehicle: where several are listed, its own id makes them distinct. */
-function keptOf<T>({ at, id, record }: StoredRecord, context: Context, several: boolean): Kept<T> {
-  return { at, id: several ? `${id} ${context.car.vehicle.id}` : id, record: record as T, context };
+): Promise<{ readonly record: T; readonly context: Context } | undefined> {
+  const { call, car, served } = context;
+  const kept: { readonly record: unknown; readonly outline?: VehicleOutline } | undefined = namesVehicle(call)
+    ? await car.records.get(name, id)
+    : await served.record(name, id);
+  return kept && { record: kept.record as T, context: await contextOfKept(context, kept) };
 }

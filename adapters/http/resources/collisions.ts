@@ -4,7 +4,7 @@ import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Collision } from '../../../protocol/schema/collision.ts';
 import type { Answer } from '../call.ts';
 import { tripFilter } from './alerts.ts';
-import { collection, findRecord, recordsAskedFor } from './collection.ts';
+import { collection, contextOfKept, findRecord, recordsAskedFor } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { linkToTrip } from './trips.ts';
@@ -13,34 +13,36 @@ import { linkToTrip } from './trips.ts';
  * `GET …/collisions` of a vehicle, of a fleet (deprecated) and of a trip; `one` is the operation that reads one of
  * them.
  */
-export function collisions(one: string): (context: Context) => Answer {
-  return (context) => {
-    const isOf = tripFilter(context);
+export function collisions(one: string): (context: Context) => Promise<Answer> {
+  return async (context) => {
+    const isOf = await tripFilter(context);
     const asked = context.sees('data:collision')
-      ? recordsAskedFor<Collision>(context, 'collision').filter(({ record }) => isOf(record))
+      ? (await recordsAskedFor<Collision>(context, 'collision')).filter(({ record }) => isOf(record))
       : [];
     // The capital is published.
-    return collection(context, 'Collisions', asked, ({ record, context: own }) => {
+    return collection(context, 'Collisions', asked, async (kept) => {
+      const { record } = kept;
+      const own = await contextOfKept(context, kept);
       return collisionOf(own, record, linkTo(own, one, { cid: record.id }) as ResourceLink);
     });
   };
 }
 
 /** `GET …/collisions/{cid}` */
-export function collision(context: Context): Answer {
+export async function collision(context: Context): Promise<Answer> {
   const id = context.call.path['cid'] ?? '';
-  const isOf = tripFilter(context);
-  const kept = context.sees('data:collision') ? findRecord<Collision>(context, 'collision', id) : undefined;
+  const isOf = await tripFilter(context);
+  const kept = context.sees('data:collision') ? await findRecord<Collision>(context, 'collision', id) : undefined;
   if (kept === undefined || !isOf(kept.record)) throw unknown('collision', id);
-  return found(collisionOf(kept.context, kept.record, selfOf(context)));
+  return found(await collisionOf(kept.context, kept.record, selfOf(context)));
 }
 
-function collisionOf(context: Context, record: Collision, self: ResourceLink): Members {
+async function collisionOf(context: Context, record: Collision, self: ResourceLink): Promise<Members> {
   return {
     _links: linksOf({
       self,
       vehicle: linkTo(context, 'vehicles.get'),
-      trip: linkToTrip(context, record.tid),
+      trip: await linkToTrip(context, record.tid),
     }),
     ...collisionJson(context.viewer, record),
   };

@@ -6,7 +6,7 @@ import type { Scope } from '../../../protocol/interface/operations/scopes.ts';
 import { covers, type Period } from '../../../protocol/interface/parameters.ts';
 import type { Answer, Call } from '../call.ts';
 import type { PageTokens } from '../paging.ts';
-import type { FleetDescription, ServedVehicles, VehicleView } from './car.ts';
+import type { FleetDescription, ServedVehicles, VehicleOutline, VehicleView } from './car.ts';
 import { ownerOfFleet } from './owners.ts';
 
 export interface Context {
@@ -31,14 +31,14 @@ export interface Context {
 export type Resource = (context: Context) => Answer | Promise<Answer>;
 
 /** @throws VigieError `request.unknown` for a fleet that the caller does not work with, and for another vehicle */
-export function contextOf(served: ServedVehicles, call: Call, tokens: PageTokens): Context {
+export async function contextOf(served: ServedVehicles, call: Call, tokens: PageTokens): Promise<Context> {
   const { operation, path, caller, query } = call;
   const { side } = operation;
   const { fid } = path;
   const fleets = fleetsOf(served, call);
   const fleet = fid === undefined ? undefined : fleets.find((one) => one.id === fid);
   if (fid !== undefined && fleet === undefined) throw unknown('fleet', fid);
-  const car = vehicleIn(served, call, fleets);
+  const car = await vehicleIn(served, call, fleets);
   const { scopes } = caller;
   const sees = (scope: Scope): boolean => side === 'fleet' || scopes === undefined || scopes.has(scope);
   return {
@@ -60,25 +60,36 @@ export function contextOf(served: ServedVehicles, call: Call, tokens: PageTokens
   };
 }
 
-function vehicleIn(served: ServedVehicles, { path }: Call, fleets: readonly FleetDescription[]): VehicleView {
+async function vehicleIn(
+  served: ServedVehicles,
+  { path }: Call,
+  fleets: readonly FleetDescription[],
+): Promise<VehicleView> {
   const { vid, id, vin } = path;
   const vehicle = vid ?? id;
   if (vehicle === undefined && vin === undefined) return served.unnamed;
-  const found = vehicle === undefined ? undefined : served.byId(vehicle);
+  const found = vehicle === undefined ? undefined : await served.byId(vehicle);
   if (vehicle !== undefined && found === undefined) throw unknown('vehicle', vehicle);
   if (vin === undefined) return found as VehicleView;
-  const named = fleets.length === 0 ? undefined : served.byVin(vin);
+  const named = fleets.length === 0 ? undefined : await served.byVin(vin);
   if (named === undefined) throw unknown('vehicle', vin);
   return named;
 }
 
-/** A context for each vehicle that a request is about: the one that its path names, else all. */
-export function contextsOf(context: Context): readonly Context[] {
-  const { path } = context.call;
-  if ((path['vid'] ?? path['id'] ?? path['vin']) !== undefined) return [context];
-  return context.served.all().map((car) => {
-    return car === context.car ? context : { ...context, car, viewer: { ...context.viewer, vehicle: car.vehicle } };
-  });
+/** Whether a request is about the vehicle that its path names, else it is about all. */
+export function namesVehicle({ path }: Call): boolean {
+  return (path['vid'] ?? path['id'] ?? path['vin']) !== undefined;
+}
+
+/** The vehicles that a request is about. */
+export async function outlinesOf({ call, served, car }: Context): Promise<readonly VehicleOutline[]> {
+  return namesVehicle(call) ? [{ vehicle: car.vehicle, open: () => car }] : await served.all();
+}
+
+/** The request, about one of the vehicles that it is about. */
+export async function contextIn(context: Context, outline: VehicleOutline): Promise<Context> {
+  const car = await outline.open();
+  return car === context.car ? context : { ...context, car, viewer: { ...context.viewer, vehicle: car.vehicle } };
 }
 
 /** The fleets that the caller works with. */

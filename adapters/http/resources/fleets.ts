@@ -8,7 +8,7 @@ import { type Context, fleetsOf, found } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
 /** `GET /fleets`: those that the caller works with. */
-export function fleets(context: Context): Answer {
+export function fleets(context: Context): Promise<Answer> {
   const items = fleetsOf(context.served, context.call)
     .map((fleet) => ({ at: fleet.createdAt ?? 0, id: fleet.id, fleet }))
     .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));

@@ -40,7 +40,7 @@ export function handlers(car: CarView, tokens: PageTokens): Handlers {
 export function handlersOf(served: ServedVehicles, tokens: PageTokens): Handlers {
   const answered = Object.entries(resources()).map(([id, resource]): [string, Handler] => [
     id,
-    (call) => resource(contextOf(served, call, tokens)),
+    async (call) => resource(await contextOf(served, call, tokens)),
   ]);
   return Object.fromEntries(answered);
 }

@@ -23,10 +23,14 @@ const KNOWN = 90_000;
  * The position as it was last read, at most 90 s before the moment and not before privacy hid it: what was chosen in
  * the car since then holds for what is concluded from earlier readings, too.
  */
-export function locationOf(context: Context, place: RecordPosition, reader: SampleReader): Feature | undefined {
+export async function locationOf(
+  context: Context,
+  place: RecordPosition,
+  reader: SampleReader,
+): Promise<Feature | undefined> {
   if (!context.sees('data:position')) return undefined;
   const read = new Map<string, SlotValue>();
-  for (const { values } of reader.before(place, KNOWN)) {
+  for (const { values } of await reader.before(place, KNOWN)) {
     if (values.has(privacy) && values.get(privacy) !== 'None') break;
     for (const [slot, value] of values) {
       const name = slot.path.slice(PREFIX.length);

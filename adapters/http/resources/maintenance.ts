@@ -3,35 +3,39 @@ import { maintenanceJson } from '../../../protocol/interface/json/records.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Maintenance } from '../../../protocol/schema/maintenance.ts';
 import type { Answer } from '../call.ts';
-import { byTimeAndId, collection } from './collection.ts';
-import { type Context, contextsOf, found, unknown } from './context.ts';
+import { byTimeAndId, collection, contextOfKept, type Kept } from './collection.ts';
+import { type Context, found, unknown } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
 /** `GET …/maintenance` */
-export function maintenance(context: Context): Answer {
-  const record = nextService(context);
+export async function maintenance(context: Context): Promise<Answer> {
+  const record = await nextService(context);
   if (record === undefined) throw unknown('known service of vehicle', context.car.vehicle.id);
   return found(maintenanceOf(context, record, selfOf(context)));
 }
 
 /** `GET /fleets/{fid}/maintenances` (deprecated) */
-export function fleetMaintenances(context: Context): Answer {
-  const items = contextsOf(context).flatMap((one) => {
-    const record = nextService(one);
-    return record === undefined
-      ? []
-      : [{ at: record.createdAt, id: `${record.id} ${one.car.vehicle.id}`, record, one }];
-  });
-  return collection(context, 'maintenances', items.sort(byTimeAndId), ({ record, one }) => {
+export async function fleetMaintenances(context: Context): Promise<Answer> {
+  const newest = new Map<string, Kept<Maintenance>>();
+  if (context.sees('data:telemetry')) {
+    for await (const { at, id, record, outline } of context.served.records('maintenance')) {
+      const vehicle = outline.vehicle.id;
+      newest.set(vehicle, { at, id: `${id} ${vehicle}`, record: record as Maintenance, outline });
+    }
+  }
+  return collection(context, 'maintenances', [...newest.values()].sort(byTimeAndId), async (kept) => {
+    const { record } = kept;
+    const one = await contextOfKept(context, kept);
     return maintenanceOf(one, record, linkTo(one, 'maintenance.get') as ResourceLink);
   });
 }
 
 /** The service that is due next: the newest record. */
-export function nextService({ car, sees }: Context): Maintenance | undefined {
+export async function nextService({ car: { records }, sees }: Context): Promise<Maintenance | undefined> {
   if (!sees('data:telemetry')) return undefined;
+  if (records.last !== undefined) return (await records.last('maintenance'))?.record as Maintenance | undefined;
   let newest: Maintenance | undefined;
-  for (const { record } of car.records.list('maintenance')) newest = record as Maintenance;
+  for await (const { record } of records.list('maintenance')) newest = record as Maintenance;
   return newest;
 }
 

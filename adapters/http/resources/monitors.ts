@@ -14,7 +14,7 @@ import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { checkScopes, deliveryOf, scopesLacking } from './monitor-scopes.ts';
 
 /** `GET …/monitors` */
-export function monitors(context: Context): Answer {
+export function monitors(context: Context): Promise<Answer> {
   const isCallers = ownerFilter(context);
   const items = context.car.monitors.all
     .filter((monitor) => isCallers(monitor) && scopesLacking(context, monitor.monitor).length === 0)

@@ -15,7 +15,7 @@ import { madeBefore, uuidFor } from './ids.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
 /** `GET …/callbacks/{cbid}/remotes`: those of kinds that the caller may send. */
-export function remotes(context: Context): Answer {
+export function remotes(context: Context): Promise<Answer> {
   const { callbackId } = callbackAskedFor(context);
   const items = context.car.remotes
     .all(callbackId)

@@ -47,7 +47,7 @@ export class TelemetrySeries {
     const places: RecordPosition[] = [];
     const yielder = new Yielder();
     for (const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } of periods ?? [{}]) {
-      for (const piece of this.#records.list(COLLECTION, from - PIECE, to)) {
+      for await (const piece of this.#records.list(COLLECTION, from - PIECE, to)) {
         for (const at of this.#timesOf(piece, wanted, key))
           if (at >= from && at < to) places.push({ at, id: piece.id });
         await yielder.pause();
@@ -100,42 +100,50 @@ export class SampleReader {
   }
 
   /** Undefined: it has been dropped since. */
-  at({ at, id }: RecordPosition): Sample | undefined {
-    return this.#piece(id)?.find((sample) => sample.at === at);
+  async at({ at, id }: RecordPosition): Promise<Sample | undefined> {
+    return (await this.#piece(id))?.find((sample) => sample.at === at);
   }
 
   /** The samples at, and less than `span` ms before, a place, newest first. */
-  *before(place: RecordPosition, span: number): Generator<Sample, void, undefined> {
-    const samples = this.#surrounding(place, span);
-    for (let index = samples.length - 1; index >= 0; index--) {
-      const sample = samples[index] as Sample;
-      if (sample.at <= place.at - span) return;
-      if (sample.at <= place.at) yield sample;
-    }
+  async before(place: RecordPosition, span: number): Promise<Iterable<Sample>> {
+    return newestFirst(await this.#surrounding(place, span), place.at, span);
   }
 
   /** Samples of the place's piece and of those before it that may be asked for, ascending. */
-  #surrounding({ id }: RecordPosition, span: number): readonly Sample[] {
+  async #surrounding({ id }: RecordPosition, span: number): Promise<readonly Sample[]> {
     const known = this.#surroundings.get(id);
     if (known !== undefined) return known;
-    const piece = this.#piece(id) ?? [];
+    const piece = (await this.#piece(id)) ?? [];
     const from = (piece[0]?.at ?? Number.POSITIVE_INFINITY) - span - PIECE;
     const to = (piece.at(-1)?.at ?? Number.NEGATIVE_INFINITY) + 1;
     const samples: Sample[] = [];
-    for (const one of this.#records.list(COLLECTION, from, to)) samples.push(...(this.#piece(one.id) ?? []));
+    for await (const one of this.#records.list(COLLECTION, from, to)) samples.push(...this.#known(one));
     samples.sort((a, b) => a.at - b.at);
     this.#surroundings.set(id, samples);
     return samples;
   }
 
-  #piece(id: string): readonly Sample[] | undefined {
+  async #piece(id: string): Promise<readonly Sample[] | undefined> {
     const known = this.#pieces.get(id);
     if (known !== undefined) return known;
-    const piece = this.#records.get(COLLECTION, id);
-    if (piece === undefined) return undefined;
+    const piece = await this.#records.get(COLLECTION, id);
+    return piece === undefined ? undefined : this.#known(piece);
+  }
+
+  #known(piece: StoredRecord): readonly Sample[] {
+    const known = this.#pieces.get(piece.id);
+    if (known !== undefined) return known;
     const samples = samplesIn(piece);
-    this.#pieces.set(id, samples);
+    this.#pieces.set(piece.id, samples);
     return samples;
+  }
+}
+
+function* newestFirst(samples: readonly Sample[], to: number, span: number): Generator<Sample, void, undefined> {
+  for (let index = samples.length - 1; index >= 0; index--) {
+    const sample = samples[index] as Sample;
+    if (sample.at <= to - span) return;
+    if (sample.at <= to) yield sample;
   }
 }
 

@@ -4,7 +4,7 @@ import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { StatusContents } from '../../../protocol/schema/status.ts';
 import type { Answer } from '../call.ts';
 import { byTimeAndId, collection } from './collection.ts';
-import { type Context, contextsOf, found } from './context.ts';
+import { type Context, contextIn, found, outlinesOf } from './context.ts';
 import { energyList, type WrittenEnergy } from './energy-list.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
@@ -14,10 +14,11 @@ export function status(context: Context): Answer {
 }
 
 /** `GET /fleets/{fid}/status` (deprecated): that of each vehicle, under its own address. */
-export function fleetStatus(context: Context): Answer {
+export async function fleetStatus(context: Context): Promise<Answer> {
   // Where it stands stays the same from request to request, or its pages would not be found again.
-  const items = contextsOf(context).map((one) => ({ at: 0, id: one.car.vehicle.id, context: one }));
-  return collection(context, 'status', items.sort(byTimeAndId), ({ context: own }) => {
+  const items = (await outlinesOf(context)).map((outline) => ({ at: 0, id: outline.vehicle.id, outline }));
+  return collection(context, 'status', items.sort(byTimeAndId), async ({ outline }) => {
+    const own = await contextIn(context, outline);
     return statusOf(own, linkTo(own, 'status.get') as ResourceLink);
   });
 }

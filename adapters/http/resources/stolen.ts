@@ -9,27 +9,27 @@ import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { waypointsBetween } from './waypoints.ts';
 
 /** `GET …/stolen` */
-export function thefts(context: Context): Answer {
-  const asked = recordsAskedFor<Theft>(context, 'stolen', ({ startedAt }) => startedAt);
+export async function thefts(context: Context): Promise<Answer> {
+  const asked = await recordsAskedFor<Theft>(context, 'stolen', ({ startedAt }) => startedAt);
   return collection(context, 'stolen', asked, ({ record }) => {
     return theftOf(context, record, linkTo(context, 'stolen.get', { sid: record.id }) as ResourceLink);
   });
 }
 
 /** `GET …/stolen/{sid}` */
-export function theft(context: Context): Answer {
-  return found(theftOf(context, theftAskedFor(context), selfOf(context)));
+export async function theft(context: Context): Promise<Answer> {
+  return found(theftOf(context, await theftAskedFor(context), selfOf(context)));
 }
 
 /** `GET …/stolen/{sid}/waypoints` */
-export function theftWaypoints(context: Context): Answer {
-  const { startedAt, endAt } = theftAskedFor(context);
+export async function theftWaypoints(context: Context): Promise<Answer> {
+  const { startedAt, endAt } = await theftAskedFor(context);
   return waypointsBetween(context, startedAt, endAt);
 }
 
-function theftAskedFor(context: Context): Theft {
+async function theftAskedFor(context: Context): Promise<Theft> {
   const id = context.call.path['sid'] ?? '';
-  const record = recordOf<Theft>(context, 'stolen', id);
+  const record = await recordOf<Theft>(context, 'stolen', id);
   if (record === undefined) throw unknown('theft', id);
   return record;
 }

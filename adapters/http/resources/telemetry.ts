@@ -9,7 +9,7 @@ import type { StatusContents } from '../../../protocol/schema/status.ts';
 import { assemble, type Slot, type SlotValue, slots, statusObjects } from '../../../protocol/slots.ts';
 import type { Answer } from '../call.ts';
 import type { RecordPosition } from '../paging.ts';
-import { longCollection } from './collection.ts';
+import { collection } from './collection.ts';
 import { type Context, periodsOf } from './context.ts';
 import { addressOf, linksOf, linkTo, type ResourceLink } from './links.ts';
 import { isPlace, locationOf, placeSlots } from './location.ts';
@@ -27,7 +27,7 @@ export function telemetry(context: Context): Promise<Answer> {
 
 /** `GET …/trips/{tid}/telemetry` */
 export async function tripTelemetry(context: Context): Promise<Answer> {
-  const trip = tripAskedFor(context);
+  const trip = await tripAskedFor(context);
   const to = trip.stoppedAt === undefined ? Number.POSITIVE_INFINITY : trip.stoppedAt + 1;
   return listed(context, common(periodsOf(context.call) ?? [{}], beginOf(trip), to));
 }
@@ -43,10 +43,10 @@ async function listed(context: Context, periods: readonly Period[] | undefined):
     periods,
   );
   const reader = series.reader();
-  const service = extensions.has('maintenance') ? nextService(context) : undefined;
-  return longCollection(context, 'telemetries', places, (place) => {
-    const written = entryOf(context, place, reader.at(place), shown);
-    const location = extensions.has('location') ? locationOf(context, place, reader) : undefined;
+  const service = extensions.has('maintenance') ? await nextService(context) : undefined;
+  return collection(context, 'telemetries', places, async (place) => {
+    const written = entryOf(context, place, await reader.at(place), shown);
+    const location = extensions.has('location') ? await locationOf(context, place, reader) : undefined;
     const extension = {
       ...(location === undefined ? {} : { location }),
       ...(service === undefined ? {} : { maintenance: serviceJson(context.viewer, service) }),

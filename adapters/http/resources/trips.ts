@@ -4,19 +4,19 @@ import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Range } from '../../../protocol/interface/parameters.ts';
 import { type Trip, tripState } from '../../../protocol/schema/trip.ts';
 import type { Answer } from '../call.ts';
-import { collection, recordOf, recordsAskedFor } from './collection.ts';
+import { collection, contextOfKept, recordOf, recordsAskedFor } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
 /** `GET …/trips` of a vehicle, and of a fleet (deprecated): those that begin when, and are as long, as is asked. */
-export function trips(context: Context): Answer {
+export async function trips(context: Context): Promise<Answer> {
   const { query } = context.call;
   const distance = query['distance'] as Range | undefined;
   const duration = query['duration'] as Range | undefined;
   const states = query['states'] as readonly string[] | undefined;
   const asked = context.sees('data:trip')
-    ? recordsAskedFor<Trip>(context, 'trip', beginOf)
-        .map((kept) => ({ ...kept, record: asItStands(kept.record, kept.context.car.openTrip()) }))
+    ? (await recordsAskedFor<Trip>(context, 'trip', beginOf))
+        .map((kept) => ({ ...kept, record: asItStands(kept.record, context.car.openTrip()) }))
         .filter(
           ({ record }) =>
             within(record.distance, distance) &&
@@ -24,20 +24,22 @@ export function trips(context: Context): Answer {
             (states === undefined || (hasState(record) && states.includes(tripState(record)))),
         )
     : [];
-  return collection(context, 'trips', asked, ({ record, context: own }) => {
+  return collection(context, 'trips', asked, async (kept) => {
+    const { record } = kept;
+    const own = await contextOfKept(context, kept);
     return tripOf(own, record, linkTo(own, 'trips.get', { tid: record.id }) as ResourceLink);
   });
 }
 
 /** `GET …/trips/{tid}` */
-export function trip(context: Context): Answer {
-  return found(tripOf(context, tripAskedFor(context), selfOf(context)));
+export async function trip(context: Context): Promise<Answer> {
+  return found(tripOf(context, await tripAskedFor(context), selfOf(context)));
 }
 
 /** The trip in the path. @throws VigieError `request.unknown` */
-export function tripAskedFor(context: Context): Trip {
+export async function tripAskedFor(context: Context): Promise<Trip> {
   const id = context.call.path['tid'] ?? '';
-  const found = recordOf<Trip>(context, 'trip', id);
+  const found = await recordOf<Trip>(context, 'trip', id);
   if (found === undefined) throw unknown('trip', id);
   return asItStands(found, context.car.openTrip());
 }
@@ -58,8 +60,8 @@ export function beginOf({ startedAt, createdAt }: Trip): number {
 }
 
 /** The link to a trip that is still kept. */
-export function linkToTrip(context: Context, id: string | undefined): ResourceLink | undefined {
-  if (id === undefined || recordOf(context, 'trip', id) === undefined) return undefined;
+export async function linkToTrip(context: Context, id: string | undefined): Promise<ResourceLink | undefined> {
+  if (id === undefined || (await recordOf(context, 'trip', id)) === undefined) return undefined;
   return linkTo(context, 'trips.get', { tid: id });
 }
 

@@ -1,17 +1,15 @@
 /** The user whose car it is. */
+import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Answer } from '../call.ts';
-import { type Context, contextsOf, found } from './context.ts';
+import { type Context, contextIn, found, outlinesOf } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { vehicleOf } from './vehicles.ts';
 
 /** `GET /user`. The published name of the list is `Vehicles`, the service writes `vehicles`: both are there. */
-export function user(context: Context): Answer {
+export async function user(context: Context): Promise<Answer> {
   const { served, call } = context;
   const { email, firstName, lastName } = served.user(call.caller);
-  const vehicles =
-    linkTo(context, 'vehicles.get') === undefined
-      ? undefined
-      : contextsOf(context).map((one) => vehicleOf(one, linkTo(one, 'vehicles.get') as ResourceLink));
+  const vehicles = linkTo(context, 'vehicles.get') === undefined ? undefined : await vehiclesOf(context);
   return found({
     _links: linksOf({
       self: selfOf(context),
@@ -24,4 +22,13 @@ export function user(context: Context): Answer {
     ...(lastName === undefined ? {} : { lastName }),
     ...(vehicles === undefined ? {} : { _embedded: { Vehicles: vehicles, vehicles } }),
   });
+}
+
+async function vehiclesOf(context: Context): Promise<Members[]> {
+  const written: Members[] = [];
+  for (const outline of await outlinesOf(context)) {
+    const one = await contextIn(context, outline);
+    written.push(await vehicleOf(one, linkTo(one, 'vehicles.get') as ResourceLink));
+  }
+  return written;
 }

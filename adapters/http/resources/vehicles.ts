@@ -7,7 +7,7 @@ import type { Answer } from '../call.ts';
 import { onboardCapabilities } from './capabilities.ts';
 import type { VehicleDescription } from './car.ts';
 import { byTimeAndId, collection } from './collection.ts';
-import { type Context, contextsOf, found } from './context.ts';
+import { type Context, contextIn, found, outlinesOf } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { nextService } from './maintenance.ts';
 import { hasPosition } from './positions.ts';
@@ -16,19 +16,20 @@ import { hasPosition } from './positions.ts';
 const PICTURES = 12;
 
 /** `GET …/vehicles`: those whose VIN begins with `vinPrefix`. */
-export function vehicles(context: Context): Answer {
+export async function vehicles(context: Context): Promise<Answer> {
   const prefix = (context.call.query['vinPrefix'] as string | undefined) ?? '';
-  const items = contextsOf(context)
-    .filter(({ car }) => car.vehicle.vin.startsWith(prefix.toUpperCase()))
-    .map((one) => ({ at: one.car.vehicle.createdAt ?? 0, id: one.car.vehicle.id, context: one }));
-  return collection(context, 'vehicles', items.sort(byTimeAndId), ({ context: own }) =>
-    vehicleOf(own, linkTo(own, 'vehicles.get') as ResourceLink),
-  );
+  const items = (await outlinesOf(context))
+    .filter(({ vehicle: { vin } }) => vin.startsWith(prefix.toUpperCase()))
+    .map((outline) => ({ at: outline.vehicle.createdAt ?? 0, id: outline.vehicle.id, outline }));
+  return collection(context, 'vehicles', items.sort(byTimeAndId), async ({ outline }) => {
+    const own = await contextIn(context, outline);
+    return vehicleOf(own, linkTo(own, 'vehicles.get') as ResourceLink);
+  });
 }
 
 /** `GET …/vehicles/{vid}` */
-export function vehicle(context: Context): Answer {
-  return found(vehicleOf(context, selfOf(context)));
+export async function vehicle(context: Context): Promise<Answer> {
+  return found(await vehicleOf(context, selfOf(context)));
 }
 
 /** `GET /vehicles/{vin}`: without times of its own. */
@@ -38,13 +39,13 @@ export function capabilitiesByVin(context: Context): Answer {
 }
 
 /** Interface 3.19.2 and 4.17.2 Vehicle. */
-export function vehicleOf(context: Context, self: ResourceLink): Members {
+export async function vehicleOf(context: Context, self: ResourceLink): Promise<Members> {
   const { vehicle } = context.car;
   const { id, vin, motorization, brand, createdAt, updatedAt } = vehicle;
   const pictures = picturesOf(vehicle);
   const label = labelOf(context);
   return {
-    _links: vehicleLinks(context, self),
+    _links: await vehicleLinks(context, self),
     id,
     vin,
     motorization,
@@ -58,14 +59,14 @@ export function vehicleOf(context: Context, self: ResourceLink): Members {
   };
 }
 
-function vehicleLinks(context: Context, self: ResourceLink): Members {
+async function vehicleLinks(context: Context, self: ResourceLink): Promise<Members> {
   const isFleet = context.side === 'fleet';
   return linksOf({
     self,
     ...(isFleet ? { fleet: linkTo(context, 'fleets.get') } : { user: linkTo(context, 'user.get') }),
     lastPosition: hasPosition(context) ? linkTo(context, 'lastPosition.get') : undefined,
     trips: linkTo(context, 'trips.list'),
-    maintenance: nextService(context) === undefined ? undefined : linkTo(context, 'maintenance.get'),
+    maintenance: (await nextService(context)) === undefined ? undefined : linkTo(context, 'maintenance.get'),
     alerts: linkTo(context, 'alerts.list'),
     status: linkTo(context, 'status.get'),
     telemetry: linkTo(context, 'telemetry.list'),

@@ -17,8 +17,8 @@ interface Point extends RecordPosition {
 }
 
 /** `GET …/trips/{tid}/wayPoints` */
-export function tripWaypoints(context: Context): Answer {
-  const { startedAt, createdAt, stoppedAt } = tripAskedFor(context);
+export async function tripWaypoints(context: Context): Promise<Answer> {
+  const { startedAt, createdAt, stoppedAt } = await tripAskedFor(context);
   return waypointsBetween(context, startedAt ?? createdAt, stoppedAt);
 }
 
@@ -26,18 +26,18 @@ export function tripWaypoints(context: Context): Answer {
  * The points that were passed between two moments (UTC ms, both included; absent: until now) and that `timestamps`
  * asks for, less those that `tolerance` makes superfluous.
  */
-export function waypointsBetween(context: Context, from: number, to = Number.POSITIVE_INFINITY): Answer {
+export async function waypointsBetween(context: Context, from: number, to = Number.POSITIVE_INFINITY): Promise<Answer> {
   const tolerance = context.call.query['tolerance'] as number | undefined;
-  const all = pointsBetween(context, from, to);
+  const all = await pointsBetween(context, from, to);
   const points = tolerance === undefined ? all : simplified(all, ({ point }) => point, tolerance * 1000);
   // Interface 3.19.2 WayPoints.
   return collection(context, 'positions', points, ({ point }) => waypointJson(context.viewer, point));
 }
 
-function pointsBetween(context: Context, from: number, to: number): Point[] {
+async function pointsBetween(context: Context, from: number, to: number): Promise<Point[]> {
   if (!context.sees('data:position')) return [];
   const result: Point[] = [];
-  for (const { id, record } of context.car.records.list('waypoint', from - PIECE, to + 1)) {
+  for await (const { id, record } of context.car.records.list('waypoint', from - PIECE, to + 1)) {
     for (const point of (record as WaypointMessage).points) {
       const { at } = point;
       if (at >= from && at <= to && isAskedFor(context, at)) result.push({ at, id, point });

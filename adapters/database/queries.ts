@@ -1,0 +1,216 @@
+/** What a hub reads, in the SQL that SQLite and PostgreSQL share. No query reads a whole table of what cars sent. */
+import { ClassNumbers } from '../../hub/numbers.ts';
+import type {
+  CommandState,
+  CommandStore,
+  FleetRecord,
+  HubRecord,
+  KeptCommand,
+  KnownVehicle,
+  NumbersStore,
+  VehicleNumbers,
+  VehicleReader,
+} from '../../hub/ports.ts';
+import { type KeptStatus, VehicleStatus } from '../../hub/vehicle-status.ts';
+import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { shiftInstants } from '../../protocol/instants.ts';
+import type { Run } from '../../protocol/runs.ts';
+import { bodies } from '../../protocol/schema/message.ts';
+
+export type SqlValue = string | number | Uint8Array | null;
+export type SqlRow = Readonly<Record<string, SqlValue>>;
+
+/** Answers one SELECT with `?` for each value. Numbers are numbers, bytes are `Uint8Array`. */
+export type Select = (sql: string, ...values: (string | number)[]) => Promise<readonly SqlRow[]>;
+
+/** Records that are read at once: their messages are in memory together. */
+const BATCH = 200;
+/** Commands of one page, the newest first. */
+const PAGE = 100;
+
+// A subquery instead of a join, so that the order of the index is that of the answer on PostgreSQL too.
+const CAR = '(SELECT id FROM vehicles WHERE vin = ?)';
+const RECORDS = `SELECT records.vehicle, records.id, records.at, payload, clock, behind FROM records
+  JOIN messages ON messages.id = records.message
+  LEFT JOIN corrections ON corrections.vehicle = records.vehicle AND corrections.boot = records.boot`;
+const ONE_CARS = `${RECORDS} WHERE records.vehicle = ${CAR} AND collection = ?`;
+/** Series are read by car: the condition of the indexes across cars, word by word. */
+const ACROSS_CARS = `${RECORDS.replace('SELECT', 'SELECT (SELECT vin FROM vehicles WHERE id = records.vehicle) AS vin,')}
+  WHERE collection NOT IN ('telemetry', 'waypoint') AND collection = ?`;
+const COMMANDS = `SELECT * FROM commands WHERE vehicle = ${CAR}`;
+
+export class SqlReader implements VehicleReader, NumbersStore, Omit<CommandStore, 'add'> {
+  readonly #select: Select;
+
+  constructor(select: Select) {
+    this.#select = select;
+  }
+
+  async vehicles(): Promise<readonly KnownVehicle[]> {
+    return (await this.#select('SELECT vin, first_seen, last_seen FROM vehicles ORDER BY vin')).map(knownVehicle);
+  }
+
+  async vehicle(vin: string): Promise<KnownVehicle | undefined> {
+    const [row] = await this.#select('SELECT vin, first_seen, last_seen FROM vehicles WHERE vin = ?', vin);
+    return row && knownVehicle(row);
+  }
+
+  async numbers(vin: string): Promise<readonly VehicleNumbers[] | undefined> {
+    if ((await this.vehicle(vin)) === undefined) return undefined;
+    const rows = await this.#select(
+      `SELECT class, arrived, given_up FROM numbers WHERE vehicle = ${CAR} ORDER BY class`,
+      vin,
+    );
+    return rows.map((row) => ({ class: row['class'] as number, ...numbersIn(row).report }));
+  }
+
+  async status(vin: string): Promise<VehicleStatus | undefined> {
+    const [row] = await this.#select(
+      'SELECT document FROM vehicles LEFT JOIN status ON status.vehicle = vehicles.id WHERE vin = ?',
+      vin,
+    );
+    return row && statusIn(row);
+  }
+
+  async record(vin: string, collection: string, id: string): Promise<HubRecord | undefined> {
+    const [row] = await this.#select(`${ONE_CARS} AND records.id = ?`, vin, collection, id);
+    return row && recordIn(row);
+  }
+
+  async lastRecord(vin: string, collection: string): Promise<HubRecord | undefined> {
+    const [row] = await this.#select(`${ONE_CARS} ORDER BY records.at DESC, records.id DESC LIMIT 1`, vin, collection);
+    return row && recordIn(row);
+  }
+
+  async *records(vin: string, collection: string, from?: number, to?: number): AsyncGenerator<HubRecord, void> {
+    const end = bound(to, Number.MAX_SAFE_INTEGER);
+    let rows = await this.#select(
+      `${ONE_CARS} AND records.at >= ? AND records.at < ? ORDER BY records.at, records.id LIMIT ${BATCH}`,
+      ...[vin, collection, bound(from, Number.MIN_SAFE_INTEGER), end],
+    );
+    for (;;) {
+      for (const row of rows) yield recordIn(row);
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < BATCH) return;
+      rows = await this.#select(
+        `${ONE_CARS} AND (records.at, records.id) > (?, ?) AND records.at < ?
+         ORDER BY records.at, records.id LIMIT ${BATCH}`,
+        ...[vin, collection, last['at'] as number, last['id'] as string, end],
+      );
+    }
+  }
+
+  async *fleetRecords(collection: string, from?: number): AsyncGenerator<FleetRecord, void> {
+    const order = `ORDER BY records.at, records.id, records.vehicle LIMIT ${BATCH}`;
+    const begin = bound(from, Number.MIN_SAFE_INTEGER);
+    let rows = await this.#select(`${ACROSS_CARS} AND records.at >= ? ${order}`, collection, begin);
+    for (;;) {
+      for (const row of rows) yield fleetRecordIn(row);
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < BATCH) return;
+      rows = await this.#select(
+        `${ACROSS_CARS} AND (records.at, records.id, records.vehicle) > (?, ?, ?) ${order}`,
+        ...[collection, last['at'] as number, last['id'] as string, last['vehicle'] as number],
+      );
+    }
+  }
+
+  async fleetRecord(collection: string, id: string): Promise<FleetRecord | undefined> {
+    const [row] = await this.#select(`${ACROSS_CARS} AND records.id = ? LIMIT 1`, collection, id);
+    return row && fleetRecordIn(row);
+  }
+
+  async pending(vin: string, now: number): Promise<readonly KeptCommand[]> {
+    const rows = await this.#select(
+      `${COMMANDS} AND expires > ? AND NOT final ORDER BY expires, counter, id`,
+      ...[vin, now],
+    );
+    return this.#commandsIn(vin, rows);
+  }
+
+  async command(vin: string, id: string): Promise<KeptCommand | undefined> {
+    return (await this.#commandsIn(vin, await this.#select(`${COMMANDS} AND id = ?`, vin, id)))[0];
+  }
+
+  async commands(vin: string, before?: string): Promise<readonly KeptCommand[]> {
+    const bound = before === undefined ? undefined : await this.command(vin, before);
+    if (before !== undefined && bound === undefined) {
+      throw new VigieError('input.malformed', 'must be the id of a command to this car', { where: 'before' });
+    }
+    const rows = await this.#select(
+      `${COMMANDS} AND (requested, id) < (?, ?) ORDER BY requested DESC, id DESC LIMIT ${PAGE}`,
+      ...[vin, bound?.requested ?? Number.MAX_SAFE_INTEGER, bound?.id ?? ''],
+    );
+    return this.#commandsIn(vin, rows);
+  }
+
+  async #commandsIn(vin: string, rows: readonly SqlRow[]): Promise<KeptCommand[]> {
+    const found: KeptCommand[] = [];
+    for (const row of rows) {
+      const states = await this.#select(
+        'SELECT status, cause, detail, at FROM command_states WHERE command = ? ORDER BY boot, seq',
+        row['id'] as string,
+      );
+      found.push(commandIn(vin, row, states));
+    }
+    return found;
+  }
+}
+
+/** Numbers of a class as a row has them: runs as JSON. */
+export function numbersIn({ arrived, given_up: givenUp }: SqlRow): ClassNumbers {
+  return new ClassNumbers({
+    arrived: JSON.parse(arrived as string) as readonly Run[],
+    givenUp: JSON.parse(givenUp as string) as readonly Run[],
+  });
+}
+
+/** Status as a row has it; empty where there is none. */
+export function statusIn({ document }: SqlRow): VehicleStatus {
+  return new VehicleStatus(typeof document === 'string' ? (JSON.parse(document) as KeptStatus) : undefined);
+}
+
+function knownVehicle({ vin, first_seen: firstSeen, last_seen: lastSeen }: SqlRow): KnownVehicle {
+  return { vin: vin as string, firstSeen: firstSeen as number, lastSeen: lastSeen as number };
+}
+
+function recordIn({ id, at, payload, clock, behind }: SqlRow): HubRecord {
+  const { kind, body } = decodeMessage(payload as Uint8Array);
+  const late = clock === 'none' && typeof behind === 'number';
+  return {
+    id: id as string,
+    at: at as number,
+    record: late ? shiftInstants(bodies[kind], body, behind) : body,
+  };
+}
+
+function fleetRecordIn(row: SqlRow): FleetRecord {
+  return { vin: row['vin'] as string, ...recordIn(row) };
+}
+
+function commandIn(vin: string, row: SqlRow, states: readonly SqlRow[]): KeptCommand {
+  return {
+    id: row['id'] as string,
+    vin,
+    type: row['type'] as KeptCommand['type'],
+    body: JSON.parse(row['body'] as string) as object,
+    caller: row['caller'] as string,
+    requested: row['requested'] as number,
+    expires: row['expires'] as number,
+    key: row['key'] as string,
+    counter: row['counter'] as number,
+    signed: row['signed'] as Uint8Array,
+    states: states.map(({ status, cause, detail, at }) => ({
+      status: status as CommandState['status'],
+      ...(cause === null ? {} : { failureCause: cause as NonNullable<CommandState['failureCause']> }),
+      ...(detail === null ? {} : { detail: detail as string }),
+      at: at as number,
+    })),
+  };
+}
+
+/** Columns are whole numbers. */
+function bound(at: number | undefined, otherwise: number): number {
+  return at === undefined || !Number.isFinite(at) ? otherwise : Math.ceil(at);
+}
