@@ -107,6 +107,7 @@ export class Agent implements LinkEvents {
       deflate,
       outbox,
       signals: this.signals?.recorder,
+      added: ports.recorders,
       patience: watchLease.patience,
     });
     this.#snapshot = new Snapshot(status, records, this.#pipeline.recorders, log);

@@ -1,6 +1,6 @@
 /** What an agent is built of, and what is set for it. */
 import type { Deflate } from '../protocol/columns/deflate.ts';
-import type { ClockQuality } from '../protocol/schema/message.ts';
+import type { ClockQuality, Message } from '../protocol/schema/message.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
 import type { AgentSettings } from '../protocol/settings.ts';
 import type { BusActivity } from './bus-activity.ts';
@@ -22,7 +22,7 @@ import type {
   TrustKeeper,
   WantedSignal,
 } from './ports.ts';
-import type { Patience, Recorder } from './recorders/recorder.ts';
+import type { MakeRecorder, Patience, Recorder } from './recorders/recorder.ts';
 import type { Records } from './records.ts';
 import type { AgentCommand } from './remotes/agent-command.ts';
 import type { LedgerData } from './remotes/ledger.ts';
@@ -66,6 +66,8 @@ export interface AgentPorts {
   readonly refusals?: RefusalListener;
   /** Bytes to and from the broker since the start, for what sleep costs. */
   readonly traffic?: () => number;
+  /** Recorders beside the agent's own. Each is kept under its name, which must be its own. */
+  readonly recorders?: readonly MakeRecorder[];
   /** Takes the custom signals of the profile; absent: it has none. */
   readonly signals?: (parts: SignalParts) => CustomSignalsPart;
 }
@@ -119,4 +121,6 @@ export interface AgentOptions {
   readonly limits?: Pick<Limits, 'burst' | 'daily'>;
   /** Time zone of programs that name none, of the IANA data base. */
   readonly zone?: string;
+  /** Called with each message as it is numbered, before it is on disk. Must not throw. */
+  readonly numbered?: (message: Message) => void;
 }

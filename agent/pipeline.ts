@@ -1,4 +1,5 @@
 import type { Deflate } from '../protocol/columns/deflate.ts';
+import { VigieError } from '../protocol/errors.ts';
 import type { VehicleProfile } from '../protocol/profile.ts';
 import type { MonitorEvent } from '../protocol/schema/event.ts';
 import type { OutboxSettings } from '../protocol/settings.ts';
@@ -10,7 +11,7 @@ import { AlarmRecorder } from './recorders/alarm.ts';
 import { AlertRecorder } from './recorders/alert.ts';
 import { CollisionRecorder } from './recorders/collision/collision.ts';
 import { MaintenanceRecorder } from './recorders/maintenance.ts';
-import type { Patience, Recorder } from './recorders/recorder.ts';
+import type { MakeRecorder, Patience, Recorder } from './recorders/recorder.ts';
 import { StatusRecorder } from './recorders/status.ts';
 import { TelemetryRecorder } from './recorders/telemetry.ts';
 import { TheftRecorder } from './recorders/theft.ts';
@@ -48,6 +49,8 @@ export interface PipelineParts {
   readonly outbox: OutboxSettings;
   /** The recorder of custom signals. */
   readonly signals?: Recorder | undefined;
+  /** Recorders beside those below. */
+  readonly added?: readonly MakeRecorder[] | undefined;
   /** Shortens what is gathered while somebody watches. */
   readonly patience?: Patience;
 }
@@ -65,6 +68,7 @@ export function pipeline({
   deflate,
   outbox,
   signals,
+  added = [],
   patience,
 }: PipelineParts): Pipeline {
   const trips = new TripRecorder({ status, records, rule: profile.trips });
@@ -94,11 +98,17 @@ export function pipeline({
       ...(patience === undefined ? {} : { patience }),
     }),
     ...(signals === undefined ? [] : [signals]),
+    ...added.map((make) => make({ status, publisher, records })),
     waypoints,
     statusRecorder,
     // Last: an event tells what the others have made of the same reading.
     monitors,
   ];
+  for (const { name } of recorders) {
+    if (recorders.filter((other) => other.name === name).length > 1) {
+      throw new VigieError('usage.wrong', `two recorders have the name ${name}: their states would be mixed up`);
+    }
+  }
   for (const recorder of recorders) {
     status.observe(recorder);
     if (recorder.channel !== undefined) channels.observe(observing(recorder, recorder.channel));

@@ -21,8 +21,14 @@ export interface Actuation {
   stop(): Promise<void>;
 }
 
-/** Every way in which the commands of a profile are carried out. */
-export function actuationOf(vehicle: Vehicle, ways: Ways, clock: Clock, log: Log): Actuation {
+/** Every way in which the commands of a profile are carried out; those of `first` go before the profile's. */
+export function actuationOf(
+  vehicle: Vehicle,
+  ways: Ways,
+  clock: Clock,
+  log: Log,
+  first: readonly Actuator[] = [],
+): Actuation {
   const { sender, requesters = new Map<string, UdsRequester>(), sleeps } = ways;
   const { commands } = vehicle.profile;
   const frames = new FrameActuator(commands, vehicle.databases, sender, clock, sleeps);
@@ -30,7 +36,7 @@ export function actuationOf(vehicle: Vehicle, ways: Ways, clock: Clock, log: Log
   for (const { message } of problems) log.warn('a program for keys cannot be used', { error: message });
   const uds = new UdsActuator({ commands, requesters, clock, log, hooks });
   return {
-    actuator: new Actuators([frames, uds]),
+    actuator: new Actuators([...first, frames, uds]),
     stop: () => uds.stop(),
   };
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { CallbackChannels } from '../adapters/callbacks/index.ts';
 import { notifierOf } from '../adapters/callbacks/request-batch.ts';
-import type { SystemClock } from '../adapters/clock/system.ts';
+import type { CarClock } from '../adapters/clock/system.ts';
 import type { RunningServer } from '../adapters/http/server.ts';
 import { ownKey } from '../adapters/keys/index.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
@@ -10,7 +10,8 @@ import { Agent } from '../agent/agent.ts';
 import { Backoff, type BackoffOptions } from '../agent/backoff.ts';
 import { BusActivity } from '../agent/bus-activity.ts';
 import type { GivenMonitor } from '../agent/monitors/desk.ts';
-import type { Clock, FrameSource, Log, ReadingSource } from '../agent/ports.ts';
+import type { AgentOptions, AgentPorts } from '../agent/options.ts';
+import type { Actuator, Clock, FrameSource, Log, ReadingSource } from '../agent/ports.ts';
 import { UnitRest } from '../agent/rest.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { remoteTypes } from '../protocol/remote/table.ts';
@@ -21,7 +22,7 @@ import { type CloudLink, noLink } from './cloud-link.ts';
 import { deflate } from './deflate.ts';
 import { beginRecords, makeDirectory, takeDirectory } from './directory.ts';
 import type { InterfaceOptions } from './interface.ts';
-import { openKeys, openRecords } from './records.ts';
+import { type OwnStore, openKeys, openRecords } from './records.ts';
 import { keepChannels } from './retry.ts';
 import type { CarService } from './service.ts';
 import { quietly, type Teardown, withTeardown } from './teardown.ts';
@@ -42,6 +43,8 @@ export interface CarOptions extends Ways {
   readonly first?: boolean;
   /** Where messages, state and records are kept; the file system of the machine unless given. */
   readonly files?: FileSystem;
+  /** Opens a store of the program's own; not together with `data`. Commands are then remembered in memory only. */
+  readonly store?: () => Promise<OwnStore>;
   /** Sources of frames; each knows what its buses are called in the profile. */
   readonly sources?: readonly FrameSource[];
   /** Sources of readings that are not frames. */
@@ -59,7 +62,7 @@ export interface CarOptions extends Ways {
   /** Default: those of a configuration that says nothing of them. */
   readonly settings?: AgentSettings;
   readonly log: Log;
-  readonly clock: SystemClock;
+  readonly clock: CarClock;
   /** Told whether the unit sleeps; the link and the sources heed that. */
   readonly rest?: UnitRest;
   /** How far notifications may go; default: no channel at all. */
@@ -69,6 +72,14 @@ export interface CarOptions extends Ways {
   /** Monitors that are written in the configuration; absent: those that were before go on. */
   readonly monitors?: readonly GivenMonitor[];
   readonly service?: CarService;
+  /** Ways to carry out commands that go before those of the profile. */
+  readonly actuators?: readonly Actuator[];
+  /** Recorders beside the agent's own. */
+  readonly recorders?: AgentPorts['recorders'];
+  /** Called with the agent before it starts, and so before anything changes. */
+  readonly built?: (agent: Agent) => void;
+  /** Called with each message as it is numbered. Must not throw. */
+  readonly numbered?: AgentOptions['numbered'];
   /** Called with each message the broker has acknowledged. */
   readonly published?: (topic: string, payload: Uint8Array) => void;
 }
@@ -97,6 +108,9 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   if (http !== undefined && data === undefined) {
     throw new VigieError('usage.wrong', 'the interface keeps its keys on disk: give a directory of records (data)');
   }
+  if (options.store !== undefined && data !== undefined) {
+    throw new VigieError('usage.wrong', 'give a directory of records (data) or a store of your own, not both');
+  }
   if (data !== undefined) {
     makeDirectory(data);
     const unlock = takeDirectory(data, log);
@@ -107,7 +121,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
     teardowns.unshift(await keepChannels(notificationChannels, { service, clock, log }));
   }
   const first = (data !== undefined && (await beginRecords(data, log))) || options.first === true;
-  const records = await openRecords({ vin, data, first, files: options.files, clock, log }, teardowns);
+  const records = await openRecords({ ...options, first }, teardowns);
   const { boot, store, ledger } = records;
   const own =
     http === undefined || data === undefined
@@ -119,7 +133,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   const buses = new BusActivity(clock, settings.power.busSilentAfter);
   // A bus that nothing listens to takes no frames either: whoever sends there is told that.
   const sleeps = (bus: string): boolean => sources.some((source) => source.buses.includes(bus)) && buses.asleep(bus);
-  const actuation = actuationOf(vehicle, { ...options, sleeps }, clock, log);
+  const actuation = actuationOf(vehicle, { ...options, sleeps }, clock, log, options.actuators);
   const agent = new Agent(
     vehicle.profile,
     {
@@ -134,6 +148,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
       rest: rest.set,
       traffic: () => link.bytes ?? 0,
       ...(await signalsOf(vehicle)),
+      ...(options.recorders === undefined ? {} : { recorders: options.recorders }),
       link: {
         get connected() {
           return link.connected;
@@ -161,6 +176,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
       settings,
       quality: () => clock.quality(),
       window: () => link.window ?? 1,
+      ...(options.numbered === undefined ? {} : { numbered: options.numbered }),
     },
   );
   const inputs: Teardown[] = [];
@@ -170,9 +186,12 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   // What is held is given back while the state of its command is kept, and before its bus goes. First the agent: a
   // command under way must keep the state it has on disk, whatever its source does now.
   teardowns.unshift(() => Promise.all([agent.stop(), actuation.stop()]));
+  options.built?.(agent);
   agent.start();
   if (options.monitors !== undefined) await agent.monitors.take(options.monitors);
-  const commands = trust !== undefined && (options.sender !== undefined || (options.requesters?.size ?? 0) > 0);
+  const commands =
+    trust !== undefined &&
+    (options.sender !== undefined || (options.requesters?.size ?? 0) > 0 || (options.actuators?.length ?? 0) > 0);
   const served =
     http === undefined || data === undefined
       ? undefined

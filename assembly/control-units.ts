@@ -1,5 +1,5 @@
 /** Who asks the control units of a car, for readings and for commands. */
-import type { SystemClock } from '../adapters/clock/system.ts';
+import type { CarClock } from '../adapters/clock/system.ts';
 import { lineTo, readLineAddress } from '../adapters/lines/index.ts';
 import { Elm327, type Protocol } from '../adapters/obd/elm327/index.ts';
 import { IsoTp } from '../adapters/obd/isotp/index.ts';
@@ -9,18 +9,24 @@ import type { DiagnosticRequester } from '../adapters/obd/requester.ts';
 import type { UdsRequester } from '../adapters/obd/uds/index.ts';
 import type { FrameBatch, FrameSender, Log, ReadingSource } from '../agent/ports.ts';
 import type { Rest } from '../agent/rest.ts';
-import type { Configuration } from '../config/configuration.ts';
 import { obdProtocols } from '../config/configuration-schema.ts';
-import type { ObdInput } from '../config/inputs.ts';
+import type { Inputs, ObdInput } from '../config/inputs.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { pollSettings, type Vehicle } from './vehicle.ts';
 
 /** Usual speed of a serial line to an adapter, bit/s (ELM327 data sheet). */
 const BAUD = 38_400;
 
+/** Inputs, and whether commands are accepted; `file` is where a fault of theirs is. */
+export interface InputsOfCar extends Inputs {
+  readonly file: string;
+  /** Absent: no remote command is accepted. */
+  readonly commands?: object;
+}
+
 /** What every input is built with. */
 export interface Surroundings {
-  readonly clock: SystemClock;
+  readonly clock: CarClock;
   readonly log: Log;
   readonly rest: Rest;
   /** Told the vehicle identification number that the car gives, once for each run. */
@@ -36,7 +42,7 @@ interface Ways extends Surroundings {
 }
 
 /** Buses whose control units are asked to carry out commands. */
-export function commandedBuses({ commands }: Configuration, vehicle: Vehicle): ReadonlySet<string> {
+export function commandedBuses({ commands }: InputsOfCar, vehicle: Vehicle): ReadonlySet<string> {
   if (commands === undefined) return new Set();
   return new Set(Object.values(vehicle.profile.commands).flatMap(({ uds }) => (uds === undefined ? [] : [uds.bus])));
 }
@@ -45,7 +51,7 @@ export function commandedBuses({ commands }: Configuration, vehicle: Vehicle): R
  * Polls of the car, as the configuration and the profile say.
  * @throws VigieError `configuration.wrong` for a bus that takes no requests, or an address that is none
  */
-export function polls(obd: ObdInput, { file, can }: Configuration, vehicle: Vehicle, ways: Ways): ReadingSource[] {
+export function polls(obd: ObdInput, { file, can }: InputsOfCar, vehicle: Vehicle, ways: Ways): ReadingSource[] {
   const { clock, log, rest, vinRead } = ways;
   const bus = vehicle.profile.buses.find(({ name, kind }) => kind === 'obd' && name === (obd.bus ?? name));
   if (bus?.obd === undefined) return [];

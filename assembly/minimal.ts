@@ -1,5 +1,5 @@
 /** The agent that is left after repeated crashes: connected, and nothing else. */
-import type { SystemClock } from '../adapters/clock/system.ts';
+import type { CarClock } from '../adapters/clock/system.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
 import { MinimalAgent } from '../agent/minimal.ts';
 import type { Log } from '../agent/ports.ts';
@@ -15,7 +15,7 @@ export interface MinimalParts {
   readonly mqtt: MqttAddress;
   readonly data: string;
   readonly service: Service;
-  readonly clock: SystemClock;
+  readonly clock: CarClock;
   readonly log: Log;
   readonly reason: string;
 }

@@ -1,7 +1,7 @@
 /** Ways to ask a car outside of a running agent: an adapter on a line, or ISO-TP over the frames of a bus. */
 import { SlcanBus } from '../adapters/can/slcan/index.ts';
 import { SocketCan } from '../adapters/can/socketcan/index.ts';
-import type { SystemClock } from '../adapters/clock/system.ts';
+import type { CarClock } from '../adapters/clock/system.ts';
 import { lineTo, readLineAddress } from '../adapters/lines/index.ts';
 import { Elm327, type Protocol } from '../adapters/obd/elm327/index.ts';
 import { IsoTp } from '../adapters/obd/isotp/index.ts';
@@ -21,7 +21,7 @@ export interface ObdConnection {
 }
 
 export interface ConnectionParts {
-  readonly clock: SystemClock;
+  readonly clock: CarClock;
   readonly log: Log;
 }
 

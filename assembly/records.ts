@@ -1,6 +1,6 @@
 /** What an agent keeps from run to run, and the keys that it obeys. */
 import { join } from 'node:path';
-import type { SystemClock } from '../adapters/clock/system.ts';
+import type { CarClock } from '../adapters/clock/system.ts';
 import { type OwnKey, TrustStore } from '../adapters/keys/index.ts';
 import { type FileSystem, memoryStore, openDocument, openStore, type Store } from '../adapters/store/index.ts';
 import type { Log } from '../agent/ports.ts';
@@ -18,8 +18,15 @@ export interface OpenRecordsOptions {
   readonly first: boolean;
   /** Default: the file system of the machine. */
   readonly files?: FileSystem | undefined;
-  readonly clock: SystemClock;
+  /** Opens the program's own store, instead of one in `data`. */
+  readonly store?: (() => Promise<OwnStore>) | undefined;
+  readonly clock: CarClock;
   readonly log: Log;
+}
+
+/** A store that a program brings. `boot` counts its starts, 1 first: receivers tell messages of two starts apart by it. */
+export interface OwnStore extends Omit<Store, 'metrics'> {
+  readonly boot?: number;
 }
 
 /** The records of one agent, open. */
@@ -38,6 +45,8 @@ export interface OpenRecords {
  */
 export async function openRecords(options: OpenRecordsOptions, teardowns: Teardown[]): Promise<OpenRecords> {
   const { vin, data, first, files, clock, log } = options;
+  const own = await options.store?.();
+  if (own !== undefined) teardowns.unshift(() => own.close());
   const now = () => (clock.quality() === 'none' ? undefined : clock.now());
   if (data === undefined) {
     const ledger: { data: LedgerDocument['data']; write: LedgerDocument['write'] } = {
@@ -46,7 +55,7 @@ export async function openRecords(options: OpenRecordsOptions, teardowns: Teardo
         ledger.data = next;
       },
     };
-    return { boot: 1, store: memoryStore({ now }), ledger };
+    return { boot: own?.boot ?? 1, store: own ?? memoryStore({ now }), ledger };
   }
   const boots = await openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log });
   const boot = await countBoot(boots, vin, data, log);

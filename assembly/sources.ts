@@ -3,7 +3,7 @@ import { CandumpRecorder } from '../adapters/can/log/recorder.ts';
 import { LogSource } from '../adapters/can/log/source.ts';
 import { SlcanBus } from '../adapters/can/slcan/index.ts';
 import { type IdentifierFilter, SocketCan } from '../adapters/can/socketcan/index.ts';
-import { EARLIEST, type SystemClock } from '../adapters/clock/system.ts';
+import { type CarClock, EARLIEST } from '../adapters/clock/system.ts';
 import { GnssSource } from '../adapters/gnss/index.ts';
 import { lineTo, readLineAddress } from '../adapters/lines/index.ts';
 import type { UdsRequester } from '../adapters/obd/uds/index.ts';
@@ -17,10 +17,9 @@ import {
   type ReadingSource,
 } from '../agent/ports.ts';
 import { type Rest, UnitRest } from '../agent/rest.ts';
-import type { Configuration } from '../config/configuration.ts';
 import type { CanInput, GnssInput } from '../config/inputs.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { commandedBuses, overFrames, polls, type Surroundings } from './control-units.ts';
+import { commandedBuses, type InputsOfCar, overFrames, polls, type Surroundings } from './control-units.ts';
 import { makeDirectory } from './directory.ts';
 import { benchCar } from './simulation.ts';
 import type { Vehicle } from './vehicle.ts';
@@ -44,9 +43,9 @@ const BAUD = { nmea: 9_600, slcan: 115_200 };
  * @throws VigieError `configuration.wrong` for an address that is none
  */
 export function sourcesOf(
-  configuration: Configuration,
+  configuration: InputsOfCar,
   vehicle: Vehicle,
-  clock: SystemClock,
+  clock: CarClock,
   log: Log,
   rest: Rest = new UnitRest(),
   vinRead?: (vin: string) => void,
@@ -87,14 +86,14 @@ export function sourcesOf(
 /** What was recorded is at most so old when the power goes, ms. */
 const FLUSH = 1_000;
 
-function recorderOf({ record }: Configuration, log: Log): CandumpRecorder | undefined {
+function recorderOf({ record }: InputsOfCar, log: Log): CandumpRecorder | undefined {
   if (record === undefined) return undefined;
   makeDirectory(record.folder, { of: 'recordings', choose: '--record, or `folder` under `record`' });
   return new CandumpRecorder({ ...record, log });
 }
 
 /** Flushes what was `written`, and nothing while nothing is; `close` closes the recording. */
-function keepFlushed(recorder: CandumpRecorder, clock: SystemClock): { written(): void; close(): void } {
+function keepFlushed(recorder: CandumpRecorder, clock: CarClock): { written(): void; close(): void } {
   let cancel: (() => void) | undefined;
   return {
     written: () => {
@@ -113,7 +112,7 @@ function keepFlushed(recorder: CandumpRecorder, clock: SystemClock): { written()
 function open(
   input: CanInput,
   asked: boolean,
-  configuration: Configuration,
+  configuration: InputsOfCar,
   vehicle: Vehicle,
   { clock, log, rest }: Surroundings,
 ): { source: FrameSource; sender?: FrameSender } {
@@ -170,7 +169,7 @@ function isCommanded(vehicle: Vehicle, bus: string): boolean {
 
 /** The identifiers that are listened for on a bus; undefined: all there are. */
 export function heardOf(
-  configuration: Configuration,
+  configuration: InputsOfCar,
   vehicle: Vehicle,
   bus: string,
 ): readonly (number | IdentifierFilter)[] | undefined {

@@ -6,7 +6,7 @@ import { configurationSchema } from '../config/configuration-schema.ts';
 import { configurationEditorSchema, profileEditorSchema } from '../config/editor-schema.ts';
 import { bare } from '../config/fields.ts';
 import { profileSchema } from '../config/profile-schema.ts';
-import { statusPaths } from '../config/status-paths.ts';
+import { statusPaths, statusTypes } from '../config/status-paths.ts';
 import { asyncApi } from '../protocol/interface/asyncapi.ts';
 import { openApi } from '../protocol/interface/openapi.ts';
 import { requestNames } from '../protocol/interface/operation.ts';
@@ -52,6 +52,7 @@ export const artefacts: readonly Artefact[] = [
   { file: 'config/generated/profile.schema.json', make: profileEditorSchema },
   { file: 'config/generated/vigie.schema.json', make: configurationEditorSchema },
   { file: 'config/generated/status-paths.md', make: statusPaths },
+  { file: 'protocol/generated/status-paths.ts', make: statusTypes },
   { file: 'README.md', make: readmeWithFormats },
   { file: 'docs/commands.md', make: commandsPage },
   { file: 'docs/inspect.md', make: inspectPage },

@@ -27,8 +27,18 @@ const machine: MachineTimes = {
   uptime: () => uptime() * 1000,
 };
 
+/** The clock of an agent: it can be set by a receiver, and knows how sure its time is. */
+export interface CarClock extends Clock {
+  /** A receiver with a fix says that it was `time` (UTC ms) at the monotonic moment `received` (ms). */
+  discipline(time: number, received: number): void;
+  /** UTC ms by which records may expire; undefined while that is not sure. */
+  agreed(): number | undefined;
+  /** Where the wall time is known from. */
+  quality(): ClockQuality;
+}
+
 /** The machine's own clock, set by the receiver where there is one (see discipline.ts). */
-export class SystemClock implements Clock {
+export class SystemClock implements CarClock {
   readonly #discipline: Discipline;
   readonly #agreed: AgreedTime;
 

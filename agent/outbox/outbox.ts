@@ -1,7 +1,13 @@
 import { encodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
 import { factOf, VigieError } from '../../protocol/errors.ts';
-import { type Body, type BodyKind, type ClockQuality, PROTOCOL_VERSION } from '../../protocol/schema/message.ts';
+import {
+  type Body,
+  type BodyKind,
+  type ClockQuality,
+  type Message,
+  PROTOCOL_VERSION,
+} from '../../protocol/schema/message.ts';
 import type { OutboxSettings } from '../../protocol/settings.ts';
 import type { Clock, Link, Log, Memory, OutboxEntry, OutboxStore, Publisher, PutOptions } from '../ports.ts';
 import { addressed } from './address.ts';
@@ -23,6 +29,8 @@ export interface OutboxOptions extends Pick<OutboxSettings, 'limit'> {
   readonly quality: () => ClockQuality;
   /** Messages on their way at the same time. */
   readonly window: () => number;
+  /** Called with each message that was numbered. Must not throw. */
+  readonly numbered?: (message: Message) => void;
 }
 
 /**
@@ -145,7 +153,8 @@ export class Outbox implements Publisher {
     const seq = this.#store.nextSeq(priority);
     const at = Math.round(this.#clock.now());
     const { boot, quality } = this.#options;
-    const payload = encodeMessage({ version: PROTOCOL_VERSION, kind, seq, boot, at, clock: quality(), body });
+    const message = { version: PROTOCOL_VERSION, kind, seq, boot, at, clock: quality(), body };
+    const payload = encodeMessage(message);
     const entry: OutboxEntry = {
       class: priority,
       seq,
@@ -158,6 +167,7 @@ export class Outbox implements Publisher {
     if (entry.retain) this.#retained.set(kind, seq);
     this.#store.append(entry);
     this.made[kind === 'remote' ? 'remote' : 'other']++;
+    this.#options.numbered?.(message as Message);
     const place = options.first === true ? 'first' : kind === 'gap' ? 'held' : 'line';
     this.#uncommitted.push({ queued: { class: priority, seq }, place, durable: options.durable === true });
     // For a gap message no room is made: there would be something to tell again.

@@ -1,6 +1,8 @@
 import type { Trip } from '../../protocol/schema/trip.ts';
 import type { ChannelObserver } from '../channels.ts';
-import type { StatusObserver } from '../status.ts';
+import type { Publisher } from '../ports.ts';
+import type { Records } from '../records.ts';
+import type { StatusListener, StatusObserver } from '../status.ts';
 
 /** Bound on the parts of a recorder's state. */
 export const PARTS = 64;
@@ -39,6 +41,16 @@ export interface Recorder extends StatusObserver, Partial<ChannelObserver> {
    */
   correct?(by: number, latest: number): void;
 }
+
+/** What a recorder is made of. */
+export interface RecorderParts {
+  readonly status: StatusListener;
+  readonly publisher: Publisher;
+  readonly records: Records;
+}
+
+/** Makes a recorder that somebody adds to those of the agent. */
+export type MakeRecorder = (parts: RecorderParts) => Recorder;
 
 /** Tells which trip is going on. */
 export interface TripReader {

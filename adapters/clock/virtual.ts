@@ -1,0 +1,101 @@
+import type { ClockQuality } from '../../protocol/schema/message.ts';
+import type { CarClock } from './system.ts';
+
+interface Timer {
+  readonly at: number;
+  readonly order: number;
+  readonly due: () => void;
+}
+
+/** Time that passes only when its owner says so, for tests and simulations. Timers fire in the order of their moments, ties in the order set. */
+export class VirtualClock implements CarClock {
+  #wall: number;
+  #elapsed = 0;
+  #set = 0;
+  readonly #timers = new Set<Timer>();
+
+  /** `now` is where the wall clock starts, UTC ms. */
+  constructor(now = Date.UTC(2026, 0, 1, 12)) {
+    this.#wall = now;
+  }
+
+  now(): number {
+    return this.#wall;
+  }
+
+  monotonic(): number {
+    return this.#elapsed;
+  }
+
+  quality(): ClockQuality {
+    return 'ntp';
+  }
+
+  agreed(): number {
+    return this.#wall;
+  }
+
+  /** Fixes do not move it. */
+  discipline(): void {}
+
+  after(delay: number, due: () => void): () => void {
+    const timer: Timer = { at: this.#elapsed + Math.max(0, delay), order: this.#set++, due };
+    this.#timers.add(timer);
+    return () => {
+      this.#timers.delete(timer);
+    };
+  }
+
+  /** Number of timers that are set. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
+  /** Moves the wall clock alone, as when the time becomes known; ms, may be negative. */
+  step(by: number): void {
+    this.#wall += by;
+  }
+
+  /** Lets `ms` pass and fires what becomes due, timers set by timers included, each at its own moment. */
+  advance(ms: number): void {
+    const end = this.#elapsed + ms;
+    for (let timer = this.#next(end); timer !== undefined; timer = this.#next(end)) {
+      this.#timers.delete(timer);
+      this.#pass(timer.at);
+      timer.due();
+    }
+    this.#pass(end);
+  }
+
+  /** Lets `ms` pass at once, as when the process was suspended: what became due meanwhile fires late, at the end. */
+  stall(ms: number): void {
+    this.#pass(this.#elapsed + ms);
+    this.advance(0);
+  }
+
+  /**
+   * {@link advance} in steps of at most `step` ms that let promises settle in between, for code that awaits
+   * between its timers.
+   */
+  async settle(ms: number, step = 10): Promise<void> {
+    for (let left = ms; left > 0; left -= step) {
+      this.advance(Math.min(step, left));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  #next(end: number): Timer | undefined {
+    let next: Timer | undefined;
+    for (const timer of this.#timers) {
+      if (timer.at > end) continue;
+      if (next === undefined || timer.at < next.at || (timer.at === next.at && timer.order < next.order)) next = timer;
+    }
+    return next;
+  }
+
+  #pass(moment: number): void {
+    const by = Math.max(0, moment - this.#elapsed);
+    this.#elapsed += by;
+    this.#wall += by;
+  }
+}

@@ -1,0 +1,259 @@
+/** An agent as a part of another program. */
+import { type CarClock, SystemClock } from '../../adapters/clock/system.ts';
+import type { Agent } from '../../agent/agent.ts';
+import type { Actuator, FrameSender, FrameSource, Log, OutgoingFrame, ReadingSource } from '../../agent/ports.ts';
+import type { MakeRecorder } from '../../agent/recorders/recorder.ts';
+import { UnitRest } from '../../agent/rest.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { StatusPaths } from '../../protocol/generated/status-paths.ts';
+import type { Message } from '../../protocol/schema/message.ts';
+import { agentSettings } from '../../protocol/settings.ts';
+import { slotByPath } from '../../protocol/slots.ts';
+import { type Car, type CarOptions, startCar } from '../car.ts';
+import type { CloudLink } from '../cloud-link.ts';
+import type { InputsOfCar } from '../control-units.ts';
+import type { OwnStore } from '../records.ts';
+import { loadVehicle, type Vehicle } from '../vehicle.ts';
+import type { HttpInterface } from './http.ts';
+import { inputsOf } from './inputs.ts';
+import type { MqttLinkDescription } from './mqtt.ts';
+import { type AgentSource, type InputDescription, isFrameSource, isPort } from './source.ts';
+import type { Directory } from './store.ts';
+
+export type StatusPath = keyof StatusPaths;
+
+/** A change of one value of Status; `value` is undefined where it is not known any more. `at` is UTC ms. */
+export type StatusChange = {
+  readonly [P in StatusPath]: { readonly path: P; readonly value: StatusPaths[P] | undefined; readonly at: number };
+}[StatusPath];
+
+export interface AgentEvents {
+  /** A value of Status has changed. */
+  readonly change: StatusChange;
+  /** The agent has made a message for the cloud: a union by `kind`. It is on disk soon, and published when it can be. */
+  readonly record: Message;
+}
+
+export interface CreateAgentOptions {
+  readonly vin: string;
+  /** Folder of a vehicle profile, or the name of a shipped one, such as `generic-obd2`. */
+  readonly profile: string;
+  readonly sources?: readonly AgentSource[];
+  /** Absent: nothing is published, and what would be waits in the store. */
+  readonly link?: MqttLinkDescription | CloudLink;
+  /** A directory, or what opens a store of the program's own; absent: everything is in memory. */
+  readonly store?: Directory | (() => Promise<OwnStore>);
+  /** Signed commands; absent: none is accepted. Needs a directory, which remembers what was carried out. */
+  readonly remotes?: {
+    /** File of the keys that may sign. */
+    readonly trust: string;
+    /** Ways to carry out commands that go before those of the profile. */
+    readonly actuators?: readonly Actuator[];
+  };
+  /** Recorders beside the agent's own. */
+  readonly recorders?: readonly MakeRecorder[];
+  /** The HTTP interface. Needs a directory. */
+  readonly http?: HttpInterface;
+  /** Time zone of programs, a name of the IANA data base; default Europe/Paris. */
+  readonly timeZone?: string;
+  /** Members of vigie.yaml of the same names; what is left out has its default. */
+  readonly settings?: Parameters<typeof agentSettings>[0];
+  /** Default: nothing is logged. */
+  readonly log?: Log;
+  /** Default: the clock of the machine. */
+  readonly clock?: CarClock;
+}
+
+/** What is known of the car now. */
+export interface StatusValues {
+  /** Undefined while it is not known, and before the agent has started. */
+  get<P extends StatusPath>(path: P): StatusPaths[P] | undefined;
+}
+
+const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/**
+ * Reads the profile and checks that everything fits together; nothing is opened before {@link VigieAgent.start}.
+ * @throws VigieError `configuration.wrong` for a profile with faults or inputs that do not fit it (with `diagnostics`),
+ * `usage.wrong` for options that do not go together
+ */
+export async function createAgent(options: CreateAgentOptions): Promise<VigieAgent> {
+  const { remotes, store, http, log = silent } = options;
+  const directory = typeof store === 'object' ? store.directory : undefined;
+  if (remotes !== undefined && directory === undefined) {
+    throw new VigieError('usage.wrong', 'commands are carried out once, over restarts: give a directory as `store`');
+  }
+  if (http !== undefined && directory === undefined) {
+    throw new VigieError('usage.wrong', 'the interface keeps its keys on disk: give a directory as `store`');
+  }
+  const vehicle = loadVehicle(options.profile);
+  const given = (options.sources ?? []).filter((source): source is InputDescription => !isPort(source));
+  const inputs = inputsOf(given, vehicle, remotes !== undefined, ({ message, fix }) =>
+    log.warn(message, fix === undefined ? {} : { fix }),
+  );
+  return new VigieAgent(options, vehicle, given.length === 0 ? undefined : inputs);
+}
+
+/** One car. Several fit in one process. */
+export class VigieAgent {
+  readonly #options: CreateAgentOptions;
+  readonly #vehicle: Vehicle;
+  /** Undefined: all sources are the program's own. */
+  readonly #inputs: InputsOfCar | undefined;
+  readonly #listeners: { readonly [E in keyof AgentEvents]: Set<(event: AgentEvents[E]) => void> } = {
+    change: new Set(),
+    record: new Set(),
+  };
+  readonly #log: Log;
+  #core: Agent | undefined;
+  #car: Promise<Car> | undefined;
+  #url: string | undefined;
+
+  /** Use {@link createAgent}. */
+  constructor(options: CreateAgentOptions, vehicle: Vehicle, inputs: InputsOfCar | undefined) {
+    this.#options = options;
+    this.#vehicle = vehicle;
+    this.#inputs = inputs;
+    this.#log = options.log ?? silent;
+  }
+
+  readonly status: StatusValues = {
+    get: (path) => {
+      const slot = slotByPath.get(path);
+      if (slot === undefined) throw new VigieError('input.unknown', `Status has no ${path}`, { where: path });
+      return this.#core?.status.value(slot) as StatusPaths[typeof path] | undefined;
+    },
+  };
+
+  /** Where the HTTP interface is served; undefined while it is not. */
+  get url(): string | undefined {
+    return this.#url;
+  }
+
+  /** Messages that no broker has acknowledged yet. */
+  get waiting(): number {
+    return this.#core?.waiting ?? 0;
+  }
+
+  /** Calls `listener` with each event; the result ends that. What a listener throws is logged. */
+  on<E extends keyof AgentEvents>(event: E, listener: (event: AgentEvents[E]) => void): () => void {
+    const listeners = this.#listeners[event];
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }
+
+  /**
+   * Opens the store, the link and the sources. A broker or a source that is not there yet is tried again, and no error.
+   * @throws VigieError `usage.wrong` when it runs already or its directory is another agent's, `configuration.wrong` for
+   * addresses and files that cannot be used
+   */
+  async start(): Promise<void> {
+    if (this.#car !== undefined) throw new VigieError('usage.wrong', 'the agent has been started already');
+    this.#car = this.#begin();
+    try {
+      this.#url = (await this.#car).interface?.url;
+    } catch (error) {
+      this.#car = undefined;
+      this.#core = undefined;
+      throw error;
+    }
+  }
+
+  /** Ends the sources, hands over what is open and closes the link. Resolves when everything is on disk. */
+  async stop(): Promise<void> {
+    const car = this.#car;
+    this.#car = undefined;
+    this.#url = undefined;
+    await (await car)?.stop();
+  }
+
+  async #begin(): Promise<Car> {
+    const { vin, link, store, remotes, recorders, http, timeZone, clock = new SystemClock() } = this.#options;
+    const rest = new UnitRest();
+    const own = (this.#options.sources ?? []).filter(isPort);
+    // Only an agent with such inputs loads what opens them.
+    const opened =
+      this.#inputs === undefined
+        ? undefined
+        : (await import('../sources.ts')).sourcesOf(this.#inputs, this.#vehicle, clock, this.#log, rest);
+    const sender = senderOf(own, opened?.sender);
+    try {
+      const car = await startCar({
+        vin,
+        vehicle: this.#vehicle,
+        clock,
+        log: this.#log,
+        rest,
+        settings: agentSettings(this.#options.settings),
+        sources: [...own.filter(isFrameSource), ...(opened?.sources ?? [])],
+        readings: [...own.filter(isReadingSource), ...(opened?.readings ?? [])],
+        ...(sender === undefined ? {} : { sender }),
+        ...(opened === undefined ? {} : { requesters: opened.requesters }),
+        ...linkOptions(link),
+        ...(store === undefined ? {} : typeof store === 'function' ? { store } : { data: store.directory }),
+        ...(remotes === undefined ? {} : { trust: remotes.trust }),
+        ...(remotes?.actuators === undefined ? {} : { actuators: remotes.actuators }),
+        ...(recorders === undefined ? {} : { recorders }),
+        ...(http === undefined ? {} : http),
+        ...(timeZone === undefined ? {} : { zone: timeZone }),
+        built: (agent) => this.#built(agent),
+        numbered: (message) => this.#emit('record', message),
+      });
+      return {
+        ...car,
+        stop: async () => {
+          await car.stop();
+          opened?.close?.();
+        },
+      };
+    } catch (error) {
+      opened?.close?.();
+      throw error;
+    }
+  }
+
+  #built(agent: Agent): void {
+    this.#core = agent;
+    agent.status.observe({
+      changed: ({ path }, value, _previous, at) => this.#emit('change', { path, value, at } as StatusChange),
+      removed: ({ path }, _previous, at) => this.#emit('change', { path, value: undefined, at } as StatusChange),
+    });
+  }
+
+  #emit<E extends keyof AgentEvents>(event: E, contents: AgentEvents[E]): void {
+    for (const listener of this.#listeners[event]) {
+      try {
+        listener(contents);
+      } catch (error) {
+        this.#log.error(`a listener of '${event}' failed`, { error: (error as Error).stack });
+      }
+    }
+  }
+}
+
+function linkOptions(link: CreateAgentOptions['link']): Pick<CarOptions, 'link' | 'mqtt' | 'backoff'> {
+  if (link === undefined) return {};
+  return 'mqtt' in link ? link : { link };
+}
+
+function isReadingSource(source: FrameSource | ReadingSource): source is ReadingSource {
+  return !isFrameSource(source);
+}
+
+/** Each frame to the source of the program's own that has its bus and takes frames, else to the inputs. */
+function senderOf(
+  own: readonly (FrameSource | ReadingSource)[],
+  inputs: FrameSender | undefined,
+): FrameSender | undefined {
+  const senders = own.filter(
+    (source): source is FrameSource & FrameSender => isFrameSource(source) && 'send' in source,
+  );
+  if (senders.length === 0) return inputs;
+  return {
+    send: async (frame: OutgoingFrame) => {
+      const sender = senders.find(({ buses }) => buses.includes(frame.bus)) ?? inputs;
+      if (sender !== undefined) return sender.send(frame);
+      throw new VigieError('command.actuation', `bus ${frame.bus} takes no frames`, { where: frame.bus });
+    },
+  };
+}

@@ -1,0 +1,23 @@
+/** The connected-vehicle interface over HTTP: `vigie/http`. Needs `hono`, `@hono/node-server` and `jose`. */
+import type { HttpConfiguration } from '../../config/http.ts';
+import { defaultsOf, type InterfaceSettings, interfaceSettings } from '../../protocol/settings.ts';
+import type { InterfaceOptions } from '../interface.ts';
+
+/** An interface that the agent serves. */
+export interface HttpInterface {
+  readonly http: InterfaceOptions['http'];
+}
+
+/** Both sides of the interface on the loopback address, without access control. @param port 0: any free one */
+export function localInterface(port = 0): HttpInterface {
+  return { http: { local: true, port } };
+}
+
+export type GuardedInterface = Omit<HttpConfiguration, keyof InterfaceSettings | 'vehicle'> &
+  Partial<InterfaceSettings> &
+  Partial<Pick<HttpConfiguration, 'vehicle'>>;
+
+/** The interface with its users and bearer tokens, as the section `http` of vigie.yaml; all paths are absolute. */
+export function httpInterface(options: GuardedInterface): HttpInterface {
+  return { http: { ...defaultsOf(interfaceSettings), vehicle: {}, ...options } };
+}

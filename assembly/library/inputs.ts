@@ -1,0 +1,73 @@
+/** The inputs of an agent as `sourcesOf` takes them, with what a program leaves out. */
+import type { CanInput, ObdInput } from '../../config/inputs.ts';
+import { checkInputs } from '../../config/inputs.ts';
+import type { Diagnostic } from '../../protocol/diagnostic.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { InputsOfCar } from '../control-units.ts';
+import { FilesRefused } from '../refused.ts';
+import type { Vehicle } from '../vehicle.ts';
+import type { CanDescription, InputDescription, ObdDescription } from './source.ts';
+
+/** What messages call the place of a fault: there is no file. */
+const WHERE = 'sources';
+
+/**
+ * @param warn takes what is odd but can be used
+ * @throws VigieError `configuration.wrong` for inputs that do not fit the profile, or more than one of `obd` or `gnss`
+ */
+export function inputsOf(
+  given: readonly InputDescription[],
+  { profile }: Vehicle,
+  commanded: boolean,
+  warn: (finding: Diagnostic) => void,
+): InputsOfCar {
+  const buses = profile.buses.filter(({ kind }) => kind === 'can').map(({ name }) => name);
+  const can = given.filter((input): input is CanDescription => 'can' in input).map((input) => canInput(input, buses));
+  const obd = onlyOne(
+    given.flatMap((input) => ('obd' in input ? [input.obd] : [])),
+    'obd',
+  );
+  const gnss = onlyOne(
+    given.flatMap((input) => ('gnss' in input ? [input.gnss] : [])),
+    'gnss',
+  );
+  const record = onlyOne(
+    given.flatMap((input) => ('record' in input ? [input.record] : [])),
+    'record',
+  );
+  const inputs: InputsOfCar = {
+    file: WHERE,
+    can,
+    ...(obd === undefined ? {} : { obd: obdInput(obd, can) }),
+    ...(gnss === undefined ? {} : { gnss: { ...gnss, line: 0 } }),
+    ...(record === undefined ? {} : { record }),
+    ...(commanded ? { commands: {} } : {}),
+  };
+  const findings = checkInputs(inputs, profile);
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  if (errors.length > 0) {
+    throw new FilesRefused(errors.map(({ message, fix }) => `${message}${fix ? ` (${fix})` : ''}`).join('; '), errors);
+  }
+  for (const finding of findings) warn(finding);
+  return inputs;
+}
+
+function canInput({ can, bus: named }: CanDescription, buses: readonly string[]): CanInput {
+  const bus = named ?? (buses.length === 1 ? buses[0] : undefined);
+  if (bus !== undefined) return { ...can, bus, line: 0 };
+  const fix = buses.length === 0 ? 'the profile has no CAN bus: name one for `isotp`' : `one of ${buses.join(', ')}`;
+  throw new VigieError('configuration.wrong', `a CAN input needs the name of its bus, { bus: … }: ${fix}`);
+}
+
+function obdInput(obd: ObdDescription['obd'], can: readonly CanInput[]): ObdInput {
+  if (obd.kind === 'elm327') return { ...obd, line: 0 };
+  const over = obd.over ?? (can.length === 1 ? can[0]?.bus : undefined);
+  if (over !== undefined && can.some(({ bus }) => bus === over)) return { kind: 'isotp', over, line: 0 };
+  const known = can.map(({ bus }) => bus).join(', ') || 'none';
+  throw new VigieError('configuration.wrong', `isotp needs the bus of a CAN input to ask over (known: ${known})`);
+}
+
+function onlyOne<T>(given: readonly T[], what: string): T | undefined {
+  if (given.length < 2) return given[0];
+  throw new VigieError('configuration.wrong', `an agent has at most one source of ${what}; ${given.length} are given`);
+}

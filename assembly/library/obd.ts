@@ -1,0 +1,20 @@
+/** Diagnostics of the car, asked by the signal sets of the profile: `vigie/obd`. */
+import type { ObdInput } from '../../config/inputs.ts';
+import type { ObdDescription } from './source.ts';
+
+export type { ObdDescription };
+
+export interface AdapterOptions {
+  /** What the car speaks; default: the adapter finds out. */
+  readonly protocol?: Extract<ObdInput, { kind: 'elm327' }>['protocol'];
+}
+
+/** An ELM327 or STN adapter on a line: `/dev/rfcomm0` (needs the package `serialport`) or `tcp://host:port`. */
+export function elm327(address: string, { protocol }: AdapterOptions = {}): ObdDescription {
+  return { obd: { kind: 'elm327', address, ...(protocol === undefined ? {} : { protocol }) } };
+}
+
+/** Requests over a CAN input (ISO 15765-2). @param over name of its bus; default: the only CAN input */
+export function isotp(over?: string): ObdDescription {
+  return { obd: { kind: 'isotp', over } };
+}

@@ -1,0 +1,22 @@
+/** A car, a time and a broker for tests of programs that build on Vigie: `vigie/testing`. */
+import { SystemClock } from '../../adapters/clock/system.ts';
+import type { ScenarioName, SimulatedCar } from '../../adapters/simulated/index.ts';
+import type { Clock } from '../../agent/ports.ts';
+import { benchCar, benchVehicle } from '../simulation.ts';
+
+export { VirtualClock } from '../../adapters/clock/virtual.ts';
+export { EmbeddedBroker, type EmbeddedBrokerOptions } from '../../adapters/mqtt/embedded-broker.ts';
+export { CloudClient } from '../../adapters/mqtt/index.ts';
+export type { ScenarioName, SimulatedCar };
+
+export interface TestCarOptions {
+  /** The clock of the agent; default: that of the machine. */
+  readonly clock?: Clock;
+  /** Default `loop`: a day in a few minutes, again and again. */
+  readonly scenario?: ScenarioName;
+}
+
+/** The car of the profile `bench`, as frames on its bus; it obeys commands. A source for an agent. */
+export function simulatedCar({ clock = new SystemClock(), scenario = 'loop' }: TestCarOptions = {}): SimulatedCar {
+  return benchCar(benchVehicle(scenario), clock, { scenario });
+}

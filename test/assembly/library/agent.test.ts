@@ -1,0 +1,222 @@
+/** The package's own face: agents that a program makes with createAgent. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { append, createBatch, DbcCodec, slcan, socketcan } from '../../../assembly/library/can.ts';
+import { gpsd } from '../../../assembly/library/gnss.ts';
+import { localInterface } from '../../../assembly/library/http.ts';
+import {
+  type CreateAgentOptions,
+  createAgent,
+  type FrameBatch,
+  type FrameSource,
+  type Message,
+  type Recorder,
+  type StatusChange,
+  type VigieAgent,
+  VigieError,
+} from '../../../assembly/library/index.ts';
+import { mqtt } from '../../../assembly/library/mqtt.ts';
+import { isotp } from '../../../assembly/library/obd.ts';
+import { directory, memoryStore } from '../../../assembly/library/store.ts';
+import { CloudClient, EmbeddedBroker, simulatedCar, VirtualClock } from '../../../assembly/library/testing.ts';
+import { loadVehicle } from '../../../assembly/vehicle.ts';
+import { decodeMessage } from '../../../protocol/cbor/message.ts';
+import { MemoryLog } from '../../rig/log.ts';
+
+const VIN = 'VF3VGEBENCH000001';
+const codec = new DbcCodec(loadVehicle('bench').databases);
+
+let folder: string;
+const ends: (() => Promise<void>)[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'vigie-library-'));
+});
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Frames as the test says, now. */
+class OwnBus implements FrameSource {
+  readonly buses = ['body'];
+  #receive: (batch: FrameBatch) => void = () => undefined;
+
+  async start(receive: (batch: FrameBatch) => void): Promise<void> {
+    this.#receive = receive;
+  }
+
+  async stop(): Promise<void> {
+    this.#receive = () => undefined;
+  }
+
+  drive(kmh: number): void {
+    const { id, data } = codec.encode('MOTION', { Speed: kmh });
+    const batch = createBatch(1, 64);
+    append(batch, Date.now(), id, 0, 0, data, data.length);
+    this.#receive(batch);
+  }
+}
+
+async function started(options: Partial<CreateAgentOptions>): Promise<VigieAgent> {
+  const agent = await createAgent({ vin: VIN, profile: 'bench', ...options });
+  await agent.start();
+  ends.push(() => agent.stop());
+  return agent;
+}
+
+test('an agent tells of each change of Status by its path, and of each message that it makes by its kind', async () => {
+  const bus = new OwnBus();
+  const agent = await createAgent({ vin: VIN, profile: 'bench', sources: [bus] });
+  ends.push(() => agent.stop());
+  const changes: StatusChange[] = [];
+  const records: Message[] = [];
+  agent.on('change', (change) => changes.push(change));
+  const end = agent.on('record', (record) => records.push(record));
+  expect(agent.status.get('kinetic.speed')).toBeUndefined();
+  await agent.start();
+  bus.drive(42);
+  const speed: number | undefined = agent.status.get('kinetic.speed');
+  expect(speed).toBe(42);
+  expect(changes).toContainEqual({ path: 'kinetic.speed', value: 42, at: expect.any(Number) });
+  await agent.stop();
+  expect(records.map(({ kind }) => kind)).toContain('telemetry');
+  const before = records.length;
+  end();
+  await agent.start();
+  bus.drive(43);
+  await agent.stop();
+  expect(records.length).toBe(before);
+  expect(agent.status.get('kinetic.speed')).toBe(43);
+});
+
+test('a listener that throws is logged, and the agent and other listeners go on', async () => {
+  const [bus, log] = [new OwnBus(), new MemoryLog()];
+  const agent = await started({ sources: [bus], log });
+  const seen: unknown[] = [];
+  agent.on('change', () => {
+    throw new Error('mine');
+  });
+  agent.on('change', ({ value }) => seen.push(value));
+  bus.drive(42);
+  expect(seen).toContain(42);
+  expect(log.lines.some(({ level, fields }) => level === 'error' && String(fields?.['error']).includes('mine'))).toBe(
+    true,
+  );
+});
+
+test('a simulated car with a virtual clock drives over MQTT to a broker, and a directory keeps what was not sent', async () => {
+  const broker = new EmbeddedBroker();
+  const { url } = await broker.start();
+  ends.push(() => broker.stop());
+  const cloud = await CloudClient.connect(url);
+  ends.push(() => cloud.close());
+  const first = new Promise<Message>((resolve) => {
+    void cloud.subscribe(`vigie/1/${VIN}/up/status`, (_topic, payload) => resolve(decodeMessage(payload)));
+  });
+  const clock = new VirtualClock();
+  const agent = await started({
+    sources: [simulatedCar({ clock })],
+    link: mqtt({ url }),
+    store: directory(join(folder, 'car')),
+    clock,
+  });
+  const moving = new Promise<StatusChange>((resolve) => {
+    agent.on('change', (change) => {
+      if (change.path === 'kinetic.moving' && change.value === true) resolve(change);
+    });
+  });
+  let waiting = true;
+  void Promise.all([moving, first]).then(() => {
+    waiting = false;
+  });
+  while (waiting) await clock.settle(1_000, 100);
+  expect((await moving).at).toBeLessThanOrEqual(clock.now());
+  expect((await first).kind).toBe('status');
+  expect(existsSync(join(folder, 'car', 'outbox'))).toBe(true);
+});
+
+test('a store of the program keeps the state of a recorder of the program from run to run', async () => {
+  const kept = memoryStore();
+  let opened = 0;
+  const store = async () => ({ ...kept, boot: ++opened, close: async () => undefined });
+  const counts: number[] = [];
+  const stops = (): Recorder => {
+    let count = 0;
+    return {
+      name: 'stops',
+      watches: [],
+      tick: () => undefined,
+      flush: () => counts.push(count),
+      settled: () => count++,
+      state: () => count,
+      restore: (state) => {
+        count = Number(state);
+      },
+    };
+  };
+  for (const kmh of [10, 20]) {
+    const bus = new OwnBus();
+    const agent = await createAgent({ vin: VIN, profile: 'bench', sources: [bus], store, recorders: [stops] });
+    const boots: number[] = [];
+    agent.on('record', ({ boot }) => boots.push(boot));
+    await agent.start();
+    bus.drive(kmh);
+    await agent.stop();
+    await kept.outbox.commit();
+    expect(new Set(boots)).toEqual(new Set([opened]));
+  }
+  expect(counts).toEqual([1, 2]);
+});
+
+test('two recorders of one name are refused, since their states would be mixed up', async () => {
+  const again = (): Recorder => ({ name: 'trip', tick: () => undefined, flush: () => undefined });
+  const agent = await createAgent({ vin: VIN, profile: 'bench', recorders: [again, again] });
+  await expect(agent.start()).rejects.toMatchObject({ code: 'usage.wrong', message: expect.stringContaining('trip') });
+});
+
+test('the interface is served where its URL says, and ends with the agent', async () => {
+  const agent = await started({ store: directory(folder), http: localInterface() });
+  expect((await fetch(`${agent.url}/connectedcar/v3/fleets`)).status).toBe(200);
+  await agent.stop();
+  expect(agent.url).toBeUndefined();
+});
+
+test('a second start is refused while the agent runs', async () => {
+  const agent = await started({});
+  await expect(agent.start()).rejects.toMatchObject({ code: 'usage.wrong' });
+});
+
+const refusals: [what: string, options: Partial<CreateAgentOptions>, code: string, words: string][] = [
+  ['commands without a directory', { remotes: { trust: 'keys' } }, 'usage.wrong', 'give a directory'],
+  ['an interface without a directory', { http: localInterface() }, 'usage.wrong', 'give a directory'],
+  ['a profile that does not exist', { profile: 'bensh' }, 'configuration.wrong', 'bensh'],
+  [
+    'a bus that the profile does not have',
+    { sources: [slcan('/dev/x', { bus: 'rear' })] },
+    'configuration.wrong',
+    'rear',
+  ],
+  ['two receivers', { sources: [gpsd(), gpsd()] }, 'configuration.wrong', 'at most one source of gnss'],
+  ['requests over a bus without input', { sources: [isotp()] }, 'configuration.wrong', 'needs the bus of a CAN input'],
+];
+for (const [what, options, code, words] of refusals) {
+  test(`createAgent refuses ${what} and names what to do`, async () => {
+    const refused = createAgent({ vin: VIN, profile: 'bench', ...options });
+    await expect(refused).rejects.toBeInstanceOf(VigieError);
+    await expect(refused).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
+  });
+}
+
+test('an input without a bus feeds the only CAN bus of the profile', async () => {
+  const log = new MemoryLog();
+  await createAgent({ vin: VIN, profile: 'bench', sources: [socketcan('can0')], log });
+  expect(log.lines).toEqual([]);
+});
+
+test('a path that Status does not have is refused by name', async () => {
+  const agent = await createAgent({ vin: VIN, profile: 'bench' });
+  // @ts-expect-error the compiler refuses it as well
+  expect(() => agent.status.get('kinetic.sped')).toThrow('Status has no kinetic.sped');
+});
