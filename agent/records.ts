@@ -7,10 +7,15 @@ export const recordKinds = ['trip', 'alert', 'collision', 'maintenance', 'alarm'
 export type RecordKind = (typeof recordKinds)[number];
 
 /** Series: pieces of what went on, in the order of time. */
-export type SeriesKind = 'telemetry' | 'waypoint' | 'signals';
+export type SeriesKind = 'telemetry' | 'waypoint' | 'signals' | 'capture';
 
 /** What pieces of series are as messages: readings of custom signals are telemetry, and kept by themselves. */
-const messageOf = { telemetry: 'telemetry', waypoint: 'waypoint', signals: 'telemetry' } as const;
+const messageOf = {
+  telemetry: 'telemetry',
+  waypoint: 'waypoint',
+  signals: 'telemetry',
+  capture: 'capture',
+} as const;
 type Piece<K extends SeriesKind> = Body<(typeof messageOf)[K]>;
 
 function isSeries(kind: RecordKind | SeriesKind): kind is SeriesKind {
@@ -79,7 +84,7 @@ export class Records {
     const id = this.newId(at);
     this.#store.put(kind, { id, at, record: piece });
     this.#note(kind, id);
-    this.#publisher.put(messageOf[kind], piece as Body<'telemetry' | 'waypoint'>);
+    this.#publisher.put(messageOf[kind], piece as Body<'telemetry' | 'waypoint' | 'capture'>);
   }
 
   /** Tells whether the wall time is known; while it is not, what is put can be corrected later. */

@@ -21,6 +21,7 @@ export const classes: readonly PriorityClass[] = [
   { name: 'state', kinds: ['status', 'hello', 'monitor', 'gap', 'catalog'], expiry: 60 * DAY },
   { name: 'way', kinds: ['waypoint'], expiry: 60 * DAY },
   { name: 'telemetry', kinds: ['telemetry'], expiry: 60 * DAY },
+  { name: 'captures', kinds: ['capture'], expiry: 60 * DAY },
 ];
 
 const classByKind: ReadonlyMap<Kind, number> = new Map(

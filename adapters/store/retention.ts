@@ -22,6 +22,7 @@ export const defaultRule: RecordRule = { days: 60, bytes: 16 * mebibyte };
 const seriesRules: RecordRules = {
   telemetry: { bytes: 64 * mebibyte },
   waypoint: { bytes: 16 * mebibyte },
+  capture: { bytes: 16 * mebibyte },
 };
 
 export function ruleOf(collection: string, rules: RecordRules): RecordRule {

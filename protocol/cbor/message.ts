@@ -64,8 +64,8 @@ export function encodeMessage(message: UncheckedMessage): Uint8Array {
   const codec = codecsOf(message.kind);
   let payload = codec.message.encode(message, message.at);
   if (message.kind === 'waypoint') payload = shorter(payload, withColumns(message, payload, codec));
-  // Telemetry is compressed as it is.
-  if (message.kind !== 'telemetry') payload = shorter(payload, pack(payload));
+  // Columns are compressed as they are.
+  if (message.kind !== 'telemetry' && message.kind !== 'capture') payload = shorter(payload, pack(payload));
   if (payload.length <= messageBounds.maximumBytes) return payload;
   const limit = `at most ${messageBounds.maximumBytes} allowed; send it in parts`;
   throw new VigieError('message.unbounded', `a ${message.kind} message of ${payload.length} bytes, ${limit}`);

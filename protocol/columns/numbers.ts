@@ -44,6 +44,13 @@ export class NumberWriter {
     for (let i = 0; i < values.length; i++) this.signed(values[i]!);
   }
 
+  /** Bytes as they are. */
+  raw(bytes: Uint8Array): void {
+    while (this.#length + bytes.length > this.#bytes.length) this.#grow();
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
   /** What was written; valid until the next number is. */
   get written(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
@@ -51,12 +58,14 @@ export class NumberWriter {
 
   /** The bytes, with room for one number more. */
   #room(): Uint8Array {
-    if (this.#length + 16 > this.#bytes.length) {
-      const larger = new Uint8Array(this.#bytes.length * 2);
-      larger.set(this.#bytes);
-      this.#bytes = larger;
-    }
+    if (this.#length + 16 > this.#bytes.length) this.#grow();
     return this.#bytes;
+  }
+
+  #grow(): void {
+    const larger = new Uint8Array(this.#bytes.length * 2);
+    larger.set(this.#bytes);
+    this.#bytes = larger;
   }
 }
 
@@ -93,6 +102,13 @@ export class NumberReader {
     if (first >= 0x80) magnitude += this.unsigned() * 0x40;
     if (magnitude >= Number.MAX_SAFE_INTEGER) throw this.fault('have a number beyond 2^53');
     return (first & 1) === 1 ? -magnitude - 1 : magnitude;
+  }
+
+  /** The next `count` bytes as they are. */
+  raw(count: number): Uint8Array {
+    if (count > this.left) throw this.fault('end in the middle');
+    this.#position += count;
+    return this.#bytes.subarray(this.#position - count, this.#position);
   }
 
   /** The error for columns that say what cannot be. */

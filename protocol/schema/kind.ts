@@ -18,6 +18,7 @@ export const kinds = [
   'hello',
   'catalog',
   'fault',
+  'capture',
 ] as const;
 export type Kind = (typeof kinds)[number];
 

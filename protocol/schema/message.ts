@@ -1,6 +1,7 @@
 /** The envelope of every message from the car, and the table of bodies. */
 import { alarmRecordSchema } from './alarm.ts';
 import { alertSchema } from './alert.ts';
+import { captureSchema } from './capture.ts';
 import { catalogSchema } from './catalog.ts';
 import { collisionSchema } from './collision.ts';
 import { count } from './count.ts';
@@ -68,6 +69,7 @@ export const bodies = {
   hello: helloSchema,
   catalog: catalogSchema,
   fault: faultSchema,
+  capture: captureSchema,
 } as const satisfies Record<Kind, TSchema>;
 
 export type BodyKind = Kind;

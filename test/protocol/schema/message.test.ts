@@ -208,6 +208,22 @@ const examples: { [K in BodyKind]: Message<K> } = {
       freezeFrame: [{ name: 'EngineSpeed', value: 1726.25, unit: 'rpm' }],
     },
   },
+  capture: {
+    ...envelope,
+    kind: 'capture',
+    body: {
+      ...{ id: 'ca-1', part: 0, last: true, cause: 'monitor', of: 'e-1', monitorId: 'cell-voltage' },
+      ...{ at: 1_600_000_000_000, from: 1_599_999_970_000, to: 1_600_000_010_000, since: 1_599_999_980_000, lost: 4 },
+      ...{
+        buses: ['can'],
+        frames: 0,
+        start: 1_599_999_970_000,
+        size: 2,
+        columns: Uint8Array.from([99, 96, 0, 0]),
+        broken: true,
+      },
+    },
+  },
 };
 
 describe('schemas', () => {
@@ -278,6 +294,7 @@ describe('messages', () => {
       'hello',
       'catalog',
       'fault',
+      'capture',
     ]);
     expect([...kinds].sort()).toEqual(Object.keys(bodies).sort());
   });
@@ -288,9 +305,9 @@ describe('priority classes', () => {
     expect(classes.flatMap((priority) => priority.kinds).sort()).toEqual([...kinds].sort());
   });
 
-  test('results come before emergencies, records, state, way and telemetry', () => {
-    const order = ['remote', 'collision', 'trip', 'status', 'waypoint', 'telemetry'] as const;
-    expect(order.map(classOf)).toEqual([0, 1, 2, 3, 4, 5]);
+  test('results come before emergencies, records, state, way, telemetry and captures', () => {
+    const order = ['remote', 'collision', 'trip', 'status', 'waypoint', 'telemetry', 'capture'] as const;
+    expect(order.map(classOf)).toEqual([0, 1, 2, 3, 4, 5, 6]);
     expect([classOf('event'), classOf('gap'), classOf('stolen'), classOf('maintenance'), classOf('fault')]).toEqual([
       0, 3, 1, 2, 2,
     ]);

@@ -1,0 +1,47 @@
+import { ERROR, REMOTE } from '../ports.ts';
+
+/** Which frames: those of some buses, those of some identifiers, or both; what is left out excludes nothing. */
+export interface FrameChoice {
+  /** Names in the profile. */
+  readonly buses?: readonly string[];
+  /** Identifiers, those of 29 bits with EXTENDED. */
+  readonly identifiers?: readonly number[];
+}
+
+/** Looks up whether a frame is one of those chosen; allocates nothing. */
+export class FrameSelection {
+  readonly #buses: ReadonlySet<string> | undefined;
+  /** By number of the bus: 1 when it is chosen. */
+  readonly #chosen = new Uint8Array(256);
+  /** Ascending; absent: all. */
+  readonly #identifiers: Uint32Array | undefined;
+
+  constructor({ buses, identifiers }: FrameChoice) {
+    this.#buses = buses === undefined ? undefined : new Set(buses);
+    this.#identifiers = identifiers === undefined ? undefined : Uint32Array.from(identifiers).sort();
+  }
+
+  /** The bus of this name has this number, 0..255. */
+  number(bus: number, name: string): void {
+    this.#chosen[bus] = this.#buses?.has(name) === false ? 0 : 1;
+  }
+
+  /** @param id with the bits of FrameBatch.id; error frames have no identifier */
+  has(bus: number, id: number): boolean {
+    if (this.#chosen[bus] !== 1) return false;
+    const sorted = this.#identifiers;
+    if (sorted === undefined) return true;
+    if ((id & ERROR) !== 0) return false;
+    const wanted = (id & ~REMOTE) >>> 0;
+    let low = 0;
+    let high = sorted.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const found = sorted[middle] as number;
+      if (found === wanted) return true;
+      if (found < wanted) low = middle + 1;
+      else high = middle - 1;
+    }
+    return false;
+  }
+}

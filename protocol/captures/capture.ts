@@ -1,0 +1,28 @@
+/** The frames of captures: written by the car, read by receivers. */
+import type { Deflate } from '../columns/deflate.ts';
+import { NO_DICTIONARY } from '../columns/deflate.ts';
+import { inflate } from '../columns/inflate.ts';
+import { type Capture, captureBounds } from '../schema/capture.ts';
+import { type CapturedFrames, columnsOfFrames, framesOfColumns } from './columns.ts';
+
+/** The members of a part that hold its frames. */
+export type PackedFrames = Pick<Capture, 'frames' | 'start' | 'size' | 'columns'>;
+
+/**
+ * Frames as members of a part; there must be at most `captureBounds.frames`.
+ * @param instead UTC ms that stands for the start when there is no frame
+ */
+export function packFrames(frames: CapturedFrames, instead: number, deflate: Deflate): PackedFrames {
+  let start = frames.count === 0 ? instead : Number.POSITIVE_INFINITY;
+  for (let index = 0; index < frames.count; index++) start = Math.min(start, Math.floor(frames.at[index]!));
+  const columns = columnsOfFrames(frames, start);
+  return { frames: frames.count, start, size: columns.length, columns: deflate(columns) };
+}
+
+/**
+ * The frames of a part.
+ * @throws VigieError `message.malformed` for columns that are none
+ */
+export function unpackFrames({ start, size, columns }: Pick<Capture, 'start' | 'size' | 'columns'>): CapturedFrames {
+  return framesOfColumns(inflate(columns, size, NO_DICTIONARY), start, captureBounds.frames);
+}

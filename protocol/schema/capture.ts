@@ -1,0 +1,63 @@
+/** Captures: the raw frames of the buses around an event. */
+import { count } from './count.ts';
+import { bytes, enumeration, flag, instant, list, optional, record, required, type Static, text } from './fields.ts';
+import { recordId } from './identity.ts';
+import { monitorId } from './monitor.ts';
+
+/** What asks for a capture. */
+export const captureCauses = ['collision', 'monitor'] as const;
+export type CaptureCause = (typeof captureCauses)[number];
+
+/** Bounds of one part. */
+export const captureBounds = {
+  /** Frames. */
+  frames: 4_096,
+  /** Bytes of compressed columns: with them a message is within what small brokers take. */
+  columns: 64_000,
+} as const;
+
+/** One part of a capture. Body of a `capture` message. */
+export const captureSchema = record(
+  'Capture',
+  {
+    id: required(1, recordId),
+    part: required(2, count('Number of this part, from 0. The frames of a part come before those of the next.')),
+    last: required(3, flag({ description: 'No part comes after this one.' })),
+    cause: required(4, enumeration(captureCauses, { description: 'What asked for the capture.' })),
+    of: required(5, { ...recordId, description: 'Id of the collision, or of the event of the monitor.' }),
+    monitorId: optional(6, monitorId),
+    at: required(7, instant({ description: 'Time of the collision or event.' })),
+    from: required(8, instant({ description: 'Begin of the time whose frames were asked for.' })),
+    to: required(9, instant({ description: 'Its end.' })),
+    since: optional(
+      10,
+      instant({ description: 'Frames before this time were no longer, or not yet, in memory. Absent: all were.' }),
+    ),
+    lost: optional(11, count('Frames of the buses, wanted or not, that were overwritten before this part was made.')),
+    buses: required(
+      12,
+      list(text({ description: 'Name of a bus in the profile of the car.' }), {
+        maxItems: 256,
+        description: 'Buses by the number that the columns name them by.',
+      }),
+    ),
+    frames: required(13, count('Frames in this part.', { maximum: captureBounds.frames })),
+    start: required(14, instant({ description: 'Time that the columns count from.' })),
+    size: required(15, count('Bytes of the columns before compression.', { maximum: 1 << 20 })),
+    columns: required(
+      16,
+      bytes({
+        description: 'The frames, compressed by raw deflate (RFC 1951).',
+        coding: 'docs/wire-format.md, "Captures"',
+      }),
+    ),
+    broken: optional(
+      17,
+      flag({
+        description: 'With `last`: the agent ended before the time did. Frames that were still to come are missing.',
+      }),
+    ),
+  },
+  { description: 'Raw frames around a collision or an event of a monitor, one part of them.' },
+);
+export type Capture = Static<typeof captureSchema>;
