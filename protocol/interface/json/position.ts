@@ -22,13 +22,15 @@ export function positionJson(viewer: Viewer, { geometry, properties }: PositionJ
 
 /** The place of a waypoint. */
 export function waypointJson(viewer: Viewer, point: Waypoint): Feature {
-  const { at, longitude, latitude, altitude, heading, signalQuality, type, fixStatus } = point;
+  const { at, longitude, latitude, altitude, heading, speed, signalQuality, type, fixStatus, gap } = point;
   return feature(viewer, altitude === undefined ? [longitude, latitude] : [longitude, latitude, altitude], {
     createdAt: dateTime(at),
     ...(heading === undefined ? {} : { heading }),
     ...(signalQuality === undefined ? {} : { signalQuality }),
     type,
     ...(fixStatus === undefined ? {} : { fixStatus }),
+    ...(speed === undefined ? {} : { speed }),
+    ...(gap === undefined ? {} : { gap }),
   });
 }
 

@@ -169,6 +169,10 @@ describe('waypoints', () => {
     expect(all.map(({ geometry }) => geometry.coordinates.slice(0, 2))).toEqual(
       expected.map(({ longitude, latitude }) => [longitude, latitude]),
     );
+    expect(all.map(({ properties }) => [properties.speed, properties.gap])).toEqual(
+      expected.map(({ speed, gap }) => [speed, gap]),
+    );
+    expect(all.some(({ properties }) => properties.speed > 0)).toBe(true);
     const few = await walk(`${FLEET}/trips/${trip.id}/wayPoints?tolerance=0.3`, 'positions');
     expect(few.length).toBeLessThan(all.length);
     const times = few.map(({ properties }) => Date.parse(properties.createdAt));

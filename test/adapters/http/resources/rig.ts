@@ -225,7 +225,7 @@ type Texts =
   | 'type'
   | 'updatedAt'
   | 'vin';
-type Numbers = 'consumption' | 'distance' | 'mileage' | 'total';
+type Numbers = 'consumption' | 'distance' | 'mileage' | 'total' | 'speed';
 
 /** What comes out of JSON, with the published names that the tests look at; whether they are there is for them to see. */
 export interface Json
@@ -235,6 +235,7 @@ export interface Json
     Readonly<Record<Numbers, number>> {
   readonly coordinates: readonly number[];
   readonly templated: boolean;
+  readonly gap?: boolean;
 }
 
 /** The entries of a collection under their published name. */
