@@ -48,6 +48,11 @@ export function signIn(given: Credentials): void {
   credentials = given;
 }
 
+/** The side of the interface that the credentials open; both are open on the bench. */
+export function sideOfCredentials(): 'fleet' | 'user' {
+  return /^Bearer /i.test(credentials?.authorization ?? '') ? 'user' : 'fleet';
+}
+
 /** The time by the car's clock, UTC ms. */
 export function carNow(): number {
   return Date.now() + clockOffset;

@@ -1,5 +1,6 @@
 /** How components follow the store. */
-import { useEffect, useReducer } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useEffect, useLayoutEffect, useReducer, useState } from 'preact/hooks';
 import { type CarValue, store, type Topic } from './car-store.ts';
 
 /** Draws the component again when one of the topics has changed. */
@@ -19,4 +20,19 @@ export function useTopics(...topics: readonly (Topic | (string & {}))[]): void {
 export function useValue(path: string): CarValue | undefined {
   useTopics(path, 'connection');
   return store.value(path);
+}
+
+/** Width of an element, px: a drawing in its own pixels has text that can be read on every screen. */
+export function useWidth(element: RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(640);
+  useLayoutEffect(() => {
+    const { current } = element;
+    if (current === null) return;
+    const measure = (): void => setWidth(Math.max(1, Math.round(current.clientWidth)));
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, [element]);
+  return width;
 }

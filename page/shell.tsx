@@ -8,6 +8,7 @@ import { useTopics } from './hooks.ts';
 import { SignIn } from './sign-in.tsx';
 import { CarPanels } from './views/car.tsx';
 import { CommandPanels } from './views/commands.tsx';
+import { JourneyPanels } from './views/journey.tsx';
 import { WirePanels } from './views/wire.tsx';
 
 interface View {
@@ -20,6 +21,7 @@ interface View {
 
 const views: readonly View[] = [
   { id: 'car', name: 'The car', key: 'c', panels: CarPanels },
+  { id: 'journey', name: 'The journey', key: 'j', panels: JourneyPanels },
   { id: 'commands', name: 'Commands', key: 'k', panels: CommandPanels },
   { id: 'wire', name: 'The wire', key: 'w', panels: WirePanels },
 ];

@@ -1,0 +1,253 @@
+/** Trips, tracks and events of a period, as the journey shows them. */
+import { askJson, carNow, Refused, sideOfCredentials } from './connection.ts';
+import { numberOf, wordsOf } from './format.ts';
+import {
+  type Energy,
+  type EventJson,
+  type Feature,
+  type Newest,
+  newestOf,
+  pathOf,
+  type SampleJson,
+  type ServiceJson,
+  type TripJson,
+  vehicleLinks,
+} from './records.ts';
+
+export const eventKinds = ['Alert', 'Collision', 'Alarm', 'Theft', 'Service'] as const;
+export type EventKind = (typeof eventKinds)[number];
+
+export interface JourneyEvent {
+  readonly id: string;
+  readonly kind: EventKind;
+  /** UTC ms. */
+  readonly from: number;
+  /** Absent: it is a moment. */
+  readonly to?: number | undefined;
+  /** It goes on. */
+  readonly open: boolean;
+  readonly text: string;
+  readonly severity?: string | undefined;
+}
+
+export interface Trip extends TripJson {
+  /** UTC ms; of an open trip, the moment it was read. */
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Journey {
+  readonly from: number;
+  readonly to: number;
+  readonly trips: readonly Trip[];
+  readonly events: readonly JourneyEvent[];
+  /** What the reader does not see, and why: older records than the page reads, and refusals. */
+  readonly remarks: readonly string[];
+}
+
+/** A place of the car. */
+export interface Point {
+  readonly at: number;
+  readonly longitude: number;
+  readonly latitude: number;
+  readonly altitude?: number | undefined;
+  readonly heading?: number | undefined;
+  readonly speed?: number | undefined;
+  /** The way to it is unknown. */
+  readonly gap: boolean;
+}
+
+/** A reading of what drives the car: speed in km/h, levels in % by energy. */
+export interface Reading {
+  readonly at: number;
+  readonly speed?: number | undefined;
+  readonly levels: Readonly<Record<string, number>>;
+}
+
+export interface Track {
+  readonly points: readonly Point[];
+  readonly readings: readonly Reading[];
+  /** Why there are no points, if there are none. */
+  readonly remark?: string | undefined;
+}
+
+/** Reads what began within `span` ms until now. */
+export async function readJourney(span: number): Promise<Journey> {
+  const links = await vehicleLinks();
+  const to = carNow();
+  const from = to - span;
+  const period = `timestamps=${encodeURIComponent(`${new Date(from).toISOString()}/`)}&pageSize=60`;
+  const remarks: string[] = [];
+  const read = async <T>(name: string, words: string): Promise<readonly T[]> => {
+    const link = links[name];
+    if (link === undefined) {
+      // Thefts are the fleet's alone.
+      if (name !== 'stolen') remarks.push(`You may not read ${words}.`);
+      return [];
+    }
+    const { items, total } = await allowed(newestOf<T>(`${link}?${period}`), words, remarks);
+    if (items.length < total) {
+      remarks.push(`Of ${numberOf(total, 1)} ${words} the page reads the newest ${numberOf(items.length, 1)}.`);
+    }
+    return items;
+  };
+  const trips = await read<TripJson>('trips', 'trips');
+  const events = [
+    ...(await read<EventJson>('alerts', 'alerts')).map((one) => eventOf('Alert', one)),
+    ...(await read<EventJson>('collisions', 'collisions')).map((one) => eventOf('Collision', one)),
+    ...(await read<EventJson>('alarms', 'alarms')).map((one) => eventOf('Alarm', one)),
+    ...(await read<EventJson>('stolen', 'thefts')).map((one) => eventOf('Theft', one)),
+    ...(await readService(links['maintenance'], remarks)),
+  ];
+  return {
+    from,
+    to,
+    trips: trips.map((trip) => ({
+      ...trip,
+      energyConsumptions: (trip.energyConsumptions ?? []).map(inLargeUnits),
+      from: Date.parse(trip.startedAt ?? trip.createdAt),
+      to: trip.stoppedAt === undefined ? to : Date.parse(trip.stoppedAt),
+    })),
+    events: events.filter((one) => (one.to ?? one.from) >= from).sort((a, b) => a.from - b.from),
+    remarks,
+  };
+}
+
+export async function readTrack({ _links, faults = [] }: Trip): Promise<Track> {
+  const remarks: string[] = [];
+  const all = async <T>(link: { readonly href: string } | undefined, words: string): Promise<readonly T[]> => {
+    if (link === undefined) {
+      remarks.push(`You may not read ${words}.`);
+      return [];
+    }
+    const { items, total } = await allowed(newestOf<T>(`${pathOf(link)}?pageSize=2000`), words, remarks);
+    if (items.length < total) {
+      remarks.push(`Of ${numberOf(total, 1)} ${words} the page reads the newest ${numberOf(items.length, 1)}.`);
+    }
+    return items;
+  };
+  const points = (await all<Feature>(_links.waypoints, 'positions')).map(pointOf);
+  const samples = await all<SampleJson>(_links.telemetry, 'readings');
+  const hidden = faults.some(({ cause }) => cause === 'GeoPrivacy' || cause === 'FullPrivacy');
+  if (points.length === 0 && remarks.length === 0) {
+    remarks.push(hidden ? 'The driver hid the position on this trip.' : 'This trip has no position yet.');
+  }
+  return { points, readings: samples.flatMap(readingOf), remark: remarks[0] };
+}
+
+/** Where the car was: between two points on the line through them, nowhere where the way is unknown. */
+export function placeAt(points: readonly Point[], at: number): Point | undefined {
+  const next = points.findIndex((point) => point.at >= at);
+  const after = points[next];
+  const before = next === -1 ? points.at(-1) : points[next - 1];
+  if (after === undefined || before === undefined || after.at === at) return after ?? before;
+  if (after.gap) return undefined;
+  const share = (at - before.at) / (after.at - before.at);
+  return {
+    at,
+    longitude: before.longitude + share * (after.longitude - before.longitude),
+    latitude: before.latitude + share * (after.latitude - before.latitude),
+    gap: false,
+  };
+}
+
+/** What was last read at that moment. */
+export function readingAt(readings: readonly Reading[], at: number): Omit<Reading, 'at'> {
+  let speed: number | undefined;
+  let levels: Readonly<Record<string, number>> = {};
+  for (const reading of readings) {
+    if (reading.at > at) break;
+    speed = reading.speed ?? speed;
+    levels = { ...levels, ...reading.levels };
+  }
+  return { speed, levels };
+}
+
+/** The fleet line counts cL and Wh, the user line L and kWh: the page shows the latter. */
+function inLargeUnits(energy: Energy): Energy {
+  const { type, consumption } = energy;
+  if (consumption === undefined || sideOfCredentials() === 'user') return energy;
+  return { ...energy, consumption: consumption / (type === 'Electric' ? 1_000 : 100) };
+}
+
+/** A refusal of one kind of record leaves the others. */
+async function allowed<T>(reading: Promise<Newest<T>>, words: string, remarks: string[]): Promise<Newest<T>> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status !== 403) throw error;
+    remarks.push(`You may not read ${words}: ${error.message}`);
+    return { items: [], total: 0 };
+  }
+}
+
+async function readService(path: string | undefined, remarks: string[]): Promise<JourneyEvent[]> {
+  if (path === undefined) return [];
+  try {
+    const { createdAt, daysBeforeMaintenance: days, mileageBeforeMaintenance: km } = await askJson<ServiceJson>(path);
+    const due = [
+      ...(days === undefined ? [] : [`in ${numberOf(days, 1)} days`]),
+      ...(km === undefined ? [] : [`in ${numberOf(km, 1)} km`]),
+    ];
+    return [
+      {
+        id: 'service',
+        kind: 'Service',
+        from: Date.parse(createdAt),
+        open: false,
+        text: `Service due ${due.join(' or ')}`,
+      },
+    ];
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    // 404: the car has not said yet when it is due.
+    if (error.status !== 404) remarks.push(`You may not read the next service: ${error.message}`);
+    return [];
+  }
+}
+
+function eventOf(kind: EventKind, record: EventJson): JourneyEvent {
+  const { id, createdAt, startedAt, endAt, severity, trigger } = record;
+  const from = Date.parse(startedAt ?? trigger?.startAt ?? createdAt);
+  const ends = kind === 'Alert' || kind === 'Theft';
+  return {
+    id: `${kind} ${id}`,
+    kind,
+    from,
+    // What goes on reaches to now.
+    ...(ends ? { to: endAt === undefined ? carNow() : Date.parse(endAt) } : {}),
+    open: ends && endAt === undefined,
+    text: textOfEvent(kind, record),
+    severity: severity ?? record.details?.[0]?.severity,
+  };
+}
+
+function textOfEvent(kind: EventKind, { type, details, status, trigger, origin }: EventJson): string {
+  if (kind === 'Collision') {
+    return ['Collision', ...(details ?? []).flatMap(({ side }) => side?.toLowerCase() ?? [])].join(', ');
+  }
+  if (kind === 'Theft') return origin === 'Declared' ? 'Declared stolen' : 'Stolen';
+  if (trigger !== undefined) return trigger.type === 'NoBreakIn' ? 'Alarm ended' : `Alarm: ${words(trigger.type)}`;
+  if (status !== undefined) return status.activation === 'Active' ? 'Alarm armed' : 'Alarm disarmed';
+  return words(type ?? kind);
+}
+
+/** `LeftFrontDoorOpen` is “Left front door open”. */
+function words(name: string): string {
+  return wordsOf(`.${name}`);
+}
+
+function pointOf({ geometry, properties }: Feature): Point {
+  const [longitude = 0, latitude = 0, altitude] = geometry.coordinates;
+  const { createdAt, heading, speed, gap = false } = properties;
+  return { at: Date.parse(createdAt), longitude, latitude, altitude, heading, speed, gap };
+}
+
+function readingOf({ createdAt, vehicle }: SampleJson): Reading[] {
+  const speed = vehicle?.kinetic?.speed;
+  const levels = Object.fromEntries(
+    (vehicle?.energies ?? []).flatMap(({ type, level }) => (level === undefined ? [] : [[type, level]])),
+  );
+  if (speed === undefined && Object.keys(levels).length === 0) return [];
+  return [{ at: Date.parse(createdAt), speed, levels }];
+}

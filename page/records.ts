@@ -1,0 +1,128 @@
+/** Records of the car from its published interface: the newest of each kind, page by page, and not without bound. */
+import { store } from './car-store.ts';
+import { askJson, Refused, sideOfCredentials } from './connection.ts';
+
+interface Link {
+  readonly href: string;
+}
+
+interface Collection {
+  readonly _links: { readonly last: Link; readonly next?: Link; readonly prev?: Link };
+  readonly total: number;
+  readonly _embedded: Readonly<Record<string, readonly unknown[]>>;
+}
+
+export interface Energy {
+  readonly type: string;
+  readonly level?: number;
+  readonly consumption?: number;
+  readonly avgConsumption?: number;
+}
+
+export interface Feature {
+  readonly geometry: { readonly coordinates: readonly number[] };
+  readonly properties: {
+    readonly createdAt: string;
+    readonly heading?: number;
+    readonly speed?: number;
+    readonly gap?: boolean;
+  };
+}
+
+export interface TripJson {
+  readonly _links: { readonly waypoints?: Link; readonly telemetry?: Link };
+  readonly id: string;
+  readonly createdAt: string;
+  readonly startedAt?: string;
+  readonly stoppedAt?: string;
+  readonly done?: boolean;
+  readonly distance?: number;
+  readonly energyConsumptions?: readonly Energy[];
+  readonly startEnergies?: readonly Energy[];
+  readonly stopEnergies?: readonly Energy[];
+  readonly kinetic?: { readonly avgSpeed?: number; readonly maxSpeed?: number };
+  readonly faults?: readonly { readonly fault?: string; readonly cause?: string }[];
+}
+
+/** Alerts, collisions, alarms and thefts have some of these. */
+export interface EventJson {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly startedAt?: string;
+  readonly endAt?: string;
+  readonly type?: string;
+  readonly severity?: string;
+  readonly details?: readonly { readonly side?: string; readonly severity?: string }[];
+  readonly status?: { readonly activation: string };
+  readonly trigger?: { readonly type: string; readonly startAt: string };
+  readonly origin?: string;
+}
+
+export interface ServiceJson {
+  readonly createdAt: string;
+  readonly daysBeforeMaintenance?: number;
+  readonly mileageBeforeMaintenance?: number;
+}
+
+export interface SampleJson {
+  readonly createdAt: string;
+  readonly vehicle?: {
+    readonly kinetic?: { readonly speed?: number };
+    readonly energies?: readonly Energy[];
+  };
+}
+
+/** The newest items, ascending by time, of as many as there are. */
+export interface Newest<T> {
+  readonly items: readonly T[];
+  readonly total: number;
+}
+
+/** Pages of one collection that are read at most. */
+const MOST_PAGES = 5;
+
+/** Links of the vehicle's resources by name; those that the reader may not see are absent. */
+export async function vehicleLinks(): Promise<Readonly<Record<string, string>>> {
+  const vin = store.car?.vin ?? (await askJson<{ readonly vin: string }>('/vigie/v1/car')).vin;
+  const lists =
+    sideOfCredentials() === 'user'
+      ? ['/user/vehicles']
+      : itemsOf<{ readonly _links: { readonly vehicles?: Link } }>(await askJson<Collection>('/fleets')).flatMap(
+          ({ _links }) => (_links.vehicles === undefined ? [] : [pathOf(_links.vehicles)]),
+        );
+  for (const list of lists) {
+    const vehicles = itemsOf<{ readonly vin: string; readonly _links: Readonly<Record<string, Link>> }>(
+      await askJson<Collection>(list),
+    );
+    const found = vehicles.find((one) => one.vin === vin);
+    if (found === undefined) continue;
+    return Object.fromEntries(Object.entries(found._links).map(([name, link]) => [name, pathOf(link)]));
+  }
+  throw new Refused(404, `None of the vehicles that you may see has the VIN ${vin}.`, undefined);
+}
+
+/** Reads from the newest page backwards: that is what a reader asks about. */
+export async function newestOf<T>(path: string): Promise<Newest<T>> {
+  const first = await askJson<Collection>(path);
+  if (first._links.next === undefined) return { items: itemsOf(first), total: first.total };
+  const pages: (readonly T[])[] = [];
+  let next: Link | undefined = first._links.last;
+  while (next !== undefined && pages.length < MOST_PAGES) {
+    const page: Collection = await askJson<Collection>(pathOf(next));
+    pages.unshift(itemsOf(page));
+    next = page._links.prev;
+  }
+  return { items: pages.flat(), total: first.total };
+}
+
+/** The address on the car that serves the page; the credentials are added again when it is asked. */
+export function pathOf({ href }: Link): string {
+  const url = new URL(href, location.href);
+  url.searchParams.delete('client_id');
+  return `${url.pathname}${url.search}`;
+}
+
+/** The one list of the page, whatever its name; some answers have it under two. */
+function itemsOf<T>({ _embedded }: Collection): readonly T[] {
+  return (Object.values(_embedded)[0] ?? []) as readonly T[];
+}
