@@ -21,6 +21,7 @@ import { setAlarm } from './alarm.ts';
 import { type CloudLink, noLink } from './cloud-link.ts';
 import { deflate } from './deflate.ts';
 import { beginRecords, makeDirectory, takeDirectory } from './directory.ts';
+import type { FaultCodes } from './faults.ts';
 import type { InterfaceOptions } from './interface.ts';
 import { type OwnStore, openKeys, openRecords } from './records.ts';
 import { keepChannels } from './retry.ts';
@@ -80,6 +81,8 @@ export interface CarOptions extends Ways {
   readonly built?: (agent: Agent) => void;
   /** Called with each message as it is numbered. Must not throw. */
   readonly numbered?: AgentOptions['numbered'];
+  /** Reads and records fault codes; absent: nobody asks for them. */
+  readonly faults?: FaultCodes;
   /** Called with each message the broker has acknowledged. */
   readonly published?: (topic: string, payload: Uint8Array) => void;
 }
@@ -134,7 +137,11 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   // A bus that nothing listens to takes no frames either: whoever sends there is told that.
   const sleeps = (bus: string): boolean => sources.some((source) => source.buses.includes(bus)) && buses.asleep(bus);
   const actuation = actuationOf(vehicle, { ...options, sleeps }, clock, log, options.actuators);
-  const agent = new Agent(
+  const recorders = [
+    ...(options.recorders ?? []),
+    ...(options.faults?.recorders({ write: (channel, value, at) => agent.channels.write(channel, value, at) }) ?? []),
+  ];
+  const agent: Agent = new Agent(
     vehicle.profile,
     {
       clock,
@@ -148,7 +155,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
       rest: rest.set,
       traffic: () => link.bytes ?? 0,
       ...(await signalsOf(vehicle)),
-      ...(options.recorders === undefined ? {} : { recorders: options.recorders }),
+      ...(recorders.length === 0 ? {} : { recorders }),
       link: {
         get connected() {
           return link.connected;

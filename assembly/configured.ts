@@ -8,6 +8,7 @@ import { VigieError } from '../protocol/errors.ts';
 import { agentSettings } from '../protocol/settings.ts';
 import { channelsOf } from './callback-channels.ts';
 import { type Car, type CarOptions, startCar } from './car.ts';
+import { faultCodesOf } from './faults.ts';
 import type { Service } from './service.ts';
 import { sourcesOf } from './sources.ts';
 
@@ -29,7 +30,7 @@ export async function startConfigured(
   const recording = record === undefined ? {} : { record: { ...configurationDefaults.record, folder: record } };
   const rest = new UnitRest();
   const { vehicle, clock, log } = parts;
-  const { sources, readings, sender, requesters, close } = sourcesOf(
+  const { sources, readings, sender, requesters, faults, close } = sourcesOf(
     { ...configuration, ...recording },
     vehicle,
     clock,
@@ -39,6 +40,8 @@ export async function startConfigured(
   );
   const { vin, http, timeZone, commands } = configuration;
   try {
+    const codes =
+      faults && configuration.faults && (await faultCodesOf(faults, configuration.faults, vehicle.profile, log));
     const car = await startCar({
       ...parts,
       vin,
@@ -46,6 +49,7 @@ export async function startConfigured(
       readings: service.readings(readings),
       ...(sender === undefined ? {} : { sender }),
       requesters,
+      ...(codes === undefined ? {} : { faults: codes }),
       mqtt: brokerOf(configuration),
       ...(commands === undefined ? {} : { trust: commands.trust }),
       ...(timeZone === undefined ? {} : { zone: timeZone }),

@@ -22,6 +22,8 @@ export interface InputsOfCar extends Inputs {
   readonly file: string;
   /** Absent: no remote command is accepted. */
   readonly commands?: object;
+  /** Absent: no fault codes are read. */
+  readonly faults?: object;
 }
 
 /** What every input is built with. */
@@ -39,6 +41,8 @@ interface Ways extends Surroundings {
   readonly taps: Map<string, (batch: FrameBatch) => void>;
   /** One for each bus: what is polled and what is commanded wait for each other. */
   readonly requesters: Map<string, UdsRequester>;
+  /** Called when control units are found, as when the ignition comes on. */
+  readonly found?: () => void;
 }
 
 /** Buses whose control units are asked to carry out commands. */
@@ -47,13 +51,18 @@ export function commandedBuses({ commands }: InputsOfCar, vehicle: Vehicle): Rea
   return new Set(Object.values(vehicle.profile.commands).flatMap(({ uds }) => (uds === undefined ? [] : [uds.bus])));
 }
 
+/** The bus of the profile that is asked. */
+export function obdBus({ bus }: ObdInput, { profile }: Vehicle): Vehicle['profile']['buses'][number] | undefined {
+  return profile.buses.find(({ name, kind }) => kind === 'obd' && name === (bus ?? name));
+}
+
 /**
  * Polls of the car, as the configuration and the profile say.
  * @throws VigieError `configuration.wrong` for a bus that takes no requests, or an address that is none
  */
 export function polls(obd: ObdInput, { file, can }: InputsOfCar, vehicle: Vehicle, ways: Ways): ReadingSource[] {
-  const { clock, log, rest, vinRead } = ways;
-  const bus = vehicle.profile.buses.find(({ name, kind }) => kind === 'obd' && name === (obd.bus ?? name));
+  const { clock, log, rest } = ways;
+  const bus = obdBus(obd, vehicle);
   if (bus?.obd === undefined) return [];
   const sets = vehicle.signalSets.get(bus.name) ?? [];
   const settings = pollSettings(bus.obd);
@@ -63,7 +72,7 @@ export function polls(obd: ObdInput, { file, can }: InputsOfCar, vehicle: Vehicl
     const requester = overBus(obd, file, asleepAfter, ways);
     // Frames that the profile knows by one name and requests by another are on the same wires.
     for (const name of [bus.name, obd.over]) ways.requesters.set(name, requester);
-    const source = new ObdSource({ ...asking, requester, settings, ...readsVin(requester, vinRead) });
+    const source = new ObdSource({ ...asking, requester, settings, ...told(requester, ways) });
     // Behind a gateway nothing but answers is heard: the profile says that a parked car is asked too.
     if (asleepAfter === Number.POSITIVE_INFINITY) return [source];
     return [closing(source, { release: pauseAsleep(source, rest) })];
@@ -73,27 +82,25 @@ export function polls(obd: ObdInput, { file, can }: InputsOfCar, vehicle: Vehicl
   // Only on CAN may several parameters be asked for at once; what an adapter found out by itself is not known here.
   const several = obd.protocol === undefined || obd.protocol.startsWith('can');
   const polls = { ...settings, ...(several ? {} : { parametersPerRequest: 1 }) };
-  const source = new ObdSource({ ...asking, requester: elm, settings: polls, ...readsVin(elm, vinRead) });
+  const source = new ObdSource({ ...asking, requester: elm, settings: polls, ...told(elm, ways) });
   if (can.length > 0) return [closing(source, { before: () => elm.close(), release: pauseAsleep(source, rest) })];
   const watch = new VoltageWatch({ polls: source, rest, clock, voltage: () => elm.voltage() });
   return [closing(source, { before: () => elm.close(), release: () => watch.stop() })];
 }
 
-/** Reads the number when control units are found, until one has given it. */
-function readsVin(
-  requester: DiagnosticRequester,
-  vinRead: ((vin: string) => void) | undefined,
-): Pick<ObdSourceOptions, 'found'> {
-  if (vinRead === undefined) return {};
-  let known = false;
+/** Says that control units are found, and reads the number then, until one has given it. */
+function told(requester: DiagnosticRequester, { vinRead, found }: Ways): Pick<ObdSourceOptions, 'found'> {
+  let known = vinRead === undefined;
+  if (known && found === undefined) return {};
   return {
     found: (extended) => {
+      found?.();
       if (known) return;
       readVin(requester, extended).then(
         (vin) => {
           if (vin === undefined) return;
           known = true;
-          vinRead(vin);
+          vinRead?.(vin);
         },
         // The car has gone, or the line: it is asked again when it is found again.
         () => undefined,

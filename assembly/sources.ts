@@ -19,8 +19,9 @@ import {
 import { type Rest, UnitRest } from '../agent/rest.ts';
 import type { CanInput, GnssInput } from '../config/inputs.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { commandedBuses, type InputsOfCar, overFrames, polls, type Surroundings } from './control-units.ts';
+import { commandedBuses, type InputsOfCar, obdBus, overFrames, polls, type Surroundings } from './control-units.ts';
 import { makeDirectory } from './directory.ts';
+import type { AskedForFaults } from './faults.ts';
 import { benchCar } from './simulation.ts';
 import type { Vehicle } from './vehicle.ts';
 
@@ -31,6 +32,8 @@ interface Sources {
   readonly sender?: FrameSender;
   /** Who asks control units for commands, by the profile's name of the bus. */
   readonly requesters: ReadonlyMap<string, UdsRequester>;
+  /** Who is asked for fault codes; absent: nobody. */
+  readonly faults?: AskedForFaults;
   /** Closes the recording. */
   readonly close?: () => void;
 }
@@ -67,17 +70,34 @@ export function sourcesOf(
   });
   const readings: ReadingSource[] = [];
   const requesters = new Map<string, UdsRequester>();
-  const ways = { senders, taps, requesters, clock, log, rest, ...(vinRead === undefined ? {} : { vinRead }) };
+  const found = new Set<() => void>();
+  const ways = {
+    ...{ senders, taps, requesters, clock, log, rest, ...(vinRead === undefined ? {} : { vinRead }) },
+    found: () => {
+      for (const heard of found) heard();
+    },
+  };
   if (obd !== undefined) readings.push(...polls(obd, configuration, vehicle, ways));
   const commanded = commandedBuses(configuration, vehicle);
   for (const bus of commanded) overFrames(bus, ways);
   if (gnss !== undefined) readings.push(receiver(gnss, configuration.file, { clock, log, rest }));
+  const polled = obd === undefined ? undefined : obdBus(obd, vehicle)?.name;
+  const requester = configuration.faults && polled !== undefined ? requesters.get(polled) : undefined;
   const closing = kept === undefined ? {} : { close: kept.close };
   const asked = new Map([...requesters].filter(([bus]) => commanded.has(bus)));
   return {
     sources,
     readings,
     requesters: asked,
+    ...(requester === undefined
+      ? {}
+      : {
+          faults: {
+            requester,
+            sets: vehicle.signalSets.get(polled ?? '') ?? [],
+            heed: (heard: () => void) => void found.add(heard),
+          },
+        }),
     ...closing,
     ...(senders.size === 0 ? {} : { sender: byBus(senders) }),
   };

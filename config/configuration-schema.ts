@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import {
   commandSettings,
+  faultSettings,
   healthSettings,
   linkSettings,
   outboxSettings,
@@ -145,6 +146,7 @@ export const configurationSchema = closed(
     data: Type.Optional(file('Folder of the records; created if missing')),
     can: Type.Optional(listOf(input, 0, 'Inputs of frames, by bus')),
     obd: Type.Optional(obd),
+    faults: Type.Optional(closed(members(faultSettings), 'Fault codes read by `obd`; without it none are read')),
     gnss: Type.Optional(gnss),
     record: Type.Optional(record),
     mqtt,

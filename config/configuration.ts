@@ -4,7 +4,14 @@ import { dirname, join, resolve } from 'node:path';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { suggestion } from '../protocol/nearest.ts';
-import { type CommandSettings, commandSettings, type OutboxSettings, outboxSettings } from '../protocol/settings.ts';
+import {
+  type CommandSettings,
+  commandSettings,
+  type FaultSettings,
+  faultSettings,
+  type OutboxSettings,
+  outboxSettings,
+} from '../protocol/settings.ts';
 import { checkAwaited } from './awaited-file.ts';
 import { type CallbacksConfiguration, readCallbacks } from './callbacks.ts';
 import { type ConfigurationInput, configurationSchema } from './configuration-schema.ts';
@@ -40,6 +47,8 @@ export interface Configuration extends ServiceConfiguration {
   readonly data: string;
   readonly can: readonly CanInput[];
   readonly obd?: ObdInput;
+  /** Absent: no fault codes are read. */
+  readonly faults?: FaultSettings;
   readonly gnss?: GnssInput;
   /** Absent: frames are not recorded. */
   readonly record?: RecordingSettings;
@@ -113,6 +122,9 @@ function readConfiguration(
   if (input.vin === undefined && input.obd === undefined && findings.sound('/vin')) {
     findings.error('', 'vin is missing', 'add vin: and its 17 characters; with obd it is read from the car');
   }
+  if (input.faults !== undefined && input.obd === undefined && findings.sound('/faults')) {
+    findings.error('/faults', 'fault codes are read by obd, and there is none', 'add obd, or remove faults');
+  }
   const timeZone = findings.sound('/timeZone') ? input.timeZone : undefined;
   if (timeZone !== undefined && !isZone(timeZone)) {
     findings.error('/timeZone', `there is no time zone ${quoted(timeZone)}`, 'write a name such as Europe/Paris');
@@ -123,6 +135,7 @@ function readConfiguration(
     profile: isProfilePath(profile) ? beside(profile) : shippedProfile(profile, beside, findings),
     data,
     ...readInputs(input, beside, findings),
+    ...(input.faults === undefined ? {} : { faults: readSettings(faultSettings, input.faults, '/faults', findings) }),
     mqtt,
     ...(commands === undefined ? {} : { commands }),
     outbox,

@@ -42,6 +42,7 @@ export const variables: readonly Variable[] = [
   { name: 'VIGIE_OUTBOX_LIMIT', member: ['outbox', 'limit'], take: measured },
   { name: 'VIGIE_OUTBOX_BATCH', member: ['outbox', 'batch'], take: measured },
   { name: 'VIGIE_METRICS_LISTEN', member: ['metrics', 'listen'], take: listening },
+  { name: 'VIGIE_FAULTS_EVERY', member: ['faults', 'every'], take: measured },
   { name: 'VIGIE_HEALTH_EVERY', member: ['health', 'every'], take: measured },
   { name: 'VIGIE_LOG_LEVEL', member: ['log', 'level'], take: asWritten },
 ];

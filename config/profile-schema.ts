@@ -262,6 +262,17 @@ export const profileSchema = closed(
     alerts: Type.Optional(
       keyed('^[A-Za-z0-9]{1,100}$', alert, 'Warnings of the car, by type of the interface', 'a type of alert'),
     ),
+    faultCodes: Type.Optional(
+      keyed(
+        '^[PCBU][0-3][0-9A-F]{3}$',
+        line('Meaning', {
+          pattern: '^[^\\u0000-\\u001f\\u007f]{1,256}$',
+          expected: 'a text of at most 256 characters',
+        }),
+        'Texts of fault codes, by code; Vigie has none of its own',
+        'a fault code such as P0301',
+      ),
+    ),
     maintenance: channelSection('maintenance', 'When the car is due for service'),
     collision: channelSection('collision', 'The car’s own report of a crash'),
     acceleration: channelSection('acceleration', 'Accelerometer, m/s²'),

@@ -18,7 +18,9 @@ import { readSignals, type WrittenSignal } from './signals.ts';
 import { readConstants, readSources, reportTimeless, type Source } from './sources.ts';
 
 /** A vehicle profile without faults of its own; whether the DBC has its signals is for who reads the DBC to say. */
-export interface Profile extends Required<Omit<VehicleProfile, 'signals'>> {
+export interface Profile
+  extends Required<Omit<VehicleProfile, 'signals' | 'faultCodes'>>,
+    Pick<VehicleProfile, 'faultCodes'> {
   /** Absolute path. */
   readonly file: string;
   readonly title: string;
@@ -115,6 +117,7 @@ function readProfile(
     constants,
     telemetry: readTelemetry(members(input.telemetry) as Required<ProfileInput>['telemetry'], fed, findings),
     waypoints: readWaypoints(findings.sound('/waypoints') ? (input.waypoints ?? {}) : {}),
+    ...(input.faultCodes === undefined || !findings.sound('/faultCodes') ? {} : { faultCodes: input.faultCodes }),
     alerts: readAlerts(members(input.alerts) as NonNullable<ProfileInput['alerts']>, findings),
     trips: readTrips(findings.sound('/trips') ? (input.trips ?? {}) : {}),
     collisions: readImpact(findings.sound('/impact') ? (input.impact ?? {}) : {}),

@@ -155,6 +155,8 @@ export interface CustomSignal extends SignalDefinition {
 
 export interface VehicleProfile {
   readonly name: string;
+  /** Texts of fault codes, by code; absent: none. */
+  readonly faultCodes?: Readonly<Record<string, string>>;
   readonly sources: readonly SourceMapping[];
   /** Absent: none. */
   readonly signals?: readonly CustomSignal[];

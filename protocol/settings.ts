@@ -107,6 +107,18 @@ export const healthSettings = {
 };
 export type HealthSettings = Settings<typeof healthSettings>;
 
+/** Of the fault codes that the agent reads. */
+export const faultSettings = {
+  /** A code appears at most once in a drive cycle; three requests in this time are nothing to a bus. */
+  every: time('Interval of reading the fault codes while the car answers', 600_000, {
+    // A reading of several control units takes seconds, in which nothing else is polled.
+    least: 10_000,
+    fault: 'polling would wait for the fault codes most of the time',
+    fix: 'write at least 10s',
+  }),
+};
+export type FaultSettings = Settings<typeof faultSettings>;
+
 export const callbackSettings = {
   /** Three days of an event a minute: all that a receiver may be away for. */
   queueLimit: number('Maximum of events that wait for one receiver; above it the agent drops the oldest', 5_000, {

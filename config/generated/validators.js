@@ -2,7 +2,7 @@
 
 // <stdin>
 var profile = validate52;
-var schema19 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "title": { "$ref": "#/$defs/part1" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "$ref": "#/$defs/part0" }, "dbc": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 0 }, "obd": { "type": "object", "required": ["signalsets"], "properties": { "signalsets": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "modelYear": { "type": "number", "minimum": 1980, "maximum": 2100 }, "asleepAfter": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$" }, "poll": { "type": "object", "properties": { "requestsPerSecond": { "$ref": "#/$defs/part2" }, "parametersPerRequest": { "type": "number", "minimum": 1, "maximum": 6 }, "interval": { "$ref": "#/$defs/part3" }, "longestBackOff": { "$ref": "#/$defs/part3" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "priority": { "type": "string", "enum": ["high", "normal", "low"] } }, "additionalProperties": false } } }, "additionalProperties": false } }, "additionalProperties": false }, "gnss": { "type": "boolean" }, "values": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part5" } }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(?=.{1,200}$)[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "kind": { "type": "string", "enum": ["quantity", "flag", "enumeration"] }, "unit": { "$ref": "#/$defs/part1" }, "resolution": { "type": "number", "exclusiveMinimum": 0 }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "names": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part1" } }, "timeout": { "$ref": "#/$defs/part3" }, "position": { "type": "boolean" }, "interval": { "type": ["integer", "string"], "minimum": 0, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "timeResolution": { "$ref": "#/$defs/part11" }, "while": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part1" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" } }, "additionalProperties": false } }, "additionalProperties": false } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "resolution": { "$ref": "#/$defs/part11" } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "distance": { "$ref": "#/$defs/part12" }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 }, "error": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "onAfter": { "$ref": "#/$defs/part3" }, "offAfter": { "$ref": "#/$defs/part3" } }, "additionalProperties": false } }, "maintenance": { "type": "object", "properties": { "days": { "$ref": "#/$defs/part5" }, "mileage": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "$ref": "#/$defs/part5" }, "tippedOver": { "$ref": "#/$defs/part5" }, "pedestrian": { "$ref": "#/$defs/part5" }, "side": { "$ref": "#/$defs/part5" }, "severity": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "$ref": "#/$defs/part5" }, "lateral": { "$ref": "#/$defs/part5" }, "vertical": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "horn": { "type": "object", "properties": { "sounding": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "immobilizer": { "type": "object", "properties": { "active": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "navigation": { "type": "object", "properties": { "received": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "$ref": "#/$defs/part3" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "$ref": "#/$defs/part2" }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "$ref": "#/$defs/part3" }, "after": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "$ref": "#/$defs/part12" }, "within": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "$ref": "#/$defs/part7" }, "message": { "$ref": "#/$defs/part7" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "$ref": "#/$defs/part3" }, "for": { "$ref": "#/$defs/part3" }, "counter": { "$ref": "#/$defs/part7" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "$ref": "#/$defs/part7" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "$ref": "#/$defs/part13" }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "uds": { "type": "object", "required": ["request"], "properties": { "bus": { "$ref": "#/$defs/part0" }, "request": { "$ref": "#/$defs/part14" }, "response": { "$ref": "#/$defs/part14" }, "flowControl": { "$ref": "#/$defs/part14" }, "target": { "$ref": "#/$defs/part13" }, "source": { "$ref": "#/$defs/part13" }, "session": { "type": "integer", "minimum": 0, "maximum": 126 }, "security": { "type": "object", "required": ["level", "key"], "properties": { "level": { "type": "integer", "minimum": 0, "maximum": 125 }, "key": { "$ref": "#/$defs/part0" }, "constant": { "$ref": "#/$defs/part15" } }, "additionalProperties": false }, "io": { "type": "object", "required": ["identifier", "control"], "properties": { "identifier": { "$ref": "#/$defs/part16" }, "control": { "type": "string", "enum": ["resetToDefault", "freezeCurrentState", "shortTermAdjustment"] }, "state": { "$ref": "#/$defs/part15" } }, "additionalProperties": false }, "routine": { "type": "object", "required": ["identifier"], "properties": { "identifier": { "$ref": "#/$defs/part16" }, "option": { "$ref": "#/$defs/part15" }, "results": { "$ref": "#/$defs/part15" } }, "additionalProperties": false }, "hold": { "$ref": "#/$defs/part3" }, "release": { "type": "boolean" } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part17" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "within": { "$ref": "#/$defs/part3" }, "requires": { "type": "array", "items": { "type": "object", "required": ["path", "cause"], "properties": { "path": { "$ref": "#/$defs/part17" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" }, "cause": { "type": "string", "enum": ["GeneralError", "VehicleError", "WrongCommand", "VehicleConnectionTimeout", "MissingRights", "NotPossibleDueToVehicleBatteryLevel", "NotPossibleDueToVehiclePrivacyLevel", "TooManyWakeUpsOverMonth", "TooManyRequestInShortTime", "SameActionInProgress", "NotPossibleDueToVehicleStolenState", "VehicleInUse", "TooManyRequestSent", "DoorsOpen", "VehicleErrorOrCidInside", "CidInside", "ExternalChargingSystemError", "VehicleChargingSystemError", "VehicleIsNotLocked", "CanceledByDriver"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false } } } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part4": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } }, "part6": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "part7": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "part8": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "part9": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "part10": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part5": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false, "items": { "$ref": "#/$defs/part10" }, "minItems": 1 }, "part11": { "type": "string", "enum": ["1ms", "10ms", "100ms"] }, "part12": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "part13": { "type": "integer", "minimum": 0, "maximum": 255 }, "part14": { "type": "integer", "minimum": 0, "maximum": 536870911 }, "part15": { "type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,256}$" }, "part16": { "type": "integer", "minimum": 0, "maximum": 65535 }, "part17": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" } } };
+var schema19 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "title": { "$ref": "#/$defs/part1" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "$ref": "#/$defs/part0" }, "dbc": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 0 }, "obd": { "type": "object", "required": ["signalsets"], "properties": { "signalsets": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "modelYear": { "type": "number", "minimum": 1980, "maximum": 2100 }, "asleepAfter": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$" }, "poll": { "type": "object", "properties": { "requestsPerSecond": { "$ref": "#/$defs/part2" }, "parametersPerRequest": { "type": "number", "minimum": 1, "maximum": 6 }, "interval": { "$ref": "#/$defs/part3" }, "longestBackOff": { "$ref": "#/$defs/part3" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "priority": { "type": "string", "enum": ["high", "normal", "low"] } }, "additionalProperties": false } } }, "additionalProperties": false } }, "additionalProperties": false }, "gnss": { "type": "boolean" }, "values": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part5" } }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(?=.{1,200}$)[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "kind": { "type": "string", "enum": ["quantity", "flag", "enumeration"] }, "unit": { "$ref": "#/$defs/part1" }, "resolution": { "type": "number", "exclusiveMinimum": 0 }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "names": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part1" } }, "timeout": { "$ref": "#/$defs/part3" }, "position": { "type": "boolean" }, "interval": { "type": ["integer", "string"], "minimum": 0, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "timeResolution": { "$ref": "#/$defs/part11" }, "while": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part1" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" } }, "additionalProperties": false } }, "additionalProperties": false } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "resolution": { "$ref": "#/$defs/part11" } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "distance": { "$ref": "#/$defs/part12" }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 }, "error": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "onAfter": { "$ref": "#/$defs/part3" }, "offAfter": { "$ref": "#/$defs/part3" } }, "additionalProperties": false } }, "faultCodes": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[PCBU][0-3][0-9A-F]{3}$" }, "additionalProperties": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]{1,256}$" } }, "maintenance": { "type": "object", "properties": { "days": { "$ref": "#/$defs/part5" }, "mileage": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "$ref": "#/$defs/part5" }, "tippedOver": { "$ref": "#/$defs/part5" }, "pedestrian": { "$ref": "#/$defs/part5" }, "side": { "$ref": "#/$defs/part5" }, "severity": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "$ref": "#/$defs/part5" }, "lateral": { "$ref": "#/$defs/part5" }, "vertical": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "horn": { "type": "object", "properties": { "sounding": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "immobilizer": { "type": "object", "properties": { "active": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "navigation": { "type": "object", "properties": { "received": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "$ref": "#/$defs/part3" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "$ref": "#/$defs/part2" }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "$ref": "#/$defs/part3" }, "after": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "$ref": "#/$defs/part12" }, "within": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "$ref": "#/$defs/part7" }, "message": { "$ref": "#/$defs/part7" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "$ref": "#/$defs/part3" }, "for": { "$ref": "#/$defs/part3" }, "counter": { "$ref": "#/$defs/part7" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "$ref": "#/$defs/part7" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "$ref": "#/$defs/part13" }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "uds": { "type": "object", "required": ["request"], "properties": { "bus": { "$ref": "#/$defs/part0" }, "request": { "$ref": "#/$defs/part14" }, "response": { "$ref": "#/$defs/part14" }, "flowControl": { "$ref": "#/$defs/part14" }, "target": { "$ref": "#/$defs/part13" }, "source": { "$ref": "#/$defs/part13" }, "session": { "type": "integer", "minimum": 0, "maximum": 126 }, "security": { "type": "object", "required": ["level", "key"], "properties": { "level": { "type": "integer", "minimum": 0, "maximum": 125 }, "key": { "$ref": "#/$defs/part0" }, "constant": { "$ref": "#/$defs/part15" } }, "additionalProperties": false }, "io": { "type": "object", "required": ["identifier", "control"], "properties": { "identifier": { "$ref": "#/$defs/part16" }, "control": { "type": "string", "enum": ["resetToDefault", "freezeCurrentState", "shortTermAdjustment"] }, "state": { "$ref": "#/$defs/part15" } }, "additionalProperties": false }, "routine": { "type": "object", "required": ["identifier"], "properties": { "identifier": { "$ref": "#/$defs/part16" }, "option": { "$ref": "#/$defs/part15" }, "results": { "$ref": "#/$defs/part15" } }, "additionalProperties": false }, "hold": { "$ref": "#/$defs/part3" }, "release": { "type": "boolean" } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part17" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "within": { "$ref": "#/$defs/part3" }, "requires": { "type": "array", "items": { "type": "object", "required": ["path", "cause"], "properties": { "path": { "$ref": "#/$defs/part17" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" }, "cause": { "type": "string", "enum": ["GeneralError", "VehicleError", "WrongCommand", "VehicleConnectionTimeout", "MissingRights", "NotPossibleDueToVehicleBatteryLevel", "NotPossibleDueToVehiclePrivacyLevel", "TooManyWakeUpsOverMonth", "TooManyRequestInShortTime", "SameActionInProgress", "NotPossibleDueToVehicleStolenState", "VehicleInUse", "TooManyRequestSent", "DoorsOpen", "VehicleErrorOrCidInside", "CidInside", "ExternalChargingSystemError", "VehicleChargingSystemError", "VehicleIsNotLocked", "CanceledByDriver"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false } } } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part4": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } }, "part6": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "part7": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "part8": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "part9": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "part10": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part5": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false, "items": { "$ref": "#/$defs/part10" }, "minItems": 1 }, "part11": { "type": "string", "enum": ["1ms", "10ms", "100ms"] }, "part12": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "part13": { "type": "integer", "minimum": 0, "maximum": 255 }, "part14": { "type": "integer", "minimum": 0, "maximum": 536870911 }, "part15": { "type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,256}$" }, "part16": { "type": "integer", "minimum": 0, "maximum": 65535 }, "part17": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" } } };
 var func1 = Object.prototype.hasOwnProperty;
 var pattern3 = new RegExp("^[A-Za-z][A-Za-z0-9_-]{0,63}$", "u");
 function validate53(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
@@ -769,7 +769,7 @@ function validate144(data, { instancePath = "", parentData, parentDataProperty, 
   return errors === 0;
 }
 validate144.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var pattern21 = new RegExp("^([0-9A-Fa-f]{2}){1,256}$", "u");
+var pattern23 = new RegExp("^([0-9A-Fa-f]{2}){1,256}$", "u");
 function validate151(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -781,7 +781,7 @@ function validate151(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (typeof data === "string") {
-    if (!pattern21.test(data)) {
+    if (!pattern23.test(data)) {
       const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^([0-9A-Fa-f]{2}){1,256}$" } };
       if (vErrors === null) {
         vErrors = [err0];
@@ -883,7 +883,9 @@ validate160.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var pattern5 = new RegExp("^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$", "u");
 var pattern13 = new RegExp("^(?=.{1,200}$)[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$", "u");
 var pattern17 = new RegExp("^[A-Za-z0-9]{1,100}$", "u");
-var pattern20 = new RegExp("^[^.\\s]{1,128}$", "u");
+var pattern18 = new RegExp("^[PCBU][0-3][0-9A-F]{3}$", "u");
+var pattern19 = new RegExp("^[^\\u0000-\\u001f\\u007f]{1,256}$", "u");
+var pattern22 = new RegExp("^[^.\\s]{1,128}$", "u");
 function validate52(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -2262,48 +2264,33 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.maintenance !== void 0) {
-      let data76 = data.maintenance;
+    if (data.faultCodes !== void 0) {
+      let data76 = data.faultCodes;
       if (data76 && typeof data76 == "object" && !Array.isArray(data76)) {
         for (const key24 in data76) {
-          if (!(key24 === "days" || key24 === "mileage")) {
-            const err106 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key24 } };
+          const _errs152 = errors;
+          if (typeof key24 === "string") {
+            if (!pattern18.test(key24)) {
+              const err106 = { instancePath: instancePath + "/faultCodes", schemaPath: "#/properties/faultCodes/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[PCBU][0-3][0-9A-F]{3}$" }, propertyName: key24 };
+              if (vErrors === null) {
+                vErrors = [err106];
+              } else {
+                vErrors.push(err106);
+              }
+              errors++;
+            }
+          } else {
+            const err107 = { instancePath: instancePath + "/faultCodes", schemaPath: "#/properties/faultCodes/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key24 };
             if (vErrors === null) {
-              vErrors = [err106];
+              vErrors = [err107];
             } else {
-              vErrors.push(err106);
+              vErrors.push(err107);
             }
             errors++;
           }
-        }
-        if (data76.days !== void 0) {
-          if (!validate68(data76.days, { instancePath: instancePath + "/maintenance/days", parentData: data76, parentDataProperty: "days", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data76.mileage !== void 0) {
-          if (!validate68(data76.mileage, { instancePath: instancePath + "/maintenance/mileage", parentData: data76, parentDataProperty: "mileage", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-      } else {
-        const err107 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err107];
-        } else {
-          vErrors.push(err107);
-        }
-        errors++;
-      }
-    }
-    if (data.collision !== void 0) {
-      let data79 = data.collision;
-      if (data79 && typeof data79 == "object" && !Array.isArray(data79)) {
-        for (const key25 in data79) {
-          if (!(key25 === "detected" || key25 === "tippedOver" || key25 === "pedestrian" || key25 === "side" || key25 === "severity")) {
-            const err108 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key25 } };
+          var valid30 = _errs152 === errors;
+          if (!valid30) {
+            const err108 = { instancePath: instancePath + "/faultCodes", schemaPath: "#/properties/faultCodes/propertyNames", keyword: "propertyNames", params: { propertyName: key24 } };
             if (vErrors === null) {
               vErrors = [err108];
             } else {
@@ -2312,52 +2299,20 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data79.detected !== void 0) {
-          if (!validate68(data79.detected, { instancePath: instancePath + "/collision/detected", parentData: data79, parentDataProperty: "detected", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data79.tippedOver !== void 0) {
-          if (!validate68(data79.tippedOver, { instancePath: instancePath + "/collision/tippedOver", parentData: data79, parentDataProperty: "tippedOver", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data79.pedestrian !== void 0) {
-          if (!validate68(data79.pedestrian, { instancePath: instancePath + "/collision/pedestrian", parentData: data79, parentDataProperty: "pedestrian", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data79.side !== void 0) {
-          if (!validate68(data79.side, { instancePath: instancePath + "/collision/side", parentData: data79, parentDataProperty: "side", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data79.severity !== void 0) {
-          if (!validate68(data79.severity, { instancePath: instancePath + "/collision/severity", parentData: data79, parentDataProperty: "severity", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-      } else {
-        const err109 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err109];
-        } else {
-          vErrors.push(err109);
-        }
-        errors++;
-      }
-    }
-    if (data.acceleration !== void 0) {
-      let data85 = data.acceleration;
-      if (data85 && typeof data85 == "object" && !Array.isArray(data85)) {
-        for (const key26 in data85) {
-          if (!(key26 === "longitudinal" || key26 === "lateral" || key26 === "vertical")) {
-            const err110 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key26 } };
+        for (const key25 in data76) {
+          let data77 = data76[key25];
+          if (typeof data77 === "string") {
+            if (!pattern19.test(data77)) {
+              const err109 = { instancePath: instancePath + "/faultCodes/" + key25.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/faultCodes/additionalProperties/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]{1,256}$" } };
+              if (vErrors === null) {
+                vErrors = [err109];
+              } else {
+                vErrors.push(err109);
+              }
+              errors++;
+            }
+          } else {
+            const err110 = { instancePath: instancePath + "/faultCodes/" + key25.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/faultCodes/additionalProperties/type", keyword: "type", params: { type: "string" } };
             if (vErrors === null) {
               vErrors = [err110];
             } else {
@@ -2366,26 +2321,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data85.longitudinal !== void 0) {
-          if (!validate68(data85.longitudinal, { instancePath: instancePath + "/acceleration/longitudinal", parentData: data85, parentDataProperty: "longitudinal", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data85.lateral !== void 0) {
-          if (!validate68(data85.lateral, { instancePath: instancePath + "/acceleration/lateral", parentData: data85, parentDataProperty: "lateral", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data85.vertical !== void 0) {
-          if (!validate68(data85.vertical, { instancePath: instancePath + "/acceleration/vertical", parentData: data85, parentDataProperty: "vertical", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
       } else {
-        const err111 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/type", keyword: "type", params: { type: "object" } };
+        const err111 = { instancePath: instancePath + "/faultCodes", schemaPath: "#/properties/faultCodes/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
           vErrors = [err111];
         } else {
@@ -2394,12 +2331,12 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.key !== void 0) {
-      let data89 = data.key;
-      if (data89 && typeof data89 == "object" && !Array.isArray(data89)) {
-        for (const key27 in data89) {
-          if (!(key27 === "present")) {
-            const err112 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key27 } };
+    if (data.maintenance !== void 0) {
+      let data78 = data.maintenance;
+      if (data78 && typeof data78 == "object" && !Array.isArray(data78)) {
+        for (const key26 in data78) {
+          if (!(key26 === "days" || key26 === "mileage")) {
+            const err112 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key26 } };
             if (vErrors === null) {
               vErrors = [err112];
             } else {
@@ -2408,14 +2345,20 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data89.present !== void 0) {
-          if (!validate68(data89.present, { instancePath: instancePath + "/key/present", parentData: data89, parentDataProperty: "present", rootData, dynamicAnchors })) {
+        if (data78.days !== void 0) {
+          if (!validate68(data78.days, { instancePath: instancePath + "/maintenance/days", parentData: data78, parentDataProperty: "days", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data78.mileage !== void 0) {
+          if (!validate68(data78.mileage, { instancePath: instancePath + "/maintenance/mileage", parentData: data78, parentDataProperty: "mileage", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err113 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/type", keyword: "type", params: { type: "object" } };
+        const err113 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
           vErrors = [err113];
         } else {
@@ -2424,12 +2367,12 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.horn !== void 0) {
-      let data91 = data.horn;
-      if (data91 && typeof data91 == "object" && !Array.isArray(data91)) {
-        for (const key28 in data91) {
-          if (!(key28 === "sounding")) {
-            const err114 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key28 } };
+    if (data.collision !== void 0) {
+      let data81 = data.collision;
+      if (data81 && typeof data81 == "object" && !Array.isArray(data81)) {
+        for (const key27 in data81) {
+          if (!(key27 === "detected" || key27 === "tippedOver" || key27 === "pedestrian" || key27 === "side" || key27 === "severity")) {
+            const err114 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key27 } };
             if (vErrors === null) {
               vErrors = [err114];
             } else {
@@ -2438,14 +2381,38 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data91.sounding !== void 0) {
-          if (!validate68(data91.sounding, { instancePath: instancePath + "/horn/sounding", parentData: data91, parentDataProperty: "sounding", rootData, dynamicAnchors })) {
+        if (data81.detected !== void 0) {
+          if (!validate68(data81.detected, { instancePath: instancePath + "/collision/detected", parentData: data81, parentDataProperty: "detected", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data81.tippedOver !== void 0) {
+          if (!validate68(data81.tippedOver, { instancePath: instancePath + "/collision/tippedOver", parentData: data81, parentDataProperty: "tippedOver", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data81.pedestrian !== void 0) {
+          if (!validate68(data81.pedestrian, { instancePath: instancePath + "/collision/pedestrian", parentData: data81, parentDataProperty: "pedestrian", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data81.side !== void 0) {
+          if (!validate68(data81.side, { instancePath: instancePath + "/collision/side", parentData: data81, parentDataProperty: "side", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data81.severity !== void 0) {
+          if (!validate68(data81.severity, { instancePath: instancePath + "/collision/severity", parentData: data81, parentDataProperty: "severity", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err115 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/type", keyword: "type", params: { type: "object" } };
+        const err115 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
           vErrors = [err115];
         } else {
@@ -2454,12 +2421,12 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.immobilizer !== void 0) {
-      let data93 = data.immobilizer;
-      if (data93 && typeof data93 == "object" && !Array.isArray(data93)) {
-        for (const key29 in data93) {
-          if (!(key29 === "active")) {
-            const err116 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key29 } };
+    if (data.acceleration !== void 0) {
+      let data87 = data.acceleration;
+      if (data87 && typeof data87 == "object" && !Array.isArray(data87)) {
+        for (const key28 in data87) {
+          if (!(key28 === "longitudinal" || key28 === "lateral" || key28 === "vertical")) {
+            const err116 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key28 } };
             if (vErrors === null) {
               vErrors = [err116];
             } else {
@@ -2468,14 +2435,26 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data93.active !== void 0) {
-          if (!validate68(data93.active, { instancePath: instancePath + "/immobilizer/active", parentData: data93, parentDataProperty: "active", rootData, dynamicAnchors })) {
+        if (data87.longitudinal !== void 0) {
+          if (!validate68(data87.longitudinal, { instancePath: instancePath + "/acceleration/longitudinal", parentData: data87, parentDataProperty: "longitudinal", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data87.lateral !== void 0) {
+          if (!validate68(data87.lateral, { instancePath: instancePath + "/acceleration/lateral", parentData: data87, parentDataProperty: "lateral", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data87.vertical !== void 0) {
+          if (!validate68(data87.vertical, { instancePath: instancePath + "/acceleration/vertical", parentData: data87, parentDataProperty: "vertical", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err117 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/type", keyword: "type", params: { type: "object" } };
+        const err117 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
           vErrors = [err117];
         } else {
@@ -2484,12 +2463,12 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.navigation !== void 0) {
-      let data95 = data.navigation;
-      if (data95 && typeof data95 == "object" && !Array.isArray(data95)) {
-        for (const key30 in data95) {
-          if (!(key30 === "received")) {
-            const err118 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key30 } };
+    if (data.key !== void 0) {
+      let data91 = data.key;
+      if (data91 && typeof data91 == "object" && !Array.isArray(data91)) {
+        for (const key29 in data91) {
+          if (!(key29 === "present")) {
+            const err118 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key29 } };
             if (vErrors === null) {
               vErrors = [err118];
             } else {
@@ -2498,14 +2477,14 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data95.received !== void 0) {
-          if (!validate68(data95.received, { instancePath: instancePath + "/navigation/received", parentData: data95, parentDataProperty: "received", rootData, dynamicAnchors })) {
+        if (data91.present !== void 0) {
+          if (!validate68(data91.present, { instancePath: instancePath + "/key/present", parentData: data91, parentDataProperty: "present", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err119 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/type", keyword: "type", params: { type: "object" } };
+        const err119 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
           vErrors = [err119];
         } else {
@@ -2514,12 +2493,12 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.trips !== void 0) {
-      let data97 = data.trips;
-      if (data97 && typeof data97 == "object" && !Array.isArray(data97)) {
-        for (const key31 in data97) {
-          if (!(key31 === "grace" || key31 === "moving" || key31 === "silence")) {
-            const err120 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key31 } };
+    if (data.horn !== void 0) {
+      let data93 = data.horn;
+      if (data93 && typeof data93 == "object" && !Array.isArray(data93)) {
+        for (const key30 in data93) {
+          if (!(key30 === "sounding")) {
+            const err120 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key30 } };
             if (vErrors === null) {
               vErrors = [err120];
             } else {
@@ -2528,93 +2507,107 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data97.grace !== void 0) {
-          if (!validate62(data97.grace, { instancePath: instancePath + "/trips/grace", parentData: data97, parentDataProperty: "grace", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data97.moving !== void 0) {
-          let data99 = data97.moving;
-          if (typeof data99 == "number") {
-            if (data99 > 50 || isNaN(data99)) {
-              const err121 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/maximum", keyword: "maximum", params: { comparison: "<=", limit: 50 } };
-              if (vErrors === null) {
-                vErrors = [err121];
-              } else {
-                vErrors.push(err121);
-              }
-              errors++;
-            }
-            if (data99 <= 0 || isNaN(data99)) {
-              const err122 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
-              if (vErrors === null) {
-                vErrors = [err122];
-              } else {
-                vErrors.push(err122);
-              }
-              errors++;
-            }
-          } else {
-            const err123 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/type", keyword: "type", params: { type: "number" } };
-            if (vErrors === null) {
-              vErrors = [err123];
-            } else {
-              vErrors.push(err123);
-            }
-            errors++;
-          }
-        }
-        if (data97.silence !== void 0) {
-          if (!validate62(data97.silence, { instancePath: instancePath + "/trips/silence", parentData: data97, parentDataProperty: "silence", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+        if (data93.sounding !== void 0) {
+          if (!validate68(data93.sounding, { instancePath: instancePath + "/horn/sounding", parentData: data93, parentDataProperty: "sounding", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err124 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/type", keyword: "type", params: { type: "object" } };
+        const err121 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err124];
+          vErrors = [err121];
         } else {
-          vErrors.push(err124);
+          vErrors.push(err121);
         }
         errors++;
       }
     }
-    if (data.impact !== void 0) {
-      let data101 = data.impact;
-      if (data101 && typeof data101 == "object" && !Array.isArray(data101)) {
-        for (const key32 in data101) {
-          if (!(key32 === "threshold" || key32 === "speedChange" || key32 === "before" || key32 === "after")) {
-            const err125 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key32 } };
+    if (data.immobilizer !== void 0) {
+      let data95 = data.immobilizer;
+      if (data95 && typeof data95 == "object" && !Array.isArray(data95)) {
+        for (const key31 in data95) {
+          if (!(key31 === "active")) {
+            const err122 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key31 } };
             if (vErrors === null) {
-              vErrors = [err125];
+              vErrors = [err122];
             } else {
-              vErrors.push(err125);
+              vErrors.push(err122);
             }
             errors++;
           }
         }
-        if (data101.threshold !== void 0) {
-          if (!validate60(data101.threshold, { instancePath: instancePath + "/impact/threshold", parentData: data101, parentDataProperty: "threshold", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
+        if (data95.active !== void 0) {
+          if (!validate68(data95.active, { instancePath: instancePath + "/immobilizer/active", parentData: data95, parentDataProperty: "active", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
-        if (data101.speedChange !== void 0) {
-          let data103 = data101.speedChange;
-          if (typeof data103 == "number") {
-            if (data103 > 200 || isNaN(data103)) {
-              const err126 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/maximum", keyword: "maximum", params: { comparison: "<=", limit: 200 } };
-              if (vErrors === null) {
-                vErrors = [err126];
-              } else {
-                vErrors.push(err126);
-              }
-              errors++;
+      } else {
+        const err123 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err123];
+        } else {
+          vErrors.push(err123);
+        }
+        errors++;
+      }
+    }
+    if (data.navigation !== void 0) {
+      let data97 = data.navigation;
+      if (data97 && typeof data97 == "object" && !Array.isArray(data97)) {
+        for (const key32 in data97) {
+          if (!(key32 === "received")) {
+            const err124 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key32 } };
+            if (vErrors === null) {
+              vErrors = [err124];
+            } else {
+              vErrors.push(err124);
             }
-            if (data103 <= 0 || isNaN(data103)) {
-              const err127 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+            errors++;
+          }
+        }
+        if (data97.received !== void 0) {
+          if (!validate68(data97.received, { instancePath: instancePath + "/navigation/received", parentData: data97, parentDataProperty: "received", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err125 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err125];
+        } else {
+          vErrors.push(err125);
+        }
+        errors++;
+      }
+    }
+    if (data.trips !== void 0) {
+      let data99 = data.trips;
+      if (data99 && typeof data99 == "object" && !Array.isArray(data99)) {
+        for (const key33 in data99) {
+          if (!(key33 === "grace" || key33 === "moving" || key33 === "silence")) {
+            const err126 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key33 } };
+            if (vErrors === null) {
+              vErrors = [err126];
+            } else {
+              vErrors.push(err126);
+            }
+            errors++;
+          }
+        }
+        if (data99.grace !== void 0) {
+          if (!validate62(data99.grace, { instancePath: instancePath + "/trips/grace", parentData: data99, parentDataProperty: "grace", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data99.moving !== void 0) {
+          let data101 = data99.moving;
+          if (typeof data101 == "number") {
+            if (data101 > 50 || isNaN(data101)) {
+              const err127 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/maximum", keyword: "maximum", params: { comparison: "<=", limit: 50 } };
               if (vErrors === null) {
                 vErrors = [err127];
               } else {
@@ -2622,82 +2615,66 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
+            if (data101 <= 0 || isNaN(data101)) {
+              const err128 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+              if (vErrors === null) {
+                vErrors = [err128];
+              } else {
+                vErrors.push(err128);
+              }
+              errors++;
+            }
           } else {
-            const err128 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/type", keyword: "type", params: { type: "number" } };
+            const err129 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err128];
+              vErrors = [err129];
             } else {
-              vErrors.push(err128);
+              vErrors.push(err129);
             }
             errors++;
           }
         }
-        if (data101.before !== void 0) {
-          if (!validate62(data101.before, { instancePath: instancePath + "/impact/before", parentData: data101, parentDataProperty: "before", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data101.after !== void 0) {
-          if (!validate62(data101.after, { instancePath: instancePath + "/impact/after", parentData: data101, parentDataProperty: "after", rootData, dynamicAnchors })) {
+        if (data99.silence !== void 0) {
+          if (!validate62(data99.silence, { instancePath: instancePath + "/trips/silence", parentData: data99, parentDataProperty: "silence", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err129 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/type", keyword: "type", params: { type: "object" } };
+        const err130 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err129];
+          vErrors = [err130];
         } else {
-          vErrors.push(err129);
+          vErrors.push(err130);
         }
         errors++;
       }
     }
-    if (data.theft !== void 0) {
-      let data106 = data.theft;
-      if (data106 && typeof data106 == "object" && !Array.isArray(data106)) {
-        for (const key33 in data106) {
-          if (!(key33 === "distance" || key33 === "within")) {
-            const err130 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key33 } };
+    if (data.impact !== void 0) {
+      let data103 = data.impact;
+      if (data103 && typeof data103 == "object" && !Array.isArray(data103)) {
+        for (const key34 in data103) {
+          if (!(key34 === "threshold" || key34 === "speedChange" || key34 === "before" || key34 === "after")) {
+            const err131 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key34 } };
             if (vErrors === null) {
-              vErrors = [err130];
+              vErrors = [err131];
             } else {
-              vErrors.push(err130);
+              vErrors.push(err131);
             }
             errors++;
           }
         }
-        if (data106.distance !== void 0) {
-          if (!validate104(data106.distance, { instancePath: instancePath + "/theft/distance", parentData: data106, parentDataProperty: "distance", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
+        if (data103.threshold !== void 0) {
+          if (!validate60(data103.threshold, { instancePath: instancePath + "/impact/threshold", parentData: data103, parentDataProperty: "threshold", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
             errors = vErrors.length;
           }
         }
-        if (data106.within !== void 0) {
-          if (!validate62(data106.within, { instancePath: instancePath + "/theft/within", parentData: data106, parentDataProperty: "within", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-            errors = vErrors.length;
-          }
-        }
-      } else {
-        const err131 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err131];
-        } else {
-          vErrors.push(err131);
-        }
-        errors++;
-      }
-    }
-    if (data.commands !== void 0) {
-      let data109 = data.commands;
-      if (data109 && typeof data109 == "object" && !Array.isArray(data109)) {
-        for (const key34 in data109) {
-          const _errs207 = errors;
-          if (typeof key34 === "string") {
-            if (!pattern3.test(key34)) {
-              const err132 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key34 };
+        if (data103.speedChange !== void 0) {
+          let data105 = data103.speedChange;
+          if (typeof data105 == "number") {
+            if (data105 > 200 || isNaN(data105)) {
+              const err132 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/maximum", keyword: "maximum", params: { comparison: "<=", limit: 200 } };
               if (vErrors === null) {
                 vErrors = [err132];
               } else {
@@ -2705,18 +2682,17 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-          } else {
-            const err133 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key34 };
-            if (vErrors === null) {
-              vErrors = [err133];
-            } else {
-              vErrors.push(err133);
+            if (data105 <= 0 || isNaN(data105)) {
+              const err133 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+              if (vErrors === null) {
+                vErrors = [err133];
+              } else {
+                vErrors.push(err133);
+              }
+              errors++;
             }
-            errors++;
-          }
-          var valid40 = _errs207 === errors;
-          if (!valid40) {
-            const err134 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames", keyword: "propertyNames", params: { propertyName: key34 } };
+          } else {
+            const err134 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
               vErrors = [err134];
             } else {
@@ -2725,207 +2701,218 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        for (const key35 in data109) {
-          let data110 = data109[key35];
-          if (data110 && typeof data110 == "object" && !Array.isArray(data110)) {
-            for (const key36 in data110) {
-              const _errs212 = errors;
-              if (typeof key36 === "string") {
-                if (!pattern3.test(key36)) {
-                  const err135 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key36 };
+        if (data103.before !== void 0) {
+          if (!validate62(data103.before, { instancePath: instancePath + "/impact/before", parentData: data103, parentDataProperty: "before", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data103.after !== void 0) {
+          if (!validate62(data103.after, { instancePath: instancePath + "/impact/after", parentData: data103, parentDataProperty: "after", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err135 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err135];
+        } else {
+          vErrors.push(err135);
+        }
+        errors++;
+      }
+    }
+    if (data.theft !== void 0) {
+      let data108 = data.theft;
+      if (data108 && typeof data108 == "object" && !Array.isArray(data108)) {
+        for (const key35 in data108) {
+          if (!(key35 === "distance" || key35 === "within")) {
+            const err136 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key35 } };
+            if (vErrors === null) {
+              vErrors = [err136];
+            } else {
+              vErrors.push(err136);
+            }
+            errors++;
+          }
+        }
+        if (data108.distance !== void 0) {
+          if (!validate104(data108.distance, { instancePath: instancePath + "/theft/distance", parentData: data108, parentDataProperty: "distance", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data108.within !== void 0) {
+          if (!validate62(data108.within, { instancePath: instancePath + "/theft/within", parentData: data108, parentDataProperty: "within", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err137 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err137];
+        } else {
+          vErrors.push(err137);
+        }
+        errors++;
+      }
+    }
+    if (data.commands !== void 0) {
+      let data111 = data.commands;
+      if (data111 && typeof data111 == "object" && !Array.isArray(data111)) {
+        for (const key36 in data111) {
+          const _errs214 = errors;
+          if (typeof key36 === "string") {
+            if (!pattern3.test(key36)) {
+              const err138 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key36 };
+              if (vErrors === null) {
+                vErrors = [err138];
+              } else {
+                vErrors.push(err138);
+              }
+              errors++;
+            }
+          } else {
+            const err139 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key36 };
+            if (vErrors === null) {
+              vErrors = [err139];
+            } else {
+              vErrors.push(err139);
+            }
+            errors++;
+          }
+          var valid42 = _errs214 === errors;
+          if (!valid42) {
+            const err140 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames", keyword: "propertyNames", params: { propertyName: key36 } };
+            if (vErrors === null) {
+              vErrors = [err140];
+            } else {
+              vErrors.push(err140);
+            }
+            errors++;
+          }
+        }
+        for (const key37 in data111) {
+          let data112 = data111[key37];
+          if (data112 && typeof data112 == "object" && !Array.isArray(data112)) {
+            for (const key38 in data112) {
+              const _errs219 = errors;
+              if (typeof key38 === "string") {
+                if (!pattern3.test(key38)) {
+                  const err141 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key38 };
                   if (vErrors === null) {
-                    vErrors = [err135];
+                    vErrors = [err141];
                   } else {
-                    vErrors.push(err135);
+                    vErrors.push(err141);
                   }
                   errors++;
                 }
               } else {
-                const err136 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key36 };
+                const err142 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key38 };
                 if (vErrors === null) {
-                  vErrors = [err136];
+                  vErrors = [err142];
                 } else {
-                  vErrors.push(err136);
+                  vErrors.push(err142);
                 }
                 errors++;
               }
-              var valid42 = _errs212 === errors;
-              if (!valid42) {
-                const err137 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames", keyword: "propertyNames", params: { propertyName: key36 } };
+              var valid44 = _errs219 === errors;
+              if (!valid44) {
+                const err143 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames", keyword: "propertyNames", params: { propertyName: key38 } };
                 if (vErrors === null) {
-                  vErrors = [err137];
+                  vErrors = [err143];
                 } else {
-                  vErrors.push(err137);
+                  vErrors.push(err143);
                 }
                 errors++;
               }
             }
-            for (const key37 in data110) {
-              let data111 = data110[key37];
-              if (data111 && typeof data111 == "object" && !Array.isArray(data111)) {
-                if (data111.confirm === void 0) {
-                  const err138 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" } };
+            for (const key39 in data112) {
+              let data113 = data112[key39];
+              if (data113 && typeof data113 == "object" && !Array.isArray(data113)) {
+                if (data113.confirm === void 0) {
+                  const err144 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" } };
                   if (vErrors === null) {
-                    vErrors = [err138];
+                    vErrors = [err144];
                   } else {
-                    vErrors.push(err138);
+                    vErrors.push(err144);
                   }
                   errors++;
                 }
-                for (const key38 in data111) {
-                  if (!(key38 === "send" || key38 === "uds" || key38 === "confirm" || key38 === "within" || key38 === "requires")) {
-                    const err139 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key38 } };
+                for (const key40 in data113) {
+                  if (!(key40 === "send" || key40 === "uds" || key40 === "confirm" || key40 === "within" || key40 === "requires")) {
+                    const err145 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key40 } };
                     if (vErrors === null) {
-                      vErrors = [err139];
+                      vErrors = [err145];
                     } else {
-                      vErrors.push(err139);
+                      vErrors.push(err145);
                     }
                     errors++;
                   }
                 }
-                if (data111.send !== void 0) {
-                  let data112 = data111.send;
-                  if (data112 && typeof data112 == "object" && !Array.isArray(data112)) {
-                    if (data112.message === void 0) {
-                      const err140 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" } };
+                if (data113.send !== void 0) {
+                  let data114 = data113.send;
+                  if (data114 && typeof data114 == "object" && !Array.isArray(data114)) {
+                    if (data114.message === void 0) {
+                      const err146 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" } };
                       if (vErrors === null) {
-                        vErrors = [err140];
+                        vErrors = [err146];
                       } else {
-                        vErrors.push(err140);
+                        vErrors.push(err146);
                       }
                       errors++;
                     }
-                    if (data112.signals === void 0) {
-                      const err141 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" } };
+                    if (data114.signals === void 0) {
+                      const err147 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" } };
                       if (vErrors === null) {
-                        vErrors = [err141];
+                        vErrors = [err147];
                       } else {
-                        vErrors.push(err141);
+                        vErrors.push(err147);
                       }
                       errors++;
                     }
-                    for (const key39 in data112) {
-                      if (!(key39 === "bus" || key39 === "message" || key39 === "signals" || key39 === "every" || key39 === "for" || key39 === "counter" || key39 === "checksum")) {
-                        const err142 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key39 } };
+                    for (const key41 in data114) {
+                      if (!(key41 === "bus" || key41 === "message" || key41 === "signals" || key41 === "every" || key41 === "for" || key41 === "counter" || key41 === "checksum")) {
+                        const err148 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key41 } };
                         if (vErrors === null) {
-                          vErrors = [err142];
+                          vErrors = [err148];
                         } else {
-                          vErrors.push(err142);
+                          vErrors.push(err148);
                         }
                         errors++;
                       }
                     }
-                    if (data112.bus !== void 0) {
-                      if (!validate72(data112.bus, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", parentData: data112, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                    if (data114.bus !== void 0) {
+                      if (!validate72(data114.bus, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", parentData: data114, parentDataProperty: "bus", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data112.message !== void 0) {
-                      if (!validate72(data112.message, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", parentData: data112, parentDataProperty: "message", rootData, dynamicAnchors })) {
+                    if (data114.message !== void 0) {
+                      if (!validate72(data114.message, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", parentData: data114, parentDataProperty: "message", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data112.signals !== void 0) {
-                      let data115 = data112.signals;
-                      if (data115 && typeof data115 == "object" && !Array.isArray(data115)) {
-                        for (const key40 in data115) {
-                          const _errs225 = errors;
-                          if (typeof key40 === "string") {
-                            if (!pattern20.test(key40)) {
-                              const err143 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, propertyName: key40 };
+                    if (data114.signals !== void 0) {
+                      let data117 = data114.signals;
+                      if (data117 && typeof data117 == "object" && !Array.isArray(data117)) {
+                        for (const key42 in data117) {
+                          const _errs232 = errors;
+                          if (typeof key42 === "string") {
+                            if (!pattern22.test(key42)) {
+                              const err149 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, propertyName: key42 };
                               if (vErrors === null) {
-                                vErrors = [err143];
+                                vErrors = [err149];
                               } else {
-                                vErrors.push(err143);
+                                vErrors.push(err149);
                               }
                               errors++;
                             }
                           } else {
-                            const err144 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key40 };
-                            if (vErrors === null) {
-                              vErrors = [err144];
-                            } else {
-                              vErrors.push(err144);
-                            }
-                            errors++;
-                          }
-                          var valid46 = _errs225 === errors;
-                          if (!valid46) {
-                            const err145 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key40 } };
-                            if (vErrors === null) {
-                              vErrors = [err145];
-                            } else {
-                              vErrors.push(err145);
-                            }
-                            errors++;
-                          }
-                        }
-                        for (const key41 in data115) {
-                          let data116 = data115[key41];
-                          if (!(typeof data116 == "number") && typeof data116 !== "string") {
-                            const err146 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key41.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type } };
-                            if (vErrors === null) {
-                              vErrors = [err146];
-                            } else {
-                              vErrors.push(err146);
-                            }
-                            errors++;
-                          }
-                        }
-                      } else {
-                        const err147 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/type", keyword: "type", params: { type: "object" } };
-                        if (vErrors === null) {
-                          vErrors = [err147];
-                        } else {
-                          vErrors.push(err147);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data112.every !== void 0) {
-                      if (!validate62(data112.every, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", parentData: data112, parentDataProperty: "every", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data112.for !== void 0) {
-                      if (!validate62(data112.for, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", parentData: data112, parentDataProperty: "for", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data112.counter !== void 0) {
-                      if (!validate72(data112.counter, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", parentData: data112, parentDataProperty: "counter", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data112.checksum !== void 0) {
-                      let data120 = data112.checksum;
-                      if (data120 && typeof data120 == "object" && !Array.isArray(data120)) {
-                        if (data120.signal === void 0) {
-                          const err148 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" } };
-                          if (vErrors === null) {
-                            vErrors = [err148];
-                          } else {
-                            vErrors.push(err148);
-                          }
-                          errors++;
-                        }
-                        if (data120.method === void 0) {
-                          const err149 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" } };
-                          if (vErrors === null) {
-                            vErrors = [err149];
-                          } else {
-                            vErrors.push(err149);
-                          }
-                          errors++;
-                        }
-                        for (const key42 in data120) {
-                          if (!(key42 === "signal" || key42 === "method" || key42 === "dataId")) {
-                            const err150 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key42 } };
+                            const err150 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key42 };
                             if (vErrors === null) {
                               vErrors = [err150];
                             } else {
@@ -2933,17 +2920,9 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                        }
-                        if (data120.signal !== void 0) {
-                          if (!validate72(data120.signal, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", parentData: data120, parentDataProperty: "signal", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                        if (data120.method !== void 0) {
-                          let data122 = data120.method;
-                          if (typeof data122 !== "string") {
-                            const err151 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" } };
+                          var valid48 = _errs232 === errors;
+                          if (!valid48) {
+                            const err151 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key42 } };
                             if (vErrors === null) {
                               vErrors = [err151];
                             } else {
@@ -2951,8 +2930,11 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                          if (!(data122 === "sum" || data122 === "xor" || data122 === "crc8-j1850" || data122 === "autosar-p1" || data122 === "autosar-p2")) {
-                            const err152 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum } };
+                        }
+                        for (const key43 in data117) {
+                          let data118 = data117[key43];
+                          if (!(typeof data118 == "number") && typeof data118 !== "string") {
+                            const err152 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key43.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type } };
                             if (vErrors === null) {
                               vErrors = [err152];
                             } else {
@@ -2961,59 +2943,146 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
-                        if (data120.dataId !== void 0) {
-                          let data123 = data120.dataId;
-                          if (!(typeof data123 == "number" && (!(data123 % 1) && !isNaN(data123))) && !Array.isArray(data123)) {
-                            const err153 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type } };
+                      } else {
+                        const err153 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/type", keyword: "type", params: { type: "object" } };
+                        if (vErrors === null) {
+                          vErrors = [err153];
+                        } else {
+                          vErrors.push(err153);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data114.every !== void 0) {
+                      if (!validate62(data114.every, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", parentData: data114, parentDataProperty: "every", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data114.for !== void 0) {
+                      if (!validate62(data114.for, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", parentData: data114, parentDataProperty: "for", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data114.counter !== void 0) {
+                      if (!validate72(data114.counter, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", parentData: data114, parentDataProperty: "counter", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data114.checksum !== void 0) {
+                      let data122 = data114.checksum;
+                      if (data122 && typeof data122 == "object" && !Array.isArray(data122)) {
+                        if (data122.signal === void 0) {
+                          const err154 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" } };
+                          if (vErrors === null) {
+                            vErrors = [err154];
+                          } else {
+                            vErrors.push(err154);
+                          }
+                          errors++;
+                        }
+                        if (data122.method === void 0) {
+                          const err155 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" } };
+                          if (vErrors === null) {
+                            vErrors = [err155];
+                          } else {
+                            vErrors.push(err155);
+                          }
+                          errors++;
+                        }
+                        for (const key44 in data122) {
+                          if (!(key44 === "signal" || key44 === "method" || key44 === "dataId")) {
+                            const err156 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key44 } };
                             if (vErrors === null) {
-                              vErrors = [err153];
+                              vErrors = [err156];
                             } else {
-                              vErrors.push(err153);
+                              vErrors.push(err156);
                             }
                             errors++;
                           }
-                          if (typeof data123 == "number") {
-                            if (data123 > 65535 || isNaN(data123)) {
-                              const err154 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 } };
+                        }
+                        if (data122.signal !== void 0) {
+                          if (!validate72(data122.signal, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", parentData: data122, parentDataProperty: "signal", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data122.method !== void 0) {
+                          let data124 = data122.method;
+                          if (typeof data124 !== "string") {
+                            const err157 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" } };
+                            if (vErrors === null) {
+                              vErrors = [err157];
+                            } else {
+                              vErrors.push(err157);
+                            }
+                            errors++;
+                          }
+                          if (!(data124 === "sum" || data124 === "xor" || data124 === "crc8-j1850" || data124 === "autosar-p1" || data124 === "autosar-p2")) {
+                            const err158 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum } };
+                            if (vErrors === null) {
+                              vErrors = [err158];
+                            } else {
+                              vErrors.push(err158);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data122.dataId !== void 0) {
+                          let data125 = data122.dataId;
+                          if (!(typeof data125 == "number" && (!(data125 % 1) && !isNaN(data125))) && !Array.isArray(data125)) {
+                            const err159 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type } };
+                            if (vErrors === null) {
+                              vErrors = [err159];
+                            } else {
+                              vErrors.push(err159);
+                            }
+                            errors++;
+                          }
+                          if (typeof data125 == "number") {
+                            if (data125 > 65535 || isNaN(data125)) {
+                              const err160 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 } };
                               if (vErrors === null) {
-                                vErrors = [err154];
+                                vErrors = [err160];
                               } else {
-                                vErrors.push(err154);
+                                vErrors.push(err160);
                               }
                               errors++;
                             }
-                            if (data123 < 0 || isNaN(data123)) {
-                              const err155 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+                            if (data125 < 0 || isNaN(data125)) {
+                              const err161 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
                               if (vErrors === null) {
-                                vErrors = [err155];
+                                vErrors = [err161];
                               } else {
-                                vErrors.push(err155);
+                                vErrors.push(err161);
                               }
                               errors++;
                             }
                           }
-                          if (Array.isArray(data123)) {
-                            if (data123.length > 16) {
-                              const err156 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 } };
+                          if (Array.isArray(data125)) {
+                            if (data125.length > 16) {
+                              const err162 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 } };
                               if (vErrors === null) {
-                                vErrors = [err156];
+                                vErrors = [err162];
                               } else {
-                                vErrors.push(err156);
+                                vErrors.push(err162);
                               }
                               errors++;
                             }
-                            if (data123.length < 16) {
-                              const err157 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 } };
+                            if (data125.length < 16) {
+                              const err163 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 } };
                               if (vErrors === null) {
-                                vErrors = [err157];
+                                vErrors = [err163];
                               } else {
-                                vErrors.push(err157);
+                                vErrors.push(err163);
                               }
                               errors++;
                             }
-                            const len3 = data123.length;
+                            const len3 = data125.length;
                             for (let i3 = 0; i3 < len3; i3++) {
-                              if (!validate141(data123[i3], { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i3, parentData: data123, parentDataProperty: i3, rootData, dynamicAnchors })) {
+                              if (!validate141(data125[i3], { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i3, parentData: data125, parentDataProperty: i3, rootData, dynamicAnchors })) {
                                 vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
                                 errors = vErrors.length;
                               }
@@ -3021,207 +3090,130 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                         }
                       } else {
-                        const err158 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/type", keyword: "type", params: { type: "object" } };
+                        const err164 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err158];
+                          vErrors = [err164];
                         } else {
-                          vErrors.push(err158);
+                          vErrors.push(err164);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err159 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/type", keyword: "type", params: { type: "object" } };
+                    const err165 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/type", keyword: "type", params: { type: "object" } };
                     if (vErrors === null) {
-                      vErrors = [err159];
+                      vErrors = [err165];
                     } else {
-                      vErrors.push(err159);
+                      vErrors.push(err165);
                     }
                     errors++;
                   }
                 }
-                if (data111.uds !== void 0) {
-                  let data125 = data111.uds;
-                  if (data125 && typeof data125 == "object" && !Array.isArray(data125)) {
-                    if (data125.request === void 0) {
-                      const err160 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/required", keyword: "required", params: { missingProperty: "request" } };
+                if (data113.uds !== void 0) {
+                  let data127 = data113.uds;
+                  if (data127 && typeof data127 == "object" && !Array.isArray(data127)) {
+                    if (data127.request === void 0) {
+                      const err166 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/required", keyword: "required", params: { missingProperty: "request" } };
                       if (vErrors === null) {
-                        vErrors = [err160];
+                        vErrors = [err166];
                       } else {
-                        vErrors.push(err160);
+                        vErrors.push(err166);
                       }
                       errors++;
                     }
-                    for (const key43 in data125) {
-                      if (!func1.call(schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties, key43)) {
-                        const err161 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key43 } };
+                    for (const key45 in data127) {
+                      if (!func1.call(schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties, key45)) {
+                        const err167 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key45 } };
                         if (vErrors === null) {
-                          vErrors = [err161];
+                          vErrors = [err167];
                         } else {
-                          vErrors.push(err161);
+                          vErrors.push(err167);
                         }
                         errors++;
                       }
                     }
-                    if (data125.bus !== void 0) {
-                      if (!validate53(data125.bus, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/bus", parentData: data125, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                    if (data127.bus !== void 0) {
+                      if (!validate53(data127.bus, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/bus", parentData: data127, parentDataProperty: "bus", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data125.request !== void 0) {
-                      if (!validate144(data125.request, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/request", parentData: data125, parentDataProperty: "request", rootData, dynamicAnchors })) {
+                    if (data127.request !== void 0) {
+                      if (!validate144(data127.request, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/request", parentData: data127, parentDataProperty: "request", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate144.errors : vErrors.concat(validate144.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data125.response !== void 0) {
-                      if (!validate144(data125.response, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/response", parentData: data125, parentDataProperty: "response", rootData, dynamicAnchors })) {
+                    if (data127.response !== void 0) {
+                      if (!validate144(data127.response, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/response", parentData: data127, parentDataProperty: "response", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate144.errors : vErrors.concat(validate144.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data125.flowControl !== void 0) {
-                      if (!validate144(data125.flowControl, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/flowControl", parentData: data125, parentDataProperty: "flowControl", rootData, dynamicAnchors })) {
+                    if (data127.flowControl !== void 0) {
+                      if (!validate144(data127.flowControl, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/flowControl", parentData: data127, parentDataProperty: "flowControl", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate144.errors : vErrors.concat(validate144.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data125.target !== void 0) {
-                      if (!validate141(data125.target, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/target", parentData: data125, parentDataProperty: "target", rootData, dynamicAnchors })) {
+                    if (data127.target !== void 0) {
+                      if (!validate141(data127.target, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/target", parentData: data127, parentDataProperty: "target", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data125.source !== void 0) {
-                      if (!validate141(data125.source, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/source", parentData: data125, parentDataProperty: "source", rootData, dynamicAnchors })) {
+                    if (data127.source !== void 0) {
+                      if (!validate141(data127.source, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/source", parentData: data127, parentDataProperty: "source", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data125.session !== void 0) {
-                      let data132 = data125.session;
-                      if (!(typeof data132 == "number" && (!(data132 % 1) && !isNaN(data132)))) {
-                        const err162 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/type", keyword: "type", params: { type: "integer" } };
+                    if (data127.session !== void 0) {
+                      let data134 = data127.session;
+                      if (!(typeof data134 == "number" && (!(data134 % 1) && !isNaN(data134)))) {
+                        const err168 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/type", keyword: "type", params: { type: "integer" } };
                         if (vErrors === null) {
-                          vErrors = [err162];
+                          vErrors = [err168];
                         } else {
-                          vErrors.push(err162);
+                          vErrors.push(err168);
                         }
                         errors++;
                       }
-                      if (typeof data132 == "number") {
-                        if (data132 > 126 || isNaN(data132)) {
-                          const err163 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/maximum", keyword: "maximum", params: { comparison: "<=", limit: 126 } };
+                      if (typeof data134 == "number") {
+                        if (data134 > 126 || isNaN(data134)) {
+                          const err169 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/maximum", keyword: "maximum", params: { comparison: "<=", limit: 126 } };
                           if (vErrors === null) {
-                            vErrors = [err163];
+                            vErrors = [err169];
                           } else {
-                            vErrors.push(err163);
+                            vErrors.push(err169);
                           }
                           errors++;
                         }
-                        if (data132 < 0 || isNaN(data132)) {
-                          const err164 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+                        if (data134 < 0 || isNaN(data134)) {
+                          const err170 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
                           if (vErrors === null) {
-                            vErrors = [err164];
+                            vErrors = [err170];
                           } else {
-                            vErrors.push(err164);
+                            vErrors.push(err170);
                           }
                           errors++;
                         }
                       }
                     }
-                    if (data125.security !== void 0) {
-                      let data133 = data125.security;
-                      if (data133 && typeof data133 == "object" && !Array.isArray(data133)) {
-                        if (data133.level === void 0) {
-                          const err165 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "level" } };
+                    if (data127.security !== void 0) {
+                      let data135 = data127.security;
+                      if (data135 && typeof data135 == "object" && !Array.isArray(data135)) {
+                        if (data135.level === void 0) {
+                          const err171 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "level" } };
                           if (vErrors === null) {
-                            vErrors = [err165];
+                            vErrors = [err171];
                           } else {
-                            vErrors.push(err165);
+                            vErrors.push(err171);
                           }
                           errors++;
                         }
-                        if (data133.key === void 0) {
-                          const err166 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "key" } };
-                          if (vErrors === null) {
-                            vErrors = [err166];
-                          } else {
-                            vErrors.push(err166);
-                          }
-                          errors++;
-                        }
-                        for (const key44 in data133) {
-                          if (!(key44 === "level" || key44 === "key" || key44 === "constant")) {
-                            const err167 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key44 } };
-                            if (vErrors === null) {
-                              vErrors = [err167];
-                            } else {
-                              vErrors.push(err167);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data133.level !== void 0) {
-                          let data134 = data133.level;
-                          if (!(typeof data134 == "number" && (!(data134 % 1) && !isNaN(data134)))) {
-                            const err168 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/type", keyword: "type", params: { type: "integer" } };
-                            if (vErrors === null) {
-                              vErrors = [err168];
-                            } else {
-                              vErrors.push(err168);
-                            }
-                            errors++;
-                          }
-                          if (typeof data134 == "number") {
-                            if (data134 > 125 || isNaN(data134)) {
-                              const err169 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/maximum", keyword: "maximum", params: { comparison: "<=", limit: 125 } };
-                              if (vErrors === null) {
-                                vErrors = [err169];
-                              } else {
-                                vErrors.push(err169);
-                              }
-                              errors++;
-                            }
-                            if (data134 < 0 || isNaN(data134)) {
-                              const err170 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
-                              if (vErrors === null) {
-                                vErrors = [err170];
-                              } else {
-                                vErrors.push(err170);
-                              }
-                              errors++;
-                            }
-                          }
-                        }
-                        if (data133.key !== void 0) {
-                          if (!validate53(data133.key, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/key", parentData: data133, parentDataProperty: "key", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                        if (data133.constant !== void 0) {
-                          if (!validate151(data133.constant, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/constant", parentData: data133, parentDataProperty: "constant", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                      } else {
-                        const err171 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/type", keyword: "type", params: { type: "object" } };
-                        if (vErrors === null) {
-                          vErrors = [err171];
-                        } else {
-                          vErrors.push(err171);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data125.io !== void 0) {
-                      let data137 = data125.io;
-                      if (data137 && typeof data137 == "object" && !Array.isArray(data137)) {
-                        if (data137.identifier === void 0) {
-                          const err172 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "identifier" } };
+                        if (data135.key === void 0) {
+                          const err172 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "key" } };
                           if (vErrors === null) {
                             vErrors = [err172];
                           } else {
@@ -3229,18 +3221,21 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        if (data137.control === void 0) {
-                          const err173 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "control" } };
-                          if (vErrors === null) {
-                            vErrors = [err173];
-                          } else {
-                            vErrors.push(err173);
+                        for (const key46 in data135) {
+                          if (!(key46 === "level" || key46 === "key" || key46 === "constant")) {
+                            const err173 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key46 } };
+                            if (vErrors === null) {
+                              vErrors = [err173];
+                            } else {
+                              vErrors.push(err173);
+                            }
+                            errors++;
                           }
-                          errors++;
                         }
-                        for (const key45 in data137) {
-                          if (!(key45 === "identifier" || key45 === "control" || key45 === "state")) {
-                            const err174 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key45 } };
+                        if (data135.level !== void 0) {
+                          let data136 = data135.level;
+                          if (!(typeof data136 == "number" && (!(data136 % 1) && !isNaN(data136)))) {
+                            const err174 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/type", keyword: "type", params: { type: "integer" } };
                             if (vErrors === null) {
                               vErrors = [err174];
                             } else {
@@ -3248,42 +3243,41 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
+                          if (typeof data136 == "number") {
+                            if (data136 > 125 || isNaN(data136)) {
+                              const err175 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/maximum", keyword: "maximum", params: { comparison: "<=", limit: 125 } };
+                              if (vErrors === null) {
+                                vErrors = [err175];
+                              } else {
+                                vErrors.push(err175);
+                              }
+                              errors++;
+                            }
+                            if (data136 < 0 || isNaN(data136)) {
+                              const err176 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+                              if (vErrors === null) {
+                                vErrors = [err176];
+                              } else {
+                                vErrors.push(err176);
+                              }
+                              errors++;
+                            }
+                          }
                         }
-                        if (data137.identifier !== void 0) {
-                          if (!validate153(data137.identifier, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/identifier", parentData: data137, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate153.errors : vErrors.concat(validate153.errors);
+                        if (data135.key !== void 0) {
+                          if (!validate53(data135.key, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/key", parentData: data135, parentDataProperty: "key", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
                             errors = vErrors.length;
                           }
                         }
-                        if (data137.control !== void 0) {
-                          let data139 = data137.control;
-                          if (typeof data139 !== "string") {
-                            const err175 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/type", keyword: "type", params: { type: "string" } };
-                            if (vErrors === null) {
-                              vErrors = [err175];
-                            } else {
-                              vErrors.push(err175);
-                            }
-                            errors++;
-                          }
-                          if (!(data139 === "resetToDefault" || data139 === "freezeCurrentState" || data139 === "shortTermAdjustment")) {
-                            const err176 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties.io.properties.control.enum } };
-                            if (vErrors === null) {
-                              vErrors = [err176];
-                            } else {
-                              vErrors.push(err176);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data137.state !== void 0) {
-                          if (!validate151(data137.state, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/state", parentData: data137, parentDataProperty: "state", rootData, dynamicAnchors })) {
+                        if (data135.constant !== void 0) {
+                          if (!validate151(data135.constant, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/constant", parentData: data135, parentDataProperty: "constant", rootData, dynamicAnchors })) {
                             vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
                             errors = vErrors.length;
                           }
                         }
                       } else {
-                        const err177 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/type", keyword: "type", params: { type: "object" } };
+                        const err177 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
                           vErrors = [err177];
                         } else {
@@ -3292,11 +3286,11 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         errors++;
                       }
                     }
-                    if (data125.routine !== void 0) {
-                      let data141 = data125.routine;
-                      if (data141 && typeof data141 == "object" && !Array.isArray(data141)) {
-                        if (data141.identifier === void 0) {
-                          const err178 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/required", keyword: "required", params: { missingProperty: "identifier" } };
+                    if (data127.io !== void 0) {
+                      let data139 = data127.io;
+                      if (data139 && typeof data139 == "object" && !Array.isArray(data139)) {
+                        if (data139.identifier === void 0) {
+                          const err178 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "identifier" } };
                           if (vErrors === null) {
                             vErrors = [err178];
                           } else {
@@ -3304,303 +3298,378 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        for (const key46 in data141) {
-                          if (!(key46 === "identifier" || key46 === "option" || key46 === "results")) {
-                            const err179 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key46 } };
+                        if (data139.control === void 0) {
+                          const err179 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "control" } };
+                          if (vErrors === null) {
+                            vErrors = [err179];
+                          } else {
+                            vErrors.push(err179);
+                          }
+                          errors++;
+                        }
+                        for (const key47 in data139) {
+                          if (!(key47 === "identifier" || key47 === "control" || key47 === "state")) {
+                            const err180 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key47 } };
                             if (vErrors === null) {
-                              vErrors = [err179];
+                              vErrors = [err180];
                             } else {
-                              vErrors.push(err179);
+                              vErrors.push(err180);
                             }
                             errors++;
                           }
                         }
-                        if (data141.identifier !== void 0) {
-                          if (!validate153(data141.identifier, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/identifier", parentData: data141, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
+                        if (data139.identifier !== void 0) {
+                          if (!validate153(data139.identifier, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/identifier", parentData: data139, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
                             vErrors = vErrors === null ? validate153.errors : vErrors.concat(validate153.errors);
                             errors = vErrors.length;
                           }
                         }
-                        if (data141.option !== void 0) {
-                          if (!validate151(data141.option, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/option", parentData: data141, parentDataProperty: "option", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
-                            errors = vErrors.length;
+                        if (data139.control !== void 0) {
+                          let data141 = data139.control;
+                          if (typeof data141 !== "string") {
+                            const err181 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/type", keyword: "type", params: { type: "string" } };
+                            if (vErrors === null) {
+                              vErrors = [err181];
+                            } else {
+                              vErrors.push(err181);
+                            }
+                            errors++;
+                          }
+                          if (!(data141 === "resetToDefault" || data141 === "freezeCurrentState" || data141 === "shortTermAdjustment")) {
+                            const err182 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties.io.properties.control.enum } };
+                            if (vErrors === null) {
+                              vErrors = [err182];
+                            } else {
+                              vErrors.push(err182);
+                            }
+                            errors++;
                           }
                         }
-                        if (data141.results !== void 0) {
-                          if (!validate151(data141.results, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/results", parentData: data141, parentDataProperty: "results", rootData, dynamicAnchors })) {
+                        if (data139.state !== void 0) {
+                          if (!validate151(data139.state, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/state", parentData: data139, parentDataProperty: "state", rootData, dynamicAnchors })) {
                             vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
                             errors = vErrors.length;
                           }
                         }
                       } else {
-                        const err180 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/type", keyword: "type", params: { type: "object" } };
+                        const err183 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err180];
+                          vErrors = [err183];
                         } else {
-                          vErrors.push(err180);
+                          vErrors.push(err183);
                         }
                         errors++;
                       }
                     }
-                    if (data125.hold !== void 0) {
-                      if (!validate62(data125.hold, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/hold", parentData: data125, parentDataProperty: "hold", rootData, dynamicAnchors })) {
+                    if (data127.routine !== void 0) {
+                      let data143 = data127.routine;
+                      if (data143 && typeof data143 == "object" && !Array.isArray(data143)) {
+                        if (data143.identifier === void 0) {
+                          const err184 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/required", keyword: "required", params: { missingProperty: "identifier" } };
+                          if (vErrors === null) {
+                            vErrors = [err184];
+                          } else {
+                            vErrors.push(err184);
+                          }
+                          errors++;
+                        }
+                        for (const key48 in data143) {
+                          if (!(key48 === "identifier" || key48 === "option" || key48 === "results")) {
+                            const err185 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key48 } };
+                            if (vErrors === null) {
+                              vErrors = [err185];
+                            } else {
+                              vErrors.push(err185);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data143.identifier !== void 0) {
+                          if (!validate153(data143.identifier, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/identifier", parentData: data143, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate153.errors : vErrors.concat(validate153.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data143.option !== void 0) {
+                          if (!validate151(data143.option, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/option", parentData: data143, parentDataProperty: "option", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data143.results !== void 0) {
+                          if (!validate151(data143.results, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/results", parentData: data143, parentDataProperty: "results", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                      } else {
+                        const err186 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/type", keyword: "type", params: { type: "object" } };
+                        if (vErrors === null) {
+                          vErrors = [err186];
+                        } else {
+                          vErrors.push(err186);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data127.hold !== void 0) {
+                      if (!validate62(data127.hold, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/hold", parentData: data127, parentDataProperty: "hold", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data125.release !== void 0) {
-                      if (typeof data125.release !== "boolean") {
-                        const err181 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/release", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/release/type", keyword: "type", params: { type: "boolean" } };
+                    if (data127.release !== void 0) {
+                      if (typeof data127.release !== "boolean") {
+                        const err187 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/release", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/release/type", keyword: "type", params: { type: "boolean" } };
                         if (vErrors === null) {
-                          vErrors = [err181];
+                          vErrors = [err187];
                         } else {
-                          vErrors.push(err181);
+                          vErrors.push(err187);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err182 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/type", keyword: "type", params: { type: "object" } };
+                    const err188 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/type", keyword: "type", params: { type: "object" } };
                     if (vErrors === null) {
-                      vErrors = [err182];
+                      vErrors = [err188];
                     } else {
-                      vErrors.push(err182);
+                      vErrors.push(err188);
                     }
                     errors++;
                   }
                 }
-                if (data111.confirm !== void 0) {
-                  let data147 = data111.confirm;
-                  if (data147 && typeof data147 == "object" && !Array.isArray(data147)) {
-                    if (data147.path === void 0) {
-                      const err183 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" } };
+                if (data113.confirm !== void 0) {
+                  let data149 = data113.confirm;
+                  if (data149 && typeof data149 == "object" && !Array.isArray(data149)) {
+                    if (data149.path === void 0) {
+                      const err189 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" } };
                       if (vErrors === null) {
-                        vErrors = [err183];
+                        vErrors = [err189];
                       } else {
-                        vErrors.push(err183);
+                        vErrors.push(err189);
                       }
                       errors++;
                     }
-                    for (const key47 in data147) {
-                      if (!(key47 === "path" || key47 === "equals" || key47 === "includes")) {
-                        const err184 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key47 } };
+                    for (const key49 in data149) {
+                      if (!(key49 === "path" || key49 === "equals" || key49 === "includes")) {
+                        const err190 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key49 } };
                         if (vErrors === null) {
-                          vErrors = [err184];
+                          vErrors = [err190];
                         } else {
-                          vErrors.push(err184);
+                          vErrors.push(err190);
                         }
                         errors++;
                       }
                     }
-                    if (data147.path !== void 0) {
-                      if (!validate160(data147.path, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", parentData: data147, parentDataProperty: "path", rootData, dynamicAnchors })) {
+                    if (data149.path !== void 0) {
+                      if (!validate160(data149.path, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", parentData: data149, parentDataProperty: "path", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data147.equals !== void 0) {
-                      let data149 = data147.equals;
-                      if (typeof data149 !== "string" && !(typeof data149 == "number") && typeof data149 !== "boolean") {
-                        const err185 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type } };
+                    if (data149.equals !== void 0) {
+                      let data151 = data149.equals;
+                      if (typeof data151 !== "string" && !(typeof data151 == "number") && typeof data151 !== "boolean") {
+                        const err191 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type } };
                         if (vErrors === null) {
-                          vErrors = [err185];
+                          vErrors = [err191];
                         } else {
-                          vErrors.push(err185);
+                          vErrors.push(err191);
                         }
                         errors++;
                       }
                     }
-                    if (data147.includes !== void 0) {
-                      if (!validate55(data147.includes, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", parentData: data147, parentDataProperty: "includes", rootData, dynamicAnchors })) {
+                    if (data149.includes !== void 0) {
+                      if (!validate55(data149.includes, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", parentData: data149, parentDataProperty: "includes", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
                         errors = vErrors.length;
                       }
                     }
                   } else {
-                    const err186 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/type", keyword: "type", params: { type: "object" } };
+                    const err192 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/type", keyword: "type", params: { type: "object" } };
                     if (vErrors === null) {
-                      vErrors = [err186];
+                      vErrors = [err192];
                     } else {
-                      vErrors.push(err186);
+                      vErrors.push(err192);
                     }
                     errors++;
                   }
                 }
-                if (data111.within !== void 0) {
-                  if (!validate62(data111.within, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", parentData: data111, parentDataProperty: "within", rootData, dynamicAnchors })) {
+                if (data113.within !== void 0) {
+                  if (!validate62(data113.within, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", parentData: data113, parentDataProperty: "within", rootData, dynamicAnchors })) {
                     vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
                     errors = vErrors.length;
                   }
                 }
-                if (data111.requires !== void 0) {
-                  let data152 = data111.requires;
-                  if (Array.isArray(data152)) {
-                    if (data152.length < 1) {
-                      const err187 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/minItems", keyword: "minItems", params: { limit: 1 } };
+                if (data113.requires !== void 0) {
+                  let data154 = data113.requires;
+                  if (Array.isArray(data154)) {
+                    if (data154.length < 1) {
+                      const err193 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/minItems", keyword: "minItems", params: { limit: 1 } };
                       if (vErrors === null) {
-                        vErrors = [err187];
+                        vErrors = [err193];
                       } else {
-                        vErrors.push(err187);
+                        vErrors.push(err193);
                       }
                       errors++;
                     }
-                    const len4 = data152.length;
+                    const len4 = data154.length;
                     for (let i4 = 0; i4 < len4; i4++) {
-                      let data153 = data152[i4];
-                      if (data153 && typeof data153 == "object" && !Array.isArray(data153)) {
-                        if (data153.path === void 0) {
-                          const err188 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "path" } };
+                      let data155 = data154[i4];
+                      if (data155 && typeof data155 == "object" && !Array.isArray(data155)) {
+                        if (data155.path === void 0) {
+                          const err194 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "path" } };
                           if (vErrors === null) {
-                            vErrors = [err188];
+                            vErrors = [err194];
                           } else {
-                            vErrors.push(err188);
+                            vErrors.push(err194);
                           }
                           errors++;
                         }
-                        if (data153.cause === void 0) {
-                          const err189 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "cause" } };
+                        if (data155.cause === void 0) {
+                          const err195 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "cause" } };
                           if (vErrors === null) {
-                            vErrors = [err189];
+                            vErrors = [err195];
                           } else {
-                            vErrors.push(err189);
+                            vErrors.push(err195);
                           }
                           errors++;
                         }
-                        for (const key48 in data153) {
-                          if (!(key48 === "path" || key48 === "equals" || key48 === "includes" || key48 === "atMost" || key48 === "atLeast" || key48 === "cause")) {
-                            const err190 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key48 } };
+                        for (const key50 in data155) {
+                          if (!(key50 === "path" || key50 === "equals" || key50 === "includes" || key50 === "atMost" || key50 === "atLeast" || key50 === "cause")) {
+                            const err196 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key50 } };
                             if (vErrors === null) {
-                              vErrors = [err190];
+                              vErrors = [err196];
                             } else {
-                              vErrors.push(err190);
+                              vErrors.push(err196);
                             }
                             errors++;
                           }
                         }
-                        if (data153.path !== void 0) {
-                          if (!validate160(data153.path, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/path", parentData: data153, parentDataProperty: "path", rootData, dynamicAnchors })) {
+                        if (data155.path !== void 0) {
+                          if (!validate160(data155.path, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/path", parentData: data155, parentDataProperty: "path", rootData, dynamicAnchors })) {
                             vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
                             errors = vErrors.length;
                           }
                         }
-                        if (data153.equals !== void 0) {
-                          let data155 = data153.equals;
-                          if (typeof data155 !== "string" && !(typeof data155 == "number") && typeof data155 !== "boolean") {
-                            const err191 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.equals.type } };
+                        if (data155.equals !== void 0) {
+                          let data157 = data155.equals;
+                          if (typeof data157 !== "string" && !(typeof data157 == "number") && typeof data157 !== "boolean") {
+                            const err197 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.equals.type } };
                             if (vErrors === null) {
-                              vErrors = [err191];
+                              vErrors = [err197];
                             } else {
-                              vErrors.push(err191);
+                              vErrors.push(err197);
                             }
                             errors++;
                           }
                         }
-                        if (data153.includes !== void 0) {
-                          if (!validate55(data153.includes, { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/includes", parentData: data153, parentDataProperty: "includes", rootData, dynamicAnchors })) {
+                        if (data155.includes !== void 0) {
+                          if (!validate55(data155.includes, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/includes", parentData: data155, parentDataProperty: "includes", rootData, dynamicAnchors })) {
                             vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
                             errors = vErrors.length;
                           }
                         }
-                        if (data153.atMost !== void 0) {
-                          if (!(typeof data153.atMost == "number")) {
-                            const err192 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atMost", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atMost/type", keyword: "type", params: { type: "number" } };
+                        if (data155.atMost !== void 0) {
+                          if (!(typeof data155.atMost == "number")) {
+                            const err198 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atMost", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atMost/type", keyword: "type", params: { type: "number" } };
                             if (vErrors === null) {
-                              vErrors = [err192];
+                              vErrors = [err198];
                             } else {
-                              vErrors.push(err192);
+                              vErrors.push(err198);
                             }
                             errors++;
                           }
                         }
-                        if (data153.atLeast !== void 0) {
-                          if (!(typeof data153.atLeast == "number")) {
-                            const err193 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atLeast", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atLeast/type", keyword: "type", params: { type: "number" } };
+                        if (data155.atLeast !== void 0) {
+                          if (!(typeof data155.atLeast == "number")) {
+                            const err199 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atLeast", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atLeast/type", keyword: "type", params: { type: "number" } };
                             if (vErrors === null) {
-                              vErrors = [err193];
+                              vErrors = [err199];
                             } else {
-                              vErrors.push(err193);
+                              vErrors.push(err199);
                             }
                             errors++;
                           }
                         }
-                        if (data153.cause !== void 0) {
-                          let data159 = data153.cause;
-                          if (typeof data159 !== "string") {
-                            const err194 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/type", keyword: "type", params: { type: "string" } };
+                        if (data155.cause !== void 0) {
+                          let data161 = data155.cause;
+                          if (typeof data161 !== "string") {
+                            const err200 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/type", keyword: "type", params: { type: "string" } };
                             if (vErrors === null) {
-                              vErrors = [err194];
+                              vErrors = [err200];
                             } else {
-                              vErrors.push(err194);
+                              vErrors.push(err200);
                             }
                             errors++;
                           }
-                          if (!(data159 === "GeneralError" || data159 === "VehicleError" || data159 === "WrongCommand" || data159 === "VehicleConnectionTimeout" || data159 === "MissingRights" || data159 === "NotPossibleDueToVehicleBatteryLevel" || data159 === "NotPossibleDueToVehiclePrivacyLevel" || data159 === "TooManyWakeUpsOverMonth" || data159 === "TooManyRequestInShortTime" || data159 === "SameActionInProgress" || data159 === "NotPossibleDueToVehicleStolenState" || data159 === "VehicleInUse" || data159 === "TooManyRequestSent" || data159 === "DoorsOpen" || data159 === "VehicleErrorOrCidInside" || data159 === "CidInside" || data159 === "ExternalChargingSystemError" || data159 === "VehicleChargingSystemError" || data159 === "VehicleIsNotLocked" || data159 === "CanceledByDriver")) {
-                            const err195 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.cause.enum } };
+                          if (!(data161 === "GeneralError" || data161 === "VehicleError" || data161 === "WrongCommand" || data161 === "VehicleConnectionTimeout" || data161 === "MissingRights" || data161 === "NotPossibleDueToVehicleBatteryLevel" || data161 === "NotPossibleDueToVehiclePrivacyLevel" || data161 === "TooManyWakeUpsOverMonth" || data161 === "TooManyRequestInShortTime" || data161 === "SameActionInProgress" || data161 === "NotPossibleDueToVehicleStolenState" || data161 === "VehicleInUse" || data161 === "TooManyRequestSent" || data161 === "DoorsOpen" || data161 === "VehicleErrorOrCidInside" || data161 === "CidInside" || data161 === "ExternalChargingSystemError" || data161 === "VehicleChargingSystemError" || data161 === "VehicleIsNotLocked" || data161 === "CanceledByDriver")) {
+                            const err201 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.cause.enum } };
                             if (vErrors === null) {
-                              vErrors = [err195];
+                              vErrors = [err201];
                             } else {
-                              vErrors.push(err195);
+                              vErrors.push(err201);
                             }
                             errors++;
                           }
                         }
                       } else {
-                        const err196 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/type", keyword: "type", params: { type: "object" } };
+                        const err202 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err196];
+                          vErrors = [err202];
                         } else {
-                          vErrors.push(err196);
+                          vErrors.push(err202);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err197 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/type", keyword: "type", params: { type: "array" } };
+                    const err203 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/type", keyword: "type", params: { type: "array" } };
                     if (vErrors === null) {
-                      vErrors = [err197];
+                      vErrors = [err203];
                     } else {
-                      vErrors.push(err197);
+                      vErrors.push(err203);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err198 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key37.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/type", keyword: "type", params: { type: "object" } };
+                const err204 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/type", keyword: "type", params: { type: "object" } };
                 if (vErrors === null) {
-                  vErrors = [err198];
+                  vErrors = [err204];
                 } else {
-                  vErrors.push(err198);
+                  vErrors.push(err204);
                 }
                 errors++;
               }
             }
           } else {
-            const err199 = { instancePath: instancePath + "/commands/" + key35.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/type", keyword: "type", params: { type: "object" } };
+            const err205 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err199];
+              vErrors = [err205];
             } else {
-              vErrors.push(err199);
+              vErrors.push(err205);
             }
             errors++;
           }
         }
       } else {
-        const err200 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" } };
+        const err206 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err200];
+          vErrors = [err206];
         } else {
-          vErrors.push(err200);
+          vErrors.push(err206);
         }
         errors++;
       }
     }
   } else {
-    const err201 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err207 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err201];
+      vErrors = [err207];
     } else {
-      vErrors.push(err201);
+      vErrors.push(err207);
     }
     errors++;
   }
@@ -3609,19 +3678,19 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
 }
 validate52.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 var configuration = validate166;
-var schema38 = { "type": "object", "required": ["configuration", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part2" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part3" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" }, "maxValidity": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part2" }, "batch": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "power": { "type": "object", "properties": { "standbyFor": { "$ref": "#/$defs/part4" }, "lowBatteryStandbyFor": { "$ref": "#/$defs/part4" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "busSilentAfter": { "$ref": "#/$defs/part4" }, "wakeTimeout": { "$ref": "#/$defs/part4" }, "keepalive": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part5" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part6" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part6" }, "subjects": { "$ref": "#/$defs/part6" }, "clientIds": { "$ref": "#/$defs/part6" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part7" }, "BR": { "$ref": "#/$defs/part7" }, "AR": { "$ref": "#/$defs/part7" } }, "additionalProperties": false } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "maxBodyBytes": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part2": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part5": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part6": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part7": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
-var pattern23 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
-var pattern26 = new RegExp("^[^\\s/:]{1,15}$", "u");
-var pattern27 = new RegExp("^[0-9]{1,4}k$", "u");
-var pattern31 = new RegExp("^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$", "u");
-var pattern32 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$", "u");
-var pattern34 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$", "u");
-var pattern35 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
-var pattern36 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
-var pattern38 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
-var pattern39 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
-var pattern40 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
-var pattern41 = new RegExp("^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "u");
+var schema38 = { "type": "object", "required": ["configuration", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "faults": { "$ref": "#/$defs/part2" }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part4" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part5" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" }, "maxValidity": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part4" }, "batch": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "$ref": "#/$defs/part2" }, "power": { "type": "object", "properties": { "standbyFor": { "$ref": "#/$defs/part3" }, "lowBatteryStandbyFor": { "$ref": "#/$defs/part3" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "busSilentAfter": { "$ref": "#/$defs/part3" }, "wakeTimeout": { "$ref": "#/$defs/part3" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part6" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part7" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part7" }, "subjects": { "$ref": "#/$defs/part7" }, "clientIds": { "$ref": "#/$defs/part7" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part6" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part8" }, "BR": { "$ref": "#/$defs/part8" }, "AR": { "$ref": "#/$defs/part8" } }, "additionalProperties": false } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "maxBodyBytes": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part2": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part5": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part6": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part7": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part8": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
+var pattern25 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
+var pattern28 = new RegExp("^[^\\s/:]{1,15}$", "u");
+var pattern29 = new RegExp("^[0-9]{1,4}k$", "u");
+var pattern33 = new RegExp("^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$", "u");
+var pattern34 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$", "u");
+var pattern36 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$", "u");
+var pattern37 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
+var pattern38 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
+var pattern40 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
+var pattern41 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
+var pattern42 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
+var pattern43 = new RegExp("^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "u");
 function validate167(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -3688,12 +3757,11 @@ function validate170(data, { instancePath = "", parentData, parentDataProperty, 
   return errors === 0;
 }
 validate170.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var schema41 = { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" };
-var pattern28 = new RegExp("^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$", "u");
-function validate181(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+var schema42 = { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" };
+function validate178(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate181.evaluated;
+  const evaluated0 = validate178.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3701,96 +3769,7 @@ function validate181(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (!(typeof data == "number" && (!(data % 1) && !isNaN(data))) && typeof data !== "string") {
-    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: schema41.type } };
-    if (vErrors === null) {
-      vErrors = [err0];
-    } else {
-      vErrors.push(err0);
-    }
-    errors++;
-  }
-  if (typeof data == "number") {
-    if (data > 9007199254740991 || isNaN(data)) {
-      const err1 = { instancePath, schemaPath: "#/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } };
-      if (vErrors === null) {
-        vErrors = [err1];
-      } else {
-        vErrors.push(err1);
-      }
-      errors++;
-    }
-    if (data < 1 || isNaN(data)) {
-      const err2 = { instancePath, schemaPath: "#/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
-      if (vErrors === null) {
-        vErrors = [err2];
-      } else {
-        vErrors.push(err2);
-      }
-      errors++;
-    }
-  }
-  if (typeof data === "string") {
-    if (!pattern28.test(data)) {
-      const err3 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" } };
-      if (vErrors === null) {
-        vErrors = [err3];
-      } else {
-        vErrors.push(err3);
-      }
-      errors++;
-    }
-  }
-  validate181.errors = vErrors;
-  return errors === 0;
-}
-validate181.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var pattern29 = new RegExp("^mqtts?://[^\\s/@?#]+/?$", "u");
-function validate183(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  const evaluated0 = validate183.evaluated;
-  if (evaluated0.dynamicProps) {
-    evaluated0.props = void 0;
-  }
-  if (evaluated0.dynamicItems) {
-    evaluated0.items = void 0;
-  }
-  if (typeof data === "string") {
-    if (!pattern29.test(data)) {
-      const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^mqtts?://[^\\s/@?#]+/?$" } };
-      if (vErrors === null) {
-        vErrors = [err0];
-      } else {
-        vErrors.push(err0);
-      }
-      errors++;
-    }
-  } else {
-    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "string" } };
-    if (vErrors === null) {
-      vErrors = [err1];
-    } else {
-      vErrors.push(err1);
-    }
-    errors++;
-  }
-  validate183.errors = vErrors;
-  return errors === 0;
-}
-validate183.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var schema43 = { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" };
-function validate192(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  const evaluated0 = validate192.evaluated;
-  if (evaluated0.dynamicProps) {
-    evaluated0.props = void 0;
-  }
-  if (evaluated0.dynamicItems) {
-    evaluated0.items = void 0;
-  }
-  if (!(typeof data == "number" && (!(data % 1) && !isNaN(data))) && typeof data !== "string") {
-    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: schema43.type } };
+    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: schema42.type } };
     if (vErrors === null) {
       vErrors = [err0];
     } else {
@@ -3829,15 +3808,112 @@ function validate192(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate192.errors = vErrors;
+  validate178.errors = vErrors;
   return errors === 0;
 }
-validate192.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var pattern33 = new RegExp("^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
-function validate204(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate178.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate177(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate204.evaluated;
+  const evaluated0 = validate177.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = void 0;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = void 0;
+  }
+  if (data && typeof data == "object" && !Array.isArray(data)) {
+    for (const key0 in data) {
+      if (!(key0 === "every")) {
+        const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 } };
+        if (vErrors === null) {
+          vErrors = [err0];
+        } else {
+          vErrors.push(err0);
+        }
+        errors++;
+      }
+    }
+    if (data.every !== void 0) {
+      if (!validate178(data.every, { instancePath: instancePath + "/every", parentData: data, parentDataProperty: "every", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
+        errors = vErrors.length;
+      }
+    }
+  } else {
+    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    if (vErrors === null) {
+      vErrors = [err1];
+    } else {
+      vErrors.push(err1);
+    }
+    errors++;
+  }
+  validate177.errors = vErrors;
+  return errors === 0;
+}
+validate177.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+var schema43 = { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" };
+var pattern31 = new RegExp("^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$", "u");
+function validate185(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate185.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = void 0;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = void 0;
+  }
+  if (!(typeof data == "number" && (!(data % 1) && !isNaN(data))) && typeof data !== "string") {
+    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: schema43.type } };
+    if (vErrors === null) {
+      vErrors = [err0];
+    } else {
+      vErrors.push(err0);
+    }
+    errors++;
+  }
+  if (typeof data == "number") {
+    if (data > 9007199254740991 || isNaN(data)) {
+      const err1 = { instancePath, schemaPath: "#/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } };
+      if (vErrors === null) {
+        vErrors = [err1];
+      } else {
+        vErrors.push(err1);
+      }
+      errors++;
+    }
+    if (data < 1 || isNaN(data)) {
+      const err2 = { instancePath, schemaPath: "#/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+      if (vErrors === null) {
+        vErrors = [err2];
+      } else {
+        vErrors.push(err2);
+      }
+      errors++;
+    }
+  }
+  if (typeof data === "string") {
+    if (!pattern31.test(data)) {
+      const err3 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" } };
+      if (vErrors === null) {
+        vErrors = [err3];
+      } else {
+        vErrors.push(err3);
+      }
+      errors++;
+    }
+  }
+  validate185.errors = vErrors;
+  return errors === 0;
+}
+validate185.evaluated = { "dynamicProps": false, "dynamicItems": false };
+var pattern32 = new RegExp("^mqtts?://[^\\s/@?#]+/?$", "u");
+function validate187(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate187.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3845,7 +3921,41 @@ function validate204(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (typeof data === "string") {
-    if (!pattern33.test(data)) {
+    if (!pattern32.test(data)) {
+      const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^mqtts?://[^\\s/@?#]+/?$" } };
+      if (vErrors === null) {
+        vErrors = [err0];
+      } else {
+        vErrors.push(err0);
+      }
+      errors++;
+    }
+  } else {
+    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "string" } };
+    if (vErrors === null) {
+      vErrors = [err1];
+    } else {
+      vErrors.push(err1);
+    }
+    errors++;
+  }
+  validate187.errors = vErrors;
+  return errors === 0;
+}
+validate187.evaluated = { "dynamicProps": false, "dynamicItems": false };
+var pattern35 = new RegExp("^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
+function validate207(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate207.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = void 0;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = void 0;
+  }
+  if (typeof data === "string") {
+    if (!pattern35.test(data)) {
       const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" } };
       if (vErrors === null) {
         vErrors = [err0];
@@ -3863,14 +3973,14 @@ function validate204(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate204.errors = vErrors;
+  validate207.errors = vErrors;
   return errors === 0;
 }
-validate204.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate211(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate207.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate214(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate211.evaluated;
+  const evaluated0 = validate214.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3903,15 +4013,15 @@ function validate211(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate211.errors = vErrors;
+  validate214.errors = vErrors;
   return errors === 0;
 }
-validate211.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
-var pattern37 = new RegExp("^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$", "u");
-function validate225(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate214.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
+var pattern39 = new RegExp("^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$", "u");
+function validate228(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate225.evaluated;
+  const evaluated0 = validate228.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3919,7 +4029,7 @@ function validate225(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (typeof data === "string") {
-    if (!pattern37.test(data)) {
+    if (!pattern39.test(data)) {
       const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } };
       if (vErrors === null) {
         vErrors = [err0];
@@ -3937,10 +4047,10 @@ function validate225(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate225.errors = vErrors;
+  validate228.errors = vErrors;
   return errors === 0;
 }
-validate225.evaluated = { "dynamicProps": false, "dynamicItems": false };
+validate228.evaluated = { "dynamicProps": false, "dynamicItems": false };
 function validate166(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -4014,7 +4124,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
     if (data.vin !== void 0) {
       let data1 = data.vin;
       if (typeof data1 === "string") {
-        if (!pattern23.test(data1)) {
+        if (!pattern25.test(data1)) {
           const err6 = { instancePath: instancePath + "/vin", schemaPath: "#/properties/vin/pattern", keyword: "pattern", params: { pattern: "^[A-HJ-NPR-Z0-9]{17}$" } };
           if (vErrors === null) {
             vErrors = [err6];
@@ -4149,7 +4259,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             if (data5.socketcan !== void 0) {
               let data11 = data5.socketcan;
               if (typeof data11 === "string") {
-                if (!pattern26.test(data11)) {
+                if (!pattern28.test(data11)) {
                   const err16 = { instancePath: instancePath + "/can/" + i0 + "/socketcan", schemaPath: "#/properties/can/items/properties/socketcan/pattern", keyword: "pattern", params: { pattern: "^[^\\s/:]{1,15}$" } };
                   if (vErrors === null) {
                     vErrors = [err16];
@@ -4206,7 +4316,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                 }
               }
               if (typeof data13 === "string") {
-                if (!pattern27.test(data13)) {
+                if (!pattern29.test(data13)) {
                   const err21 = { instancePath: instancePath + "/can/" + i0 + "/bitrate", schemaPath: "#/properties/can/items/properties/bitrate/pattern", keyword: "pattern", params: { pattern: "^[0-9]{1,4}k$" } };
                   if (vErrors === null) {
                     vErrors = [err21];
@@ -4300,10 +4410,16 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
         errors++;
       }
     }
+    if (data.faults !== void 0) {
+      if (!validate177(data.faults, { instancePath: instancePath + "/faults", parentData: data, parentDataProperty: "faults", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate177.errors : vErrors.concat(validate177.errors);
+        errors = vErrors.length;
+      }
+    }
     if (data.gnss !== void 0) {
-      let data19 = data.gnss;
-      if (data19 && typeof data19 == "object" && !Array.isArray(data19)) {
-        for (const key3 in data19) {
+      let data20 = data.gnss;
+      if (data20 && typeof data20 == "object" && !Array.isArray(data20)) {
+        for (const key3 in data20) {
           if (!(key3 === "bus" || key3 === "nmea" || key3 === "gpsd" || key3 === "clock")) {
             const err28 = { instancePath: instancePath + "/gnss", schemaPath: "#/properties/gnss/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key3 } };
             if (vErrors === null) {
@@ -4314,26 +4430,26 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data19.bus !== void 0) {
-          if (!validate170(data19.bus, { instancePath: instancePath + "/gnss/bus", parentData: data19, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+        if (data20.bus !== void 0) {
+          if (!validate170(data20.bus, { instancePath: instancePath + "/gnss/bus", parentData: data20, parentDataProperty: "bus", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
             errors = vErrors.length;
           }
         }
-        if (data19.nmea !== void 0) {
-          if (!validate167(data19.nmea, { instancePath: instancePath + "/gnss/nmea", parentData: data19, parentDataProperty: "nmea", rootData, dynamicAnchors })) {
+        if (data20.nmea !== void 0) {
+          if (!validate167(data20.nmea, { instancePath: instancePath + "/gnss/nmea", parentData: data20, parentDataProperty: "nmea", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
-        if (data19.gpsd !== void 0) {
-          if (!validate167(data19.gpsd, { instancePath: instancePath + "/gnss/gpsd", parentData: data19, parentDataProperty: "gpsd", rootData, dynamicAnchors })) {
+        if (data20.gpsd !== void 0) {
+          if (!validate167(data20.gpsd, { instancePath: instancePath + "/gnss/gpsd", parentData: data20, parentDataProperty: "gpsd", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
-        if (data19.clock !== void 0) {
-          if (typeof data19.clock !== "boolean") {
+        if (data20.clock !== void 0) {
+          if (typeof data20.clock !== "boolean") {
             const err29 = { instancePath: instancePath + "/gnss/clock", schemaPath: "#/properties/gnss/properties/clock/type", keyword: "type", params: { type: "boolean" } };
             if (vErrors === null) {
               vErrors = [err29];
@@ -4354,9 +4470,9 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.record !== void 0) {
-      let data24 = data.record;
-      if (data24 && typeof data24 == "object" && !Array.isArray(data24)) {
-        if (data24.folder === void 0) {
+      let data25 = data.record;
+      if (data25 && typeof data25 == "object" && !Array.isArray(data25)) {
+        if (data25.folder === void 0) {
           const err31 = { instancePath: instancePath + "/record", schemaPath: "#/properties/record/required", keyword: "required", params: { missingProperty: "folder" } };
           if (vErrors === null) {
             vErrors = [err31];
@@ -4365,7 +4481,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           }
           errors++;
         }
-        for (const key4 in data24) {
+        for (const key4 in data25) {
           if (!(key4 === "folder" || key4 === "size" || key4 === "keep")) {
             const err32 = { instancePath: instancePath + "/record", schemaPath: "#/properties/record/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key4 } };
             if (vErrors === null) {
@@ -4376,22 +4492,22 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data24.folder !== void 0) {
-          if (!validate167(data24.folder, { instancePath: instancePath + "/record/folder", parentData: data24, parentDataProperty: "folder", rootData, dynamicAnchors })) {
+        if (data25.folder !== void 0) {
+          if (!validate167(data25.folder, { instancePath: instancePath + "/record/folder", parentData: data25, parentDataProperty: "folder", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
-        if (data24.size !== void 0) {
-          if (!validate181(data24.size, { instancePath: instancePath + "/record/size", parentData: data24, parentDataProperty: "size", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate181.errors : vErrors.concat(validate181.errors);
+        if (data25.size !== void 0) {
+          if (!validate185(data25.size, { instancePath: instancePath + "/record/size", parentData: data25, parentDataProperty: "size", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate185.errors : vErrors.concat(validate185.errors);
             errors = vErrors.length;
           }
         }
-        if (data24.keep !== void 0) {
-          let data27 = data24.keep;
-          if (typeof data27 == "number") {
-            if (data27 > 1e4 || isNaN(data27)) {
+        if (data25.keep !== void 0) {
+          let data28 = data25.keep;
+          if (typeof data28 == "number") {
+            if (data28 > 1e4 || isNaN(data28)) {
               const err33 = { instancePath: instancePath + "/record/keep", schemaPath: "#/properties/record/properties/keep/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e4 } };
               if (vErrors === null) {
                 vErrors = [err33];
@@ -4400,7 +4516,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data27 < 1 || isNaN(data27)) {
+            if (data28 < 1 || isNaN(data28)) {
               const err34 = { instancePath: instancePath + "/record/keep", schemaPath: "#/properties/record/properties/keep/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
               if (vErrors === null) {
                 vErrors = [err34];
@@ -4430,9 +4546,9 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.mqtt !== void 0) {
-      let data28 = data.mqtt;
-      if (data28 && typeof data28 == "object" && !Array.isArray(data28)) {
-        if (data28.url === void 0) {
+      let data29 = data.mqtt;
+      if (data29 && typeof data29 == "object" && !Array.isArray(data29)) {
+        if (data29.url === void 0) {
           const err37 = { instancePath: instancePath + "/mqtt", schemaPath: "#/properties/mqtt/required", keyword: "required", params: { missingProperty: "url" } };
           if (vErrors === null) {
             vErrors = [err37];
@@ -4441,7 +4557,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           }
           errors++;
         }
-        for (const key5 in data28) {
+        for (const key5 in data29) {
           if (!func1.call(schema38.properties.mqtt.properties, key5)) {
             const err38 = { instancePath: instancePath + "/mqtt", schemaPath: "#/properties/mqtt/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key5 } };
             if (vErrors === null) {
@@ -4452,16 +4568,16 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data28.url !== void 0) {
-          if (!validate183(data28.url, { instancePath: instancePath + "/mqtt/url", parentData: data28, parentDataProperty: "url", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate183.errors : vErrors.concat(validate183.errors);
+        if (data29.url !== void 0) {
+          if (!validate187(data29.url, { instancePath: instancePath + "/mqtt/url", parentData: data29, parentDataProperty: "url", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
             errors = vErrors.length;
           }
         }
-        if (data28.fallbacks !== void 0) {
-          let data30 = data28.fallbacks;
-          if (Array.isArray(data30)) {
-            if (data30.length < 1) {
+        if (data29.fallbacks !== void 0) {
+          let data31 = data29.fallbacks;
+          if (Array.isArray(data31)) {
+            if (data31.length < 1) {
               const err39 = { instancePath: instancePath + "/mqtt/fallbacks", schemaPath: "#/properties/mqtt/properties/fallbacks/minItems", keyword: "minItems", params: { limit: 1 } };
               if (vErrors === null) {
                 vErrors = [err39];
@@ -4470,10 +4586,10 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            const len1 = data30.length;
+            const len1 = data31.length;
             for (let i1 = 0; i1 < len1; i1++) {
-              if (!validate183(data30[i1], { instancePath: instancePath + "/mqtt/fallbacks/" + i1, parentData: data30, parentDataProperty: i1, rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate183.errors : vErrors.concat(validate183.errors);
+              if (!validate187(data31[i1], { instancePath: instancePath + "/mqtt/fallbacks/" + i1, parentData: data31, parentDataProperty: i1, rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
             }
@@ -4487,9 +4603,9 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data28.protocol !== void 0) {
-          let data32 = data28.protocol;
-          if (!(data32 === "auto" || data32 === "5" || data32 === "3.1.1" || data32 === 5)) {
+        if (data29.protocol !== void 0) {
+          let data33 = data29.protocol;
+          if (!(data33 === "auto" || data33 === "5" || data33 === "3.1.1" || data33 === 5)) {
             const err41 = { instancePath: instancePath + "/mqtt/protocol", schemaPath: "#/properties/mqtt/properties/protocol/enum", keyword: "enum", params: { allowedValues: schema38.properties.mqtt.properties.protocol.enum } };
             if (vErrors === null) {
               vErrors = [err41];
@@ -4499,45 +4615,45 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data28.username !== void 0) {
-          if (!validate167(data28.username, { instancePath: instancePath + "/mqtt/username", parentData: data28, parentDataProperty: "username", rootData, dynamicAnchors })) {
+        if (data29.username !== void 0) {
+          if (!validate167(data29.username, { instancePath: instancePath + "/mqtt/username", parentData: data29, parentDataProperty: "username", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
-        if (data28.passwordFile !== void 0) {
-          if (!validate167(data28.passwordFile, { instancePath: instancePath + "/mqtt/passwordFile", parentData: data28, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
+        if (data29.passwordFile !== void 0) {
+          if (!validate167(data29.passwordFile, { instancePath: instancePath + "/mqtt/passwordFile", parentData: data29, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
-        if (data28.ca !== void 0) {
-          if (!validate167(data28.ca, { instancePath: instancePath + "/mqtt/ca", parentData: data28, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+        if (data29.ca !== void 0) {
+          if (!validate167(data29.ca, { instancePath: instancePath + "/mqtt/ca", parentData: data29, parentDataProperty: "ca", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
-        if (data28.cert !== void 0) {
-          if (!validate167(data28.cert, { instancePath: instancePath + "/mqtt/cert", parentData: data28, parentDataProperty: "cert", rootData, dynamicAnchors })) {
+        if (data29.cert !== void 0) {
+          if (!validate167(data29.cert, { instancePath: instancePath + "/mqtt/cert", parentData: data29, parentDataProperty: "cert", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
-        if (data28.key !== void 0) {
-          if (!validate167(data28.key, { instancePath: instancePath + "/mqtt/key", parentData: data28, parentDataProperty: "key", rootData, dynamicAnchors })) {
+        if (data29.key !== void 0) {
+          if (!validate167(data29.key, { instancePath: instancePath + "/mqtt/key", parentData: data29, parentDataProperty: "key", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
-        if (data28.crl !== void 0) {
-          if (!validate167(data28.crl, { instancePath: instancePath + "/mqtt/crl", parentData: data28, parentDataProperty: "crl", rootData, dynamicAnchors })) {
+        if (data29.crl !== void 0) {
+          if (!validate167(data29.crl, { instancePath: instancePath + "/mqtt/crl", parentData: data29, parentDataProperty: "crl", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
-        if (data28.keepalive !== void 0) {
-          if (!validate192(data28.keepalive, { instancePath: instancePath + "/mqtt/keepalive", parentData: data28, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
+        if (data29.keepalive !== void 0) {
+          if (!validate178(data29.keepalive, { instancePath: instancePath + "/mqtt/keepalive", parentData: data29, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
             errors = vErrors.length;
           }
         }
@@ -4552,9 +4668,9 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.commands !== void 0) {
-      let data40 = data.commands;
-      if (data40 && typeof data40 == "object" && !Array.isArray(data40)) {
-        if (data40.trust === void 0) {
+      let data41 = data.commands;
+      if (data41 && typeof data41 == "object" && !Array.isArray(data41)) {
+        if (data41.trust === void 0) {
           const err43 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/required", keyword: "required", params: { missingProperty: "trust" } };
           if (vErrors === null) {
             vErrors = [err43];
@@ -4563,7 +4679,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           }
           errors++;
         }
-        for (const key6 in data40) {
+        for (const key6 in data41) {
           if (!(key6 === "trust" || key6 === "maxValidity")) {
             const err44 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key6 } };
             if (vErrors === null) {
@@ -4574,15 +4690,15 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data40.trust !== void 0) {
-          if (!validate167(data40.trust, { instancePath: instancePath + "/commands/trust", parentData: data40, parentDataProperty: "trust", rootData, dynamicAnchors })) {
+        if (data41.trust !== void 0) {
+          if (!validate167(data41.trust, { instancePath: instancePath + "/commands/trust", parentData: data41, parentDataProperty: "trust", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
             errors = vErrors.length;
           }
         }
-        if (data40.maxValidity !== void 0) {
-          if (!validate192(data40.maxValidity, { instancePath: instancePath + "/commands/maxValidity", parentData: data40, parentDataProperty: "maxValidity", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
+        if (data41.maxValidity !== void 0) {
+          if (!validate178(data41.maxValidity, { instancePath: instancePath + "/commands/maxValidity", parentData: data41, parentDataProperty: "maxValidity", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
             errors = vErrors.length;
           }
         }
@@ -4597,9 +4713,9 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.outbox !== void 0) {
-      let data43 = data.outbox;
-      if (data43 && typeof data43 == "object" && !Array.isArray(data43)) {
-        for (const key7 in data43) {
+      let data44 = data.outbox;
+      if (data44 && typeof data44 == "object" && !Array.isArray(data44)) {
+        for (const key7 in data44) {
           if (!(key7 === "limit" || key7 === "batch")) {
             const err46 = { instancePath: instancePath + "/outbox", schemaPath: "#/properties/outbox/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key7 } };
             if (vErrors === null) {
@@ -4610,15 +4726,15 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data43.limit !== void 0) {
-          if (!validate181(data43.limit, { instancePath: instancePath + "/outbox/limit", parentData: data43, parentDataProperty: "limit", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate181.errors : vErrors.concat(validate181.errors);
+        if (data44.limit !== void 0) {
+          if (!validate185(data44.limit, { instancePath: instancePath + "/outbox/limit", parentData: data44, parentDataProperty: "limit", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate185.errors : vErrors.concat(validate185.errors);
             errors = vErrors.length;
           }
         }
-        if (data43.batch !== void 0) {
-          if (!validate192(data43.batch, { instancePath: instancePath + "/outbox/batch", parentData: data43, parentDataProperty: "batch", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
+        if (data44.batch !== void 0) {
+          if (!validate178(data44.batch, { instancePath: instancePath + "/outbox/batch", parentData: data44, parentDataProperty: "batch", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
             errors = vErrors.length;
           }
         }
@@ -4633,9 +4749,9 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.metrics !== void 0) {
-      let data46 = data.metrics;
-      if (data46 && typeof data46 == "object" && !Array.isArray(data46)) {
-        if (data46.listen === void 0) {
+      let data47 = data.metrics;
+      if (data47 && typeof data47 == "object" && !Array.isArray(data47)) {
+        if (data47.listen === void 0) {
           const err48 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/required", keyword: "required", params: { missingProperty: "listen" } };
           if (vErrors === null) {
             vErrors = [err48];
@@ -4644,7 +4760,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           }
           errors++;
         }
-        for (const key8 in data46) {
+        for (const key8 in data47) {
           if (!(key8 === "listen")) {
             const err49 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key8 } };
             if (vErrors === null) {
@@ -4655,10 +4771,10 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data46.listen !== void 0) {
-          let data47 = data46.listen;
-          if (typeof data47 === "string") {
-            if (!pattern31.test(data47)) {
+        if (data47.listen !== void 0) {
+          let data48 = data47.listen;
+          if (typeof data48 === "string") {
+            if (!pattern33.test(data48)) {
               const err50 = { instancePath: instancePath + "/metrics/listen", schemaPath: "#/properties/metrics/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } };
               if (vErrors === null) {
                 vErrors = [err50];
@@ -4688,11 +4804,17 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.health !== void 0) {
-      let data48 = data.health;
-      if (data48 && typeof data48 == "object" && !Array.isArray(data48)) {
-        for (const key9 in data48) {
-          if (!(key9 === "every")) {
-            const err53 = { instancePath: instancePath + "/health", schemaPath: "#/properties/health/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key9 } };
+      if (!validate177(data.health, { instancePath: instancePath + "/health", parentData: data, parentDataProperty: "health", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate177.errors : vErrors.concat(validate177.errors);
+        errors = vErrors.length;
+      }
+    }
+    if (data.power !== void 0) {
+      let data50 = data.power;
+      if (data50 && typeof data50 == "object" && !Array.isArray(data50)) {
+        for (const key9 in data50) {
+          if (!(key9 === "standbyFor" || key9 === "lowBatteryStandbyFor" || key9 === "battery" || key9 === "busSilentAfter" || key9 === "wakeTimeout" || key9 === "keepalive")) {
+            const err53 = { instancePath: instancePath + "/power", schemaPath: "#/properties/power/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key9 } };
             if (vErrors === null) {
               vErrors = [err53];
             } else {
@@ -4701,45 +4823,15 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data48.every !== void 0) {
-          if (!validate192(data48.every, { instancePath: instancePath + "/health/every", parentData: data48, parentDataProperty: "every", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
-            errors = vErrors.length;
-          }
-        }
-      } else {
-        const err54 = { instancePath: instancePath + "/health", schemaPath: "#/properties/health/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err54];
-        } else {
-          vErrors.push(err54);
-        }
-        errors++;
-      }
-    }
-    if (data.power !== void 0) {
-      let data50 = data.power;
-      if (data50 && typeof data50 == "object" && !Array.isArray(data50)) {
-        for (const key10 in data50) {
-          if (!(key10 === "standbyFor" || key10 === "lowBatteryStandbyFor" || key10 === "battery" || key10 === "busSilentAfter" || key10 === "wakeTimeout" || key10 === "keepalive")) {
-            const err55 = { instancePath: instancePath + "/power", schemaPath: "#/properties/power/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key10 } };
-            if (vErrors === null) {
-              vErrors = [err55];
-            } else {
-              vErrors.push(err55);
-            }
-            errors++;
-          }
-        }
         if (data50.standbyFor !== void 0) {
-          if (!validate192(data50.standbyFor, { instancePath: instancePath + "/power/standbyFor", parentData: data50, parentDataProperty: "standbyFor", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
+          if (!validate178(data50.standbyFor, { instancePath: instancePath + "/power/standbyFor", parentData: data50, parentDataProperty: "standbyFor", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
             errors = vErrors.length;
           }
         }
         if (data50.lowBatteryStandbyFor !== void 0) {
-          if (!validate192(data50.lowBatteryStandbyFor, { instancePath: instancePath + "/power/lowBatteryStandbyFor", parentData: data50, parentDataProperty: "lowBatteryStandbyFor", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
+          if (!validate178(data50.lowBatteryStandbyFor, { instancePath: instancePath + "/power/lowBatteryStandbyFor", parentData: data50, parentDataProperty: "lowBatteryStandbyFor", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
             errors = vErrors.length;
           }
         }
@@ -4747,57 +4839,57 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           let data53 = data50.battery;
           if (typeof data53 == "number") {
             if (data53 > 100 || isNaN(data53)) {
-              const err56 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/maximum", keyword: "maximum", params: { comparison: "<=", limit: 100 } };
+              const err54 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/maximum", keyword: "maximum", params: { comparison: "<=", limit: 100 } };
               if (vErrors === null) {
-                vErrors = [err56];
+                vErrors = [err54];
               } else {
-                vErrors.push(err56);
+                vErrors.push(err54);
               }
               errors++;
             }
             if (data53 < 0 || isNaN(data53)) {
-              const err57 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+              const err55 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
               if (vErrors === null) {
-                vErrors = [err57];
+                vErrors = [err55];
               } else {
-                vErrors.push(err57);
+                vErrors.push(err55);
               }
               errors++;
             }
           } else {
-            const err58 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/type", keyword: "type", params: { type: "number" } };
+            const err56 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err58];
+              vErrors = [err56];
             } else {
-              vErrors.push(err58);
+              vErrors.push(err56);
             }
             errors++;
           }
         }
         if (data50.busSilentAfter !== void 0) {
-          if (!validate192(data50.busSilentAfter, { instancePath: instancePath + "/power/busSilentAfter", parentData: data50, parentDataProperty: "busSilentAfter", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
+          if (!validate178(data50.busSilentAfter, { instancePath: instancePath + "/power/busSilentAfter", parentData: data50, parentDataProperty: "busSilentAfter", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
             errors = vErrors.length;
           }
         }
         if (data50.wakeTimeout !== void 0) {
-          if (!validate192(data50.wakeTimeout, { instancePath: instancePath + "/power/wakeTimeout", parentData: data50, parentDataProperty: "wakeTimeout", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
+          if (!validate178(data50.wakeTimeout, { instancePath: instancePath + "/power/wakeTimeout", parentData: data50, parentDataProperty: "wakeTimeout", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
             errors = vErrors.length;
           }
         }
         if (data50.keepalive !== void 0) {
-          if (!validate192(data50.keepalive, { instancePath: instancePath + "/power/keepalive", parentData: data50, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
+          if (!validate178(data50.keepalive, { instancePath: instancePath + "/power/keepalive", parentData: data50, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err59 = { instancePath: instancePath + "/power", schemaPath: "#/properties/power/type", keyword: "type", params: { type: "object" } };
+        const err57 = { instancePath: instancePath + "/power", schemaPath: "#/properties/power/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err59];
+          vErrors = [err57];
         } else {
-          vErrors.push(err59);
+          vErrors.push(err57);
         }
         errors++;
       }
@@ -4806,17 +4898,39 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
       let data57 = data.http;
       if (data57 && typeof data57 == "object" && !Array.isArray(data57)) {
         if (data57.listen === void 0) {
-          const err60 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/required", keyword: "required", params: { missingProperty: "listen" } };
+          const err58 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/required", keyword: "required", params: { missingProperty: "listen" } };
           if (vErrors === null) {
-            vErrors = [err60];
+            vErrors = [err58];
           } else {
-            vErrors.push(err60);
+            vErrors.push(err58);
           }
           errors++;
         }
-        for (const key11 in data57) {
-          if (!func1.call(schema38.properties.http.properties, key11)) {
-            const err61 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key11 } };
+        for (const key10 in data57) {
+          if (!func1.call(schema38.properties.http.properties, key10)) {
+            const err59 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key10 } };
+            if (vErrors === null) {
+              vErrors = [err59];
+            } else {
+              vErrors.push(err59);
+            }
+            errors++;
+          }
+        }
+        if (data57.listen !== void 0) {
+          let data58 = data57.listen;
+          if (typeof data58 === "string") {
+            if (!pattern34.test(data58)) {
+              const err60 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" } };
+              if (vErrors === null) {
+                vErrors = [err60];
+              } else {
+                vErrors.push(err60);
+              }
+              errors++;
+            }
+          } else {
+            const err61 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/type", keyword: "type", params: { type: "string" } };
             if (vErrors === null) {
               vErrors = [err61];
             } else {
@@ -4825,31 +4939,9 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data57.listen !== void 0) {
-          let data58 = data57.listen;
-          if (typeof data58 === "string") {
-            if (!pattern32.test(data58)) {
-              const err62 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" } };
-              if (vErrors === null) {
-                vErrors = [err62];
-              } else {
-                vErrors.push(err62);
-              }
-              errors++;
-            }
-          } else {
-            const err63 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/type", keyword: "type", params: { type: "string" } };
-            if (vErrors === null) {
-              vErrors = [err63];
-            } else {
-              vErrors.push(err63);
-            }
-            errors++;
-          }
-        }
         if (data57.url !== void 0) {
-          if (!validate204(data57.url, { instancePath: instancePath + "/http/url", parentData: data57, parentDataProperty: "url", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate204.errors : vErrors.concat(validate204.errors);
+          if (!validate207(data57.url, { instancePath: instancePath + "/http/url", parentData: data57, parentDataProperty: "url", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
             errors = vErrors.length;
           }
         }
@@ -4857,11 +4949,11 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           let data60 = data57.hosts;
           if (Array.isArray(data60)) {
             if (data60.length < 1) {
-              const err64 = { instancePath: instancePath + "/http/hosts", schemaPath: "#/properties/http/properties/hosts/minItems", keyword: "minItems", params: { limit: 1 } };
+              const err62 = { instancePath: instancePath + "/http/hosts", schemaPath: "#/properties/http/properties/hosts/minItems", keyword: "minItems", params: { limit: 1 } };
               if (vErrors === null) {
-                vErrors = [err64];
+                vErrors = [err62];
               } else {
-                vErrors.push(err64);
+                vErrors.push(err62);
               }
               errors++;
             }
@@ -4869,31 +4961,31 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             for (let i2 = 0; i2 < len2; i2++) {
               let data61 = data60[i2];
               if (typeof data61 === "string") {
-                if (!pattern34.test(data61)) {
-                  const err65 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" } };
+                if (!pattern36.test(data61)) {
+                  const err63 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" } };
                   if (vErrors === null) {
-                    vErrors = [err65];
+                    vErrors = [err63];
                   } else {
-                    vErrors.push(err65);
+                    vErrors.push(err63);
                   }
                   errors++;
                 }
               } else {
-                const err66 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/type", keyword: "type", params: { type: "string" } };
+                const err64 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err66];
+                  vErrors = [err64];
                 } else {
-                  vErrors.push(err66);
+                  vErrors.push(err64);
                 }
                 errors++;
               }
             }
           } else {
-            const err67 = { instancePath: instancePath + "/http/hosts", schemaPath: "#/properties/http/properties/hosts/type", keyword: "type", params: { type: "array" } };
+            const err65 = { instancePath: instancePath + "/http/hosts", schemaPath: "#/properties/http/properties/hosts/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
-              vErrors = [err67];
+              vErrors = [err65];
             } else {
-              vErrors.push(err67);
+              vErrors.push(err65);
             }
             errors++;
           }
@@ -4902,30 +4994,30 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           let data62 = data57.tls;
           if (data62 && typeof data62 == "object" && !Array.isArray(data62)) {
             if (data62.cert === void 0) {
-              const err68 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "cert" } };
+              const err66 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "cert" } };
               if (vErrors === null) {
-                vErrors = [err68];
+                vErrors = [err66];
               } else {
-                vErrors.push(err68);
+                vErrors.push(err66);
               }
               errors++;
             }
             if (data62.key === void 0) {
-              const err69 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "key" } };
+              const err67 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "key" } };
               if (vErrors === null) {
-                vErrors = [err69];
+                vErrors = [err67];
               } else {
-                vErrors.push(err69);
+                vErrors.push(err67);
               }
               errors++;
             }
-            for (const key12 in data62) {
-              if (!(key12 === "cert" || key12 === "key" || key12 === "clientCa")) {
-                const err70 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key12 } };
+            for (const key11 in data62) {
+              if (!(key11 === "cert" || key11 === "key" || key11 === "clientCa")) {
+                const err68 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key11 } };
                 if (vErrors === null) {
-                  vErrors = [err70];
+                  vErrors = [err68];
                 } else {
-                  vErrors.push(err70);
+                  vErrors.push(err68);
                 }
                 errors++;
               }
@@ -4949,11 +5041,11 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
           } else {
-            const err71 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/type", keyword: "type", params: { type: "object" } };
+            const err69 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err71];
+              vErrors = [err69];
             } else {
-              vErrors.push(err71);
+              vErrors.push(err69);
             }
             errors++;
           }
@@ -4962,11 +5054,11 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           let data66 = data57.fleet;
           if (Array.isArray(data66)) {
             if (data66.length < 1) {
-              const err72 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/minItems", keyword: "minItems", params: { limit: 1 } };
+              const err70 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/minItems", keyword: "minItems", params: { limit: 1 } };
               if (vErrors === null) {
-                vErrors = [err72];
+                vErrors = [err70];
               } else {
-                vErrors.push(err72);
+                vErrors.push(err70);
               }
               errors++;
             }
@@ -4975,7 +5067,25 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
               let data67 = data66[i3];
               if (data67 && typeof data67 == "object" && !Array.isArray(data67)) {
                 if (data67.name === void 0) {
-                  const err73 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "name" } };
+                  const err71 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "name" } };
+                  if (vErrors === null) {
+                    vErrors = [err71];
+                  } else {
+                    vErrors.push(err71);
+                  }
+                  errors++;
+                }
+                if (data67.passwordFile === void 0) {
+                  const err72 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "passwordFile" } };
+                  if (vErrors === null) {
+                    vErrors = [err72];
+                  } else {
+                    vErrors.push(err72);
+                  }
+                  errors++;
+                }
+                if (data67.clientId === void 0) {
+                  const err73 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "clientId" } };
                   if (vErrors === null) {
                     vErrors = [err73];
                   } else {
@@ -4983,8 +5093,8 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                   errors++;
                 }
-                if (data67.passwordFile === void 0) {
-                  const err74 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "passwordFile" } };
+                if (data67.fleets === void 0) {
+                  const err74 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "fleets" } };
                   if (vErrors === null) {
                     vErrors = [err74];
                   } else {
@@ -4992,31 +5102,13 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                   errors++;
                 }
-                if (data67.clientId === void 0) {
-                  const err75 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "clientId" } };
-                  if (vErrors === null) {
-                    vErrors = [err75];
-                  } else {
-                    vErrors.push(err75);
-                  }
-                  errors++;
-                }
-                if (data67.fleets === void 0) {
-                  const err76 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "fleets" } };
-                  if (vErrors === null) {
-                    vErrors = [err76];
-                  } else {
-                    vErrors.push(err76);
-                  }
-                  errors++;
-                }
-                for (const key13 in data67) {
-                  if (!(key13 === "name" || key13 === "passwordFile" || key13 === "clientId" || key13 === "fleets" || key13 === "certificate")) {
-                    const err77 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
+                for (const key12 in data67) {
+                  if (!(key12 === "name" || key12 === "passwordFile" || key12 === "clientId" || key12 === "fleets" || key12 === "certificate")) {
+                    const err75 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key12 } };
                     if (vErrors === null) {
-                      vErrors = [err77];
+                      vErrors = [err75];
                     } else {
-                      vErrors.push(err77);
+                      vErrors.push(err75);
                     }
                     errors++;
                   }
@@ -5024,21 +5116,21 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                 if (data67.name !== void 0) {
                   let data68 = data67.name;
                   if (typeof data68 === "string") {
-                    if (!pattern35.test(data68)) {
-                      const err78 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u0020:\\u007f]{1,128}$" } };
+                    if (!pattern37.test(data68)) {
+                      const err76 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u0020:\\u007f]{1,128}$" } };
                       if (vErrors === null) {
-                        vErrors = [err78];
+                        vErrors = [err76];
                       } else {
-                        vErrors.push(err78);
+                        vErrors.push(err76);
                       }
                       errors++;
                     }
                   } else {
-                    const err79 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/type", keyword: "type", params: { type: "string" } };
+                    const err77 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/type", keyword: "type", params: { type: "string" } };
                     if (vErrors === null) {
-                      vErrors = [err79];
+                      vErrors = [err77];
                     } else {
-                      vErrors.push(err79);
+                      vErrors.push(err77);
                     }
                     errors++;
                   }
@@ -5056,8 +5148,8 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                 }
                 if (data67.fleets !== void 0) {
-                  if (!validate211(data67.fleets, { instancePath: instancePath + "/http/fleet/" + i3 + "/fleets", parentData: data67, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
+                  if (!validate214(data67.fleets, { instancePath: instancePath + "/http/fleet/" + i3 + "/fleets", parentData: data67, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate214.errors : vErrors.concat(validate214.errors);
                     errors = vErrors.length;
                   }
                 }
@@ -5068,21 +5160,21 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                 }
               } else {
-                const err80 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/type", keyword: "type", params: { type: "object" } };
+                const err78 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/type", keyword: "type", params: { type: "object" } };
                 if (vErrors === null) {
-                  vErrors = [err80];
+                  vErrors = [err78];
                 } else {
-                  vErrors.push(err80);
+                  vErrors.push(err78);
                 }
                 errors++;
               }
             }
           } else {
-            const err81 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/type", keyword: "type", params: { type: "array" } };
+            const err79 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
-              vErrors = [err81];
+              vErrors = [err79];
             } else {
-              vErrors.push(err81);
+              vErrors.push(err79);
             }
             errors++;
           }
@@ -5091,30 +5183,30 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           let data73 = data57.user;
           if (data73 && typeof data73 == "object" && !Array.isArray(data73)) {
             if (data73.issuer === void 0) {
-              const err82 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "issuer" } };
+              const err80 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "issuer" } };
               if (vErrors === null) {
-                vErrors = [err82];
+                vErrors = [err80];
               } else {
-                vErrors.push(err82);
+                vErrors.push(err80);
               }
               errors++;
             }
             if (data73.audience === void 0) {
-              const err83 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "audience" } };
+              const err81 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "audience" } };
               if (vErrors === null) {
-                vErrors = [err83];
+                vErrors = [err81];
               } else {
-                vErrors.push(err83);
+                vErrors.push(err81);
               }
               errors++;
             }
-            for (const key14 in data73) {
-              if (!(key14 === "issuer" || key14 === "audience" || key14 === "jwks" || key14 === "keys" || key14 === "subjects" || key14 === "clientIds" || key14 === "clients")) {
-                const err84 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
+            for (const key13 in data73) {
+              if (!(key13 === "issuer" || key13 === "audience" || key13 === "jwks" || key13 === "keys" || key13 === "subjects" || key13 === "clientIds" || key13 === "clients")) {
+                const err82 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
                 if (vErrors === null) {
-                  vErrors = [err84];
+                  vErrors = [err82];
                 } else {
-                  vErrors.push(err84);
+                  vErrors.push(err82);
                 }
                 errors++;
               }
@@ -5138,20 +5230,20 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data73.keys !== void 0) {
-              if (!validate211(data73.keys, { instancePath: instancePath + "/http/user/keys", parentData: data73, parentDataProperty: "keys", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
+              if (!validate214(data73.keys, { instancePath: instancePath + "/http/user/keys", parentData: data73, parentDataProperty: "keys", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate214.errors : vErrors.concat(validate214.errors);
                 errors = vErrors.length;
               }
             }
             if (data73.subjects !== void 0) {
-              if (!validate211(data73.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data73, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
+              if (!validate214(data73.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data73, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate214.errors : vErrors.concat(validate214.errors);
                 errors = vErrors.length;
               }
             }
             if (data73.clientIds !== void 0) {
-              if (!validate211(data73.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data73, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
+              if (!validate214(data73.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data73, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate214.errors : vErrors.concat(validate214.errors);
                 errors = vErrors.length;
               }
             }
@@ -5159,11 +5251,11 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
               let data80 = data73.clients;
               if (Array.isArray(data80)) {
                 if (data80.length < 1) {
-                  const err85 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/minItems", keyword: "minItems", params: { limit: 1 } };
+                  const err83 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/minItems", keyword: "minItems", params: { limit: 1 } };
                   if (vErrors === null) {
-                    vErrors = [err85];
+                    vErrors = [err83];
                   } else {
-                    vErrors.push(err85);
+                    vErrors.push(err83);
                   }
                   errors++;
                 }
@@ -5172,30 +5264,30 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                   let data81 = data80[i4];
                   if (data81 && typeof data81 == "object" && !Array.isArray(data81)) {
                     if (data81.clientId === void 0) {
-                      const err86 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "clientId" } };
+                      const err84 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "clientId" } };
                       if (vErrors === null) {
-                        vErrors = [err86];
+                        vErrors = [err84];
                       } else {
-                        vErrors.push(err86);
+                        vErrors.push(err84);
                       }
                       errors++;
                     }
                     if (data81.energy === void 0) {
-                      const err87 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "energy" } };
+                      const err85 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "energy" } };
                       if (vErrors === null) {
-                        vErrors = [err87];
+                        vErrors = [err85];
                       } else {
-                        vErrors.push(err87);
+                        vErrors.push(err85);
                       }
                       errors++;
                     }
-                    for (const key15 in data81) {
-                      if (!(key15 === "clientId" || key15 === "energy")) {
-                        const err88 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key15 } };
+                    for (const key14 in data81) {
+                      if (!(key14 === "clientId" || key14 === "energy")) {
+                        const err86 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
                         if (vErrors === null) {
-                          vErrors = [err88];
+                          vErrors = [err86];
                         } else {
-                          vErrors.push(err88);
+                          vErrors.push(err86);
                         }
                         errors++;
                       }
@@ -5209,36 +5301,60 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                     if (data81.energy !== void 0) {
                       let data83 = data81.energy;
                       if (typeof data83 !== "string") {
-                        const err89 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/type", keyword: "type", params: { type: "string" } };
+                        const err87 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/type", keyword: "type", params: { type: "string" } };
                         if (vErrors === null) {
-                          vErrors = [err89];
+                          vErrors = [err87];
                         } else {
-                          vErrors.push(err89);
+                          vErrors.push(err87);
                         }
                         errors++;
                       }
                       if (!(data83 === "object" || data83 === "list")) {
-                        const err90 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/enum", keyword: "enum", params: { allowedValues: schema38.properties.http.properties.user.properties.clients.items.properties.energy.enum } };
+                        const err88 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/enum", keyword: "enum", params: { allowedValues: schema38.properties.http.properties.user.properties.clients.items.properties.energy.enum } };
                         if (vErrors === null) {
-                          vErrors = [err90];
+                          vErrors = [err88];
                         } else {
-                          vErrors.push(err90);
+                          vErrors.push(err88);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err91 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/type", keyword: "type", params: { type: "object" } };
+                    const err89 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/type", keyword: "type", params: { type: "object" } };
                     if (vErrors === null) {
-                      vErrors = [err91];
+                      vErrors = [err89];
                     } else {
-                      vErrors.push(err91);
+                      vErrors.push(err89);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err92 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/type", keyword: "type", params: { type: "array" } };
+                const err90 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/type", keyword: "type", params: { type: "array" } };
+                if (vErrors === null) {
+                  vErrors = [err90];
+                } else {
+                  vErrors.push(err90);
+                }
+                errors++;
+              }
+            }
+          } else {
+            const err91 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/type", keyword: "type", params: { type: "object" } };
+            if (vErrors === null) {
+              vErrors = [err91];
+            } else {
+              vErrors.push(err91);
+            }
+            errors++;
+          }
+        }
+        if (data57.vehicle !== void 0) {
+          let data84 = data57.vehicle;
+          if (data84 && typeof data84 == "object" && !Array.isArray(data84)) {
+            for (const key15 in data84) {
+              if (!(key15 === "id" || key15 === "motorization" || key15 === "brand" || key15 === "label" || key15 === "pictures" || key15 === "callCenters")) {
+                const err92 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key15 } };
                 if (vErrors === null) {
                   vErrors = [err92];
                 } else {
@@ -5247,22 +5363,20 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-          } else {
-            const err93 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/type", keyword: "type", params: { type: "object" } };
-            if (vErrors === null) {
-              vErrors = [err93];
-            } else {
-              vErrors.push(err93);
-            }
-            errors++;
-          }
-        }
-        if (data57.vehicle !== void 0) {
-          let data84 = data57.vehicle;
-          if (data84 && typeof data84 == "object" && !Array.isArray(data84)) {
-            for (const key16 in data84) {
-              if (!(key16 === "id" || key16 === "motorization" || key16 === "brand" || key16 === "label" || key16 === "pictures" || key16 === "callCenters")) {
-                const err94 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 } };
+            if (data84.id !== void 0) {
+              let data85 = data84.id;
+              if (typeof data85 === "string") {
+                if (!pattern38.test(data85)) {
+                  const err93 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" } };
+                  if (vErrors === null) {
+                    vErrors = [err93];
+                  } else {
+                    vErrors.push(err93);
+                  }
+                  errors++;
+                }
+              } else {
+                const err94 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
                   vErrors = [err94];
                 } else {
@@ -5271,45 +5385,23 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data84.id !== void 0) {
-              let data85 = data84.id;
-              if (typeof data85 === "string") {
-                if (!pattern36.test(data85)) {
-                  const err95 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" } };
-                  if (vErrors === null) {
-                    vErrors = [err95];
-                  } else {
-                    vErrors.push(err95);
-                  }
-                  errors++;
-                }
-              } else {
-                const err96 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err96];
-                } else {
-                  vErrors.push(err96);
-                }
-                errors++;
-              }
-            }
             if (data84.motorization !== void 0) {
               let data86 = data84.motorization;
               if (typeof data86 !== "string") {
-                const err97 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/type", keyword: "type", params: { type: "string" } };
+                const err95 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err97];
+                  vErrors = [err95];
                 } else {
-                  vErrors.push(err97);
+                  vErrors.push(err95);
                 }
                 errors++;
               }
               if (!(data86 === "Electric" || data86 === "Hybrid" || data86 === "Thermic" || data86 === "Hydrogen")) {
-                const err98 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema38.properties.http.properties.vehicle.properties.motorization.enum } };
+                const err96 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema38.properties.http.properties.vehicle.properties.motorization.enum } };
                 if (vErrors === null) {
-                  vErrors = [err98];
+                  vErrors = [err96];
                 } else {
-                  vErrors.push(err98);
+                  vErrors.push(err96);
                 }
                 errors++;
               }
@@ -5330,23 +5422,65 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
               let data89 = data84.pictures;
               if (Array.isArray(data89)) {
                 if (data89.length < 1) {
-                  const err99 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/minItems", keyword: "minItems", params: { limit: 1 } };
+                  const err97 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/minItems", keyword: "minItems", params: { limit: 1 } };
                   if (vErrors === null) {
-                    vErrors = [err99];
+                    vErrors = [err97];
                   } else {
-                    vErrors.push(err99);
+                    vErrors.push(err97);
                   }
                   errors++;
                 }
                 const len5 = data89.length;
                 for (let i5 = 0; i5 < len5; i5++) {
-                  if (!validate204(data89[i5], { instancePath: instancePath + "/http/vehicle/pictures/" + i5, parentData: data89, parentDataProperty: i5, rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate204.errors : vErrors.concat(validate204.errors);
+                  if (!validate207(data89[i5], { instancePath: instancePath + "/http/vehicle/pictures/" + i5, parentData: data89, parentDataProperty: i5, rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
                     errors = vErrors.length;
                   }
                 }
               } else {
-                const err100 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/type", keyword: "type", params: { type: "array" } };
+                const err98 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/type", keyword: "type", params: { type: "array" } };
+                if (vErrors === null) {
+                  vErrors = [err98];
+                } else {
+                  vErrors.push(err98);
+                }
+                errors++;
+              }
+            }
+            if (data84.callCenters !== void 0) {
+              let data91 = data84.callCenters;
+              if (data91 && typeof data91 == "object" && !Array.isArray(data91)) {
+                for (const key16 in data91) {
+                  if (!(key16 === "CL" || key16 === "BR" || key16 === "AR")) {
+                    const err99 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 } };
+                    if (vErrors === null) {
+                      vErrors = [err99];
+                    } else {
+                      vErrors.push(err99);
+                    }
+                    errors++;
+                  }
+                }
+                if (data91.CL !== void 0) {
+                  if (!validate228(data91.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data91, parentDataProperty: "CL", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data91.BR !== void 0) {
+                  if (!validate228(data91.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data91, parentDataProperty: "BR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data91.AR !== void 0) {
+                  if (!validate228(data91.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data91, parentDataProperty: "AR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
+                    errors = vErrors.length;
+                  }
+                }
+              } else {
+                const err100 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/type", keyword: "type", params: { type: "object" } };
                 if (vErrors === null) {
                   vErrors = [err100];
                 } else {
@@ -5355,54 +5489,12 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data84.callCenters !== void 0) {
-              let data91 = data84.callCenters;
-              if (data91 && typeof data91 == "object" && !Array.isArray(data91)) {
-                for (const key17 in data91) {
-                  if (!(key17 === "CL" || key17 === "BR" || key17 === "AR")) {
-                    const err101 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
-                    if (vErrors === null) {
-                      vErrors = [err101];
-                    } else {
-                      vErrors.push(err101);
-                    }
-                    errors++;
-                  }
-                }
-                if (data91.CL !== void 0) {
-                  if (!validate225(data91.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data91, parentDataProperty: "CL", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate225.errors : vErrors.concat(validate225.errors);
-                    errors = vErrors.length;
-                  }
-                }
-                if (data91.BR !== void 0) {
-                  if (!validate225(data91.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data91, parentDataProperty: "BR", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate225.errors : vErrors.concat(validate225.errors);
-                    errors = vErrors.length;
-                  }
-                }
-                if (data91.AR !== void 0) {
-                  if (!validate225(data91.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data91, parentDataProperty: "AR", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate225.errors : vErrors.concat(validate225.errors);
-                    errors = vErrors.length;
-                  }
-                }
-              } else {
-                const err102 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/type", keyword: "type", params: { type: "object" } };
-                if (vErrors === null) {
-                  vErrors = [err102];
-                } else {
-                  vErrors.push(err102);
-                }
-                errors++;
-              }
-            }
           } else {
-            const err103 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/type", keyword: "type", params: { type: "object" } };
+            const err101 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err103];
+              vErrors = [err101];
             } else {
-              vErrors.push(err103);
+              vErrors.push(err101);
             }
             errors++;
           }
@@ -5411,29 +5503,29 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           let data95 = data57.perDay;
           if (typeof data95 == "number") {
             if (data95 > 1e9 || isNaN(data95)) {
-              const err104 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
+              const err102 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
               if (vErrors === null) {
-                vErrors = [err104];
+                vErrors = [err102];
               } else {
-                vErrors.push(err104);
+                vErrors.push(err102);
               }
               errors++;
             }
             if (data95 < 1 || isNaN(data95)) {
-              const err105 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+              const err103 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
               if (vErrors === null) {
-                vErrors = [err105];
+                vErrors = [err103];
               } else {
-                vErrors.push(err105);
+                vErrors.push(err103);
               }
               errors++;
             }
           } else {
-            const err106 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" } };
+            const err104 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err106];
+              vErrors = [err104];
             } else {
-              vErrors.push(err106);
+              vErrors.push(err104);
             }
             errors++;
           }
@@ -5442,25 +5534,55 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           let data96 = data57.perSecond;
           if (typeof data96 == "number") {
             if (data96 > 1e6 || isNaN(data96)) {
-              const err107 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
+              const err105 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
               if (vErrors === null) {
-                vErrors = [err107];
+                vErrors = [err105];
               } else {
-                vErrors.push(err107);
+                vErrors.push(err105);
               }
               errors++;
             }
             if (data96 < 1 || isNaN(data96)) {
-              const err108 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+              const err106 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
               if (vErrors === null) {
-                vErrors = [err108];
+                vErrors = [err106];
               } else {
-                vErrors.push(err108);
+                vErrors.push(err106);
               }
               errors++;
             }
           } else {
-            const err109 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" } };
+            const err107 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" } };
+            if (vErrors === null) {
+              vErrors = [err107];
+            } else {
+              vErrors.push(err107);
+            }
+            errors++;
+          }
+        }
+        if (data57.maxBodyBytes !== void 0) {
+          if (!validate185(data57.maxBodyBytes, { instancePath: instancePath + "/http/maxBodyBytes", parentData: data57, parentDataProperty: "maxBodyBytes", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate185.errors : vErrors.concat(validate185.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err108 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err108];
+        } else {
+          vErrors.push(err108);
+        }
+        errors++;
+      }
+    }
+    if (data.callbacks !== void 0) {
+      let data98 = data.callbacks;
+      if (data98 && typeof data98 == "object" && !Array.isArray(data98)) {
+        for (const key17 in data98) {
+          if (!(key17 === "networks" || key17 === "allowHttp" || key17 === "ca" || key17 === "queueLimit" || key17 === "push")) {
+            const err109 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
             if (vErrors === null) {
               vErrors = [err109];
             } else {
@@ -5469,45 +5591,15 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data57.maxBodyBytes !== void 0) {
-          if (!validate181(data57.maxBodyBytes, { instancePath: instancePath + "/http/maxBodyBytes", parentData: data57, parentDataProperty: "maxBodyBytes", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate181.errors : vErrors.concat(validate181.errors);
-            errors = vErrors.length;
-          }
-        }
-      } else {
-        const err110 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err110];
-        } else {
-          vErrors.push(err110);
-        }
-        errors++;
-      }
-    }
-    if (data.callbacks !== void 0) {
-      let data98 = data.callbacks;
-      if (data98 && typeof data98 == "object" && !Array.isArray(data98)) {
-        for (const key18 in data98) {
-          if (!(key18 === "networks" || key18 === "allowHttp" || key18 === "ca" || key18 === "queueLimit" || key18 === "push")) {
-            const err111 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
-            if (vErrors === null) {
-              vErrors = [err111];
-            } else {
-              vErrors.push(err111);
-            }
-            errors++;
-          }
-        }
         if (data98.networks !== void 0) {
           let data99 = data98.networks;
           if (Array.isArray(data99)) {
             if (data99.length < 0) {
-              const err112 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
+              const err110 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
               if (vErrors === null) {
-                vErrors = [err112];
+                vErrors = [err110];
               } else {
-                vErrors.push(err112);
+                vErrors.push(err110);
               }
               errors++;
             }
@@ -5515,42 +5607,42 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             for (let i6 = 0; i6 < len6; i6++) {
               let data100 = data99[i6];
               if (typeof data100 === "string") {
-                if (!pattern38.test(data100)) {
-                  const err113 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
+                if (!pattern40.test(data100)) {
+                  const err111 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
                   if (vErrors === null) {
-                    vErrors = [err113];
+                    vErrors = [err111];
                   } else {
-                    vErrors.push(err113);
+                    vErrors.push(err111);
                   }
                   errors++;
                 }
               } else {
-                const err114 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
+                const err112 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err114];
+                  vErrors = [err112];
                 } else {
-                  vErrors.push(err114);
+                  vErrors.push(err112);
                 }
                 errors++;
               }
             }
           } else {
-            const err115 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/type", keyword: "type", params: { type: "array" } };
+            const err113 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
-              vErrors = [err115];
+              vErrors = [err113];
             } else {
-              vErrors.push(err115);
+              vErrors.push(err113);
             }
             errors++;
           }
         }
         if (data98.allowHttp !== void 0) {
           if (typeof data98.allowHttp !== "boolean") {
-            const err116 = { instancePath: instancePath + "/callbacks/allowHttp", schemaPath: "#/properties/callbacks/properties/allowHttp/type", keyword: "type", params: { type: "boolean" } };
+            const err114 = { instancePath: instancePath + "/callbacks/allowHttp", schemaPath: "#/properties/callbacks/properties/allowHttp/type", keyword: "type", params: { type: "boolean" } };
             if (vErrors === null) {
-              vErrors = [err116];
+              vErrors = [err114];
             } else {
-              vErrors.push(err116);
+              vErrors.push(err114);
             }
             errors++;
           }
@@ -5565,29 +5657,29 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           let data103 = data98.queueLimit;
           if (typeof data103 == "number") {
             if (data103 > 2e4 || isNaN(data103)) {
-              const err117 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
+              const err115 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
               if (vErrors === null) {
-                vErrors = [err117];
+                vErrors = [err115];
               } else {
-                vErrors.push(err117);
+                vErrors.push(err115);
               }
               errors++;
             }
             if (data103 < 100 || isNaN(data103)) {
-              const err118 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
+              const err116 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
               if (vErrors === null) {
-                vErrors = [err118];
+                vErrors = [err116];
               } else {
-                vErrors.push(err118);
+                vErrors.push(err116);
               }
               errors++;
             }
           } else {
-            const err119 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/type", keyword: "type", params: { type: "number" } };
+            const err117 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err119];
+              vErrors = [err117];
             } else {
-              vErrors.push(err119);
+              vErrors.push(err117);
             }
             errors++;
           }
@@ -5596,7 +5688,25 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           let data104 = data98.push;
           if (data104 && typeof data104 == "object" && !Array.isArray(data104)) {
             if (data104.subject === void 0) {
-              const err120 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
+              const err118 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
+              if (vErrors === null) {
+                vErrors = [err118];
+              } else {
+                vErrors.push(err118);
+              }
+              errors++;
+            }
+            if (data104.publicKey === void 0) {
+              const err119 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
+              if (vErrors === null) {
+                vErrors = [err119];
+              } else {
+                vErrors.push(err119);
+              }
+              errors++;
+            }
+            if (data104.privateKeyFile === void 0) {
+              const err120 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
               if (vErrors === null) {
                 vErrors = [err120];
               } else {
@@ -5604,27 +5714,31 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data104.publicKey === void 0) {
-              const err121 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
-              if (vErrors === null) {
-                vErrors = [err121];
-              } else {
-                vErrors.push(err121);
+            for (const key18 in data104) {
+              if (!(key18 === "subject" || key18 === "publicKey" || key18 === "privateKeyFile")) {
+                const err121 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
+                if (vErrors === null) {
+                  vErrors = [err121];
+                } else {
+                  vErrors.push(err121);
+                }
+                errors++;
               }
-              errors++;
             }
-            if (data104.privateKeyFile === void 0) {
-              const err122 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
-              if (vErrors === null) {
-                vErrors = [err122];
+            if (data104.subject !== void 0) {
+              let data105 = data104.subject;
+              if (typeof data105 === "string") {
+                if (!pattern41.test(data105)) {
+                  const err122 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
+                  if (vErrors === null) {
+                    vErrors = [err122];
+                  } else {
+                    vErrors.push(err122);
+                  }
+                  errors++;
+                }
               } else {
-                vErrors.push(err122);
-              }
-              errors++;
-            }
-            for (const key19 in data104) {
-              if (!(key19 === "subject" || key19 === "publicKey" || key19 === "privateKeyFile")) {
-                const err123 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
+                const err123 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
                   vErrors = [err123];
                 } else {
@@ -5633,11 +5747,11 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data104.subject !== void 0) {
-              let data105 = data104.subject;
-              if (typeof data105 === "string") {
-                if (!pattern39.test(data105)) {
-                  const err124 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
+            if (data104.publicKey !== void 0) {
+              let data106 = data104.publicKey;
+              if (typeof data106 === "string") {
+                if (!pattern42.test(data106)) {
+                  const err124 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
                   if (vErrors === null) {
                     vErrors = [err124];
                   } else {
@@ -5646,33 +5760,11 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                   errors++;
                 }
               } else {
-                const err125 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/type", keyword: "type", params: { type: "string" } };
+                const err125 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
                   vErrors = [err125];
                 } else {
                   vErrors.push(err125);
-                }
-                errors++;
-              }
-            }
-            if (data104.publicKey !== void 0) {
-              let data106 = data104.publicKey;
-              if (typeof data106 === "string") {
-                if (!pattern40.test(data106)) {
-                  const err126 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
-                  if (vErrors === null) {
-                    vErrors = [err126];
-                  } else {
-                    vErrors.push(err126);
-                  }
-                  errors++;
-                }
-              } else {
-                const err127 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err127];
-                } else {
-                  vErrors.push(err127);
                 }
                 errors++;
               }
@@ -5684,21 +5776,21 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
           } else {
-            const err128 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/type", keyword: "type", params: { type: "object" } };
+            const err126 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err128];
+              vErrors = [err126];
             } else {
-              vErrors.push(err128);
+              vErrors.push(err126);
             }
             errors++;
           }
         }
       } else {
-        const err129 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/type", keyword: "type", params: { type: "object" } };
+        const err127 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err129];
+          vErrors = [err127];
         } else {
-          vErrors.push(err129);
+          vErrors.push(err127);
         }
         errors++;
       }
@@ -5706,11 +5798,11 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
     if (data.monitors !== void 0) {
       let data108 = data.monitors;
       if (!data108 || typeof data108 != "object") {
-        const err130 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema38.properties.monitors.type } };
+        const err128 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema38.properties.monitors.type } };
         if (vErrors === null) {
-          vErrors = [err130];
+          vErrors = [err128];
         } else {
-          vErrors.push(err130);
+          vErrors.push(err128);
         }
         errors++;
       }
@@ -5719,11 +5811,11 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
         for (let i7 = 0; i7 < len7; i7++) {
           let data109 = data108[i7];
           if (!(data109 && typeof data109 == "object" && !Array.isArray(data109))) {
-            const err131 = { instancePath: instancePath + "/monitors/" + i7, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
+            const err129 = { instancePath: instancePath + "/monitors/" + i7, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err131];
+              vErrors = [err129];
             } else {
-              vErrors.push(err131);
+              vErrors.push(err129);
             }
             errors++;
           }
@@ -5731,21 +5823,21 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
       }
       if (data108 && typeof data108 == "object" && !Array.isArray(data108)) {
         if (data108.file === void 0) {
-          const err132 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
+          const err130 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
           if (vErrors === null) {
-            vErrors = [err132];
+            vErrors = [err130];
           } else {
-            vErrors.push(err132);
+            vErrors.push(err130);
           }
           errors++;
         }
-        for (const key20 in data108) {
-          if (!(key20 === "file")) {
-            const err133 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
+        for (const key19 in data108) {
+          if (!(key19 === "file")) {
+            const err131 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
             if (vErrors === null) {
-              vErrors = [err133];
+              vErrors = [err131];
             } else {
-              vErrors.push(err133);
+              vErrors.push(err131);
             }
             errors++;
           }
@@ -5761,21 +5853,21 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
     if (data.timeZone !== void 0) {
       let data111 = data.timeZone;
       if (typeof data111 === "string") {
-        if (!pattern41.test(data111)) {
-          const err134 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
+        if (!pattern43.test(data111)) {
+          const err132 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
           if (vErrors === null) {
-            vErrors = [err134];
+            vErrors = [err132];
           } else {
-            vErrors.push(err134);
+            vErrors.push(err132);
           }
           errors++;
         }
       } else {
-        const err135 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/type", keyword: "type", params: { type: "string" } };
+        const err133 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/type", keyword: "type", params: { type: "string" } };
         if (vErrors === null) {
-          vErrors = [err135];
+          vErrors = [err133];
         } else {
-          vErrors.push(err135);
+          vErrors.push(err133);
         }
         errors++;
       }
@@ -5783,9 +5875,30 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
     if (data.log !== void 0) {
       let data112 = data.log;
       if (data112 && typeof data112 == "object" && !Array.isArray(data112)) {
-        for (const key21 in data112) {
-          if (!(key21 === "level")) {
-            const err136 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 } };
+        for (const key20 in data112) {
+          if (!(key20 === "level")) {
+            const err134 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
+            if (vErrors === null) {
+              vErrors = [err134];
+            } else {
+              vErrors.push(err134);
+            }
+            errors++;
+          }
+        }
+        if (data112.level !== void 0) {
+          let data113 = data112.level;
+          if (typeof data113 !== "string") {
+            const err135 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err135];
+            } else {
+              vErrors.push(err135);
+            }
+            errors++;
+          }
+          if (!(data113 === "error" || data113 === "warn" || data113 === "info")) {
+            const err136 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema38.properties.log.properties.level.enum } };
             if (vErrors === null) {
               vErrors = [err136];
             } else {
@@ -5794,43 +5907,22 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data112.level !== void 0) {
-          let data113 = data112.level;
-          if (typeof data113 !== "string") {
-            const err137 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
-            if (vErrors === null) {
-              vErrors = [err137];
-            } else {
-              vErrors.push(err137);
-            }
-            errors++;
-          }
-          if (!(data113 === "error" || data113 === "warn" || data113 === "info")) {
-            const err138 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema38.properties.log.properties.level.enum } };
-            if (vErrors === null) {
-              vErrors = [err138];
-            } else {
-              vErrors.push(err138);
-            }
-            errors++;
-          }
-        }
       } else {
-        const err139 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        const err137 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err139];
+          vErrors = [err137];
         } else {
-          vErrors.push(err139);
+          vErrors.push(err137);
         }
         errors++;
       }
     }
   } else {
-    const err140 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err138 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err140];
+      vErrors = [err138];
     } else {
-      vErrors.push(err140);
+      vErrors.push(err138);
     }
     errors++;
   }

@@ -433,6 +433,13 @@ record: { folder: recordings, size: 1MiB }`);
     });
   });
 
+  test('fault codes are read only where somebody asks for them, every ten minutes unless that is chosen', () => {
+    const faultsOf = (written: string) => listening(`obd: { elm327: /dev/ttyUSB0 }\n${written}`).configuration?.faults;
+    expect(faultsOf('')).toBeUndefined();
+    expect(faultsOf('faults: {}')).toEqual({ every: 600_000 });
+    expect(faultsOf('faults: { every: 1h }')).toEqual({ every: 3_600_000 });
+  });
+
   test('a car that is only asked needs no can', () => {
     const { configuration, diagnostics } = listening(
       'obd: { elm327: tcp://192.168.0.10:35000, protocol: can-11-500, bus: obd }\ngnss: { gpsd: tcp://localhost:2947 }',
@@ -459,6 +466,8 @@ record: { folder: recordings, size: 1MiB }`);
     ['obd: { elm327: /dev/ttyUSB0, isotp: body }', 'obd needs exactly one of'],
     ['obd: { elm327: /dev/ttyUSB0, protocol: morse }', 'must be one of'],
     ['gnss: { clock: true }', 'gnss needs exactly one of'],
+    ['can:\n  - { bus: body, socketcan: can0 }\nfaults: { every: 10m }', 'fault codes are read by obd'],
+    ['obd: { elm327: /dev/ttyUSB0 }\nfaults: { every: 1s }', 'polling would wait for the fault codes'],
     ['can: []', 'no input configured'],
   ])('%s', (inputs, message) => {
     const { configuration, diagnostics } = listening(inputs);

@@ -135,6 +135,16 @@ theft: { distance: 50 }
   expect(profile?.thefts).toEqual({ ...recordingDefaults.theft, distance: 50 });
 });
 
+test('texts of fault codes are taken as they are written, and what is no fault code is a fault at its line', () => {
+  const { profile, diagnostics } = load(`${car()}faultCodes: { P0143: 'Sensor: voltage too low', U0100: Silent }\n`);
+  expect(diagnostics).toEqual([]);
+  expect(profile?.faultCodes).toEqual({ P0143: 'Sensor: voltage too low', U0100: 'Silent' });
+  expect(load(car()).profile).not.toHaveProperty('faultCodes');
+  const wrong = load(`${car()}faultCodes: { P01433: Sensor }\n`);
+  expect(wrong.profile).toBeUndefined();
+  expect(wrong.diagnostics.map(({ line }) => line)).toEqual([24]);
+});
+
 test('an unknown alert and a wrong side are faults at their lines', () => {
   const { profile, diagnostics } = load(
     `${car()}alerts: { FuelLevelLw: { signal: DASH.Fuel } }\ncollision: { side: { signal: ACU.Side, map: { 1: Fron } } }\n`,

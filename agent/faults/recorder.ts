@@ -1,0 +1,229 @@
+import { type Channel, channelByPath } from '../../protocol/channels.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { shiftInstants } from '../../protocol/instants.ts';
+import {
+  type FaultRecord,
+  type FaultStatus,
+  faultGroupOf,
+  faultSchema,
+  faultStatuses,
+} from '../../protocol/schema/fault.ts';
+import type { FaultSettings } from '../../protocol/settings.ts';
+import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
+import type { Channels } from '../channels.ts';
+import type { Log, RecordStore } from '../ports.ts';
+import type { Recorder } from '../recorders/recorder.ts';
+import type { Records } from '../records.ts';
+import type { StatusReader } from '../status.ts';
+import type { FaultReader, UnitFaults } from './reader.ts';
+
+const ignition = slotByPath.get('ignition.type') as Slot;
+const mileage = slotByPath.get('odometer.mileage') as Slot;
+const privacy = slotByPath.get('privacy.state') as Slot;
+/** The alert of the emission lamp. */
+export const lampChannel = channelByPath.get('alerts.EngineFault') as Channel;
+
+/** A car that did not answer is asked again after this, ms: a reader of the car looks for control units as often. */
+const RETRY = 30_000;
+/** Codes that are open at once; a car has some dozens at most. */
+const MOST_OPEN = 1_000;
+
+export interface FaultParts {
+  readonly status: StatusReader;
+  /** Takes the emission lamp; absent: the profile names another source of that alert. */
+  readonly lamp?: Pick<Channels, 'write'> | undefined;
+  readonly records: Records;
+  readonly log: Log;
+}
+
+export interface FaultOptions extends FaultSettings {
+  /** What the profile says of codes. */
+  readonly texts: Readonly<Record<string, string>>;
+}
+
+/** Fault codes as readers see them. */
+export interface FaultView {
+  /** All that are kept, the newest first; of a code that is still active `lastSeenAt` is that of the last reading. */
+  all(): readonly FaultRecord[];
+}
+
+/**
+ * Records the fault codes of the control units: when a code appears, when other lists have it, and when it is gone. The
+ * car is asked at the start, when the ignition comes on, after a sleep, and then at an interval.
+ */
+export class FaultRecorder implements Recorder {
+  readonly name = 'fault';
+  readonly watches = [ignition];
+  readonly #reader: FaultReader;
+  readonly #options: FaultOptions;
+  readonly #parts: FaultParts;
+  /** Active codes by control unit and code. */
+  readonly #open = new Map<string, FaultRecord>();
+  readonly #lamps = new Map<string, boolean>();
+  #reading = false;
+  #result: readonly UnitFaults[] | undefined;
+  /** UTC ms. */
+  #next = Number.NEGATIVE_INFINITY;
+  /** The car did not answer the last time, which was said. */
+  #silent = false;
+  #full = false;
+
+  constructor(reader: FaultReader, options: FaultOptions, parts: FaultParts) {
+    this.#reader = reader;
+    this.#options = options;
+    this.#parts = parts;
+    reader.heed(() => this.#readSoon());
+  }
+
+  changed(_: Slot, value: SlotValue, previous: SlotValue | undefined): void {
+    if (value !== 'Stop' && (previous === undefined || previous === 'Stop')) this.#readSoon();
+  }
+
+  stale(slot: Slot, stale: boolean): void {
+    // Cars with OBD alone never say Stop: the ignition is read again after a time without it.
+    if (slot === ignition && !stale) this.#readSoon();
+  }
+
+  tick(now: number): void {
+    const result = this.#result;
+    this.#result = undefined;
+    // Under full privacy nothing is recorded, so the car is not asked.
+    if (this.#parts.status.value(privacy) === 'Full') return;
+    if (result !== undefined) this.#take(result, Math.round(now));
+    // A clock that was set back must not hold the next reading off.
+    this.#next = Math.min(this.#next, now + this.#options.every);
+    if (!this.#reading && now >= this.#next) this.#read(now);
+  }
+
+  /** The unit stops or falls asleep: when it wakes, the ignition may have come on. */
+  flush(): void {
+    this.#readSoon();
+  }
+
+  state(): unknown {
+    return { open: [...this.#open.values()] };
+  }
+
+  restore(state: unknown): void {
+    const { open } = state as { readonly open?: readonly FaultRecord[] };
+    if (!Array.isArray(open)) throw new VigieError('input.malformed', 'the stored fault codes are not a list');
+    for (const record of open as readonly FaultRecord[]) this.#open.set(keyOf(record.unit, record.code), record);
+  }
+
+  correct(by: number, latest: number): void {
+    for (const [key, record] of this.#open) this.#open.set(key, shiftInstants(faultSchema, record, by, latest));
+    this.#next += by;
+  }
+
+  /** {@link FaultView} over the records that are kept. */
+  view(kept: Pick<RecordStore, 'list'>): FaultView {
+    return {
+      all: () => {
+        const records = new Map<string, FaultRecord>();
+        for (const { id, record } of kept.list('fault')) records.set(id, record as FaultRecord);
+        for (const record of this.#open.values()) records.set(record.id, record);
+        return [...records.values()].sort((a, b) => b.createdAt - a.createdAt);
+      },
+    };
+  }
+
+  #readSoon(): void {
+    this.#next = Number.NEGATIVE_INFINITY;
+  }
+
+  #read(now: number): void {
+    this.#reading = true;
+    this.#next = now + RETRY;
+    const known = (unit: string, code: string): boolean => this.#open.has(keyOf(unit, code));
+    this.#reader
+      .read(known)
+      .then(
+        (units) => {
+          if (units.length === 0) this.#unread('no control unit answers');
+          else this.#result = units;
+        },
+        (error: Error) => {
+          if (error instanceof VigieError) this.#unread(error.message);
+          else this.#parts.log.error('a defect in the reading of fault codes', { error: error.stack });
+        },
+      )
+      .finally(() => {
+        this.#reading = false;
+      });
+  }
+
+  #unread(why: string): void {
+    if (!this.#silent) this.#parts.log.info('faults.unread', { why });
+    this.#silent = true;
+  }
+
+  #take(units: readonly UnitFaults[], at: number): void {
+    this.#silent = false;
+    this.#next = at + this.#options.every;
+    for (const unit of units) this.#takeUnit(unit, at);
+    for (const { unit, lamp } of units) if (lamp !== undefined) this.#lamps.set(unit, lamp);
+    if (this.#lamps.size > 0) this.#parts.lamp?.write(lampChannel, [...this.#lamps.values()].includes(true), at);
+  }
+
+  #takeUnit({ unit, lists, freezeFrame }: UnitFaults, at: number): void {
+    const before = [...this.#open.values()].filter((record) => record.unit === unit).map(({ code }) => code);
+    for (const code of new Set([...before, ...Object.values(lists).flat()])) {
+      const record = this.#open.get(keyOf(unit, code));
+      // A list that the unit did not give this time is as it was.
+      const status = faultStatuses.filter(
+        (list) => lists[list]?.includes(code) ?? record?.status.includes(list) ?? false,
+      );
+      if (record === undefined) {
+        this.#begin(unit, code, status, freezeFrame?.code === code ? freezeFrame : undefined, at);
+      } else if (status.length === 0) this.#end(record, at);
+      else this.#continue(record, status, at);
+    }
+  }
+
+  #begin(unit: string, code: string, status: FaultStatus[], freezeFrame: UnitFaults['freezeFrame'], at: number): void {
+    const { status: present, records, log } = this.#parts;
+    if (this.#open.size >= MOST_OPEN) {
+      if (!this.#full) log.error('faults.tooMany', { most: MOST_OPEN, unit, code });
+      this.#full = true;
+      return;
+    }
+    const odometer = present.value(mileage);
+    const text = this.#options.texts[code];
+    const values = freezeFrame?.values ?? [];
+    this.#put({
+      createdAt: at,
+      id: records.newId(at),
+      active: true,
+      code,
+      unit,
+      group: faultGroupOf(code),
+      status,
+      firstSeenAt: at,
+      lastSeenAt: at,
+      ...(typeof odometer === 'number' ? { odometer } : {}),
+      ...(text === undefined ? {} : { text }),
+      ...(values.length === 0 ? {} : { freezeFrame: [...values] }),
+    });
+  }
+
+  #continue(record: FaultRecord, status: FaultStatus[], at: number): void {
+    const seen = { ...record, lastSeenAt: Math.max(at, record.firstSeenAt) };
+    if (status.join() === record.status.join()) this.#open.set(keyOf(record.unit, record.code), seen);
+    else this.#put({ ...seen, status, updatedAt: seen.lastSeenAt });
+  }
+
+  #end(record: FaultRecord, at: number): void {
+    this.#open.delete(keyOf(record.unit, record.code));
+    this.#full = false;
+    this.#parts.records.put('fault', { ...record, active: false, updatedAt: Math.max(at, record.createdAt) });
+  }
+
+  #put(record: FaultRecord): void {
+    this.#open.set(keyOf(record.unit, record.code), record);
+    this.#parts.records.put('fault', record);
+  }
+}
+
+function keyOf(unit: string, code: string): string {
+  return `${unit} ${code}`;
+}
