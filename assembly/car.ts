@@ -22,6 +22,7 @@ import { type CloudLink, noLink } from './cloud-link.ts';
 import { deflate } from './deflate.ts';
 import { beginRecords, makeDirectory, takeDirectory } from './directory.ts';
 import type { FaultCodes } from './faults.ts';
+import { FrameTap } from './frame-tap.ts';
 import type { InterfaceOptions } from './interface.ts';
 import { type OwnStore, openKeys, openRecords } from './records.ts';
 import { keepChannels } from './retry.ts';
@@ -196,6 +197,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   options.built?.(agent);
   agent.start();
   if (options.monitors !== undefined) await agent.monitors.take(options.monitors);
+  const tap = new FrameTap();
   const commands =
     trust !== undefined &&
     (options.sender !== undefined || (options.requesters?.size ?? 0) > 0 || (options.actuators?.length ?? 0) > 0);
@@ -215,6 +217,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
               link,
               commands,
               clock,
+              tap,
               store: store.outbox,
               bench: benchOf(http),
             },
@@ -234,7 +237,8 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   link.open(reports ? service.events(agent, { health: health.bind(link) }) : agent);
   for (const source of sources) {
     const receive = agent.intake(() => decoderFor(vehicle, agent.wanted, source.buses), source);
-    inputs.push(supervise(source, () => source.start(receive), clock, log));
+    const heard = served === undefined ? receive : tap.behind(receive, source);
+    inputs.push(supervise(source, () => source.start(heard), clock, log));
   }
   for (const source of options.readings ?? []) {
     inputs.push(supervise(source, () => source.start(agent.wanted, agent.sink(source.apart)), clock, log));

@@ -1,6 +1,6 @@
 /** What `/vigie/v1` says of a running car. */
 import { type DbcMessage, messageNamed, signalNamed } from '../adapters/can/dbc/index.ts';
-import type { BenchControls, OwnView } from '../adapters/http/own-routes.ts';
+import type { BenchControls, BusStreams, OwnView } from '../adapters/http/own-routes.ts';
 import type { Agent } from '../agent/agent.ts';
 import type { LinkDetails } from '../agent/health/health.ts';
 import type { Clock } from '../agent/ports.ts';
@@ -12,6 +12,7 @@ import type {
 } from '../protocol/interface/own/car-description.ts';
 import type { SourceMapping } from '../protocol/profile.ts';
 import { type Slot, slots } from '../protocol/slots.ts';
+import type { FrameTap } from './frame-tap.ts';
 import { ownCommandsOf } from './own-commands.ts';
 import { type OutboxNumbers, reportOutbox } from './own-outbox.ts';
 import type { Vehicle } from './vehicle.ts';
@@ -25,6 +26,8 @@ export interface OwnOptions {
   /** Name that the configuration gives the car. */
   readonly title?: string | undefined;
   readonly agent: Pick<Agent, 'waiting' | 'status' | 'requests'>;
+  /** Frames as they come; absent: they cannot be followed. */
+  readonly tap?: FrameTap | undefined;
   readonly store: OutboxNumbers;
   /** Of a bench. */
   readonly bench?: BenchControls | undefined;
@@ -36,13 +39,27 @@ export interface OwnOptions {
 }
 
 export function ownViewOf(options: OwnOptions): OwnView {
-  const { store, bench } = options;
+  const { store, bench, tap, vehicle, agent, clock } = options;
+  // Only a car whose buses somebody follows has in memory what follows them.
+  let followers: Promise<BusStreams> | undefined;
+  const load = async (frames: FrameTap): Promise<BusStreams> => {
+    const { BusFollowers } = await import('./bus-view.ts');
+    return new BusFollowers({ vehicle, status: agent.status, tap: frames, clock });
+  };
   return {
     car: () => describeCar(options),
     link: () => reportLink(options),
     commands: ownCommandsOf(options),
     outbox: () => reportOutbox(store),
     ...(bench === undefined ? {} : { bench }),
+    ...(tap === undefined
+      ? {}
+      : {
+          bus: () => {
+            followers ??= load(tap);
+            return followers;
+          },
+        }),
   };
 }
 

@@ -16,7 +16,7 @@ import type { LiveChanges } from './live.ts';
 import { acceptable, requireJson } from './media.ts';
 import { addRefusal } from './routes.ts';
 import type { Serving } from './serving.ts';
-import type { Snapshots } from './snapshots.ts';
+import type { SnapshotEvents, Snapshots } from './snapshots.ts';
 
 /** What Vigie says of the car and of itself; everything is read when somebody asks. */
 export interface OwnView {
@@ -26,6 +26,8 @@ export interface OwnView {
   outbox(): OutboxReport;
   /** What a person may unplug; absent in a car. */
   readonly bench?: BenchControls;
+  /** Loads what follows the buses; absent: they cannot be followed. */
+  readonly bus?: () => Promise<BusStreams>;
 }
 
 export interface BenchControls {
@@ -41,6 +43,19 @@ export interface OwnCommands {
   history(): CommandHistory;
   /** Gives the command to the car. Rejects as {@link RemoteBook.submit} does. */
   submit(request: CommandRequest): Promise<{ readonly remoteActionId: string }>;
+}
+
+/** What one stream says. Frames are listened to from `begin` to `end`, each called once. */
+export interface FollowedEvents {
+  readonly events: SnapshotEvents;
+  begin(): void;
+  end(): void;
+}
+
+export interface BusStreams {
+  frames(): FollowedEvents;
+  /** @throws VigieError `input.malformed` for a signal that is not `BUS/IDENTIFIER/SIGNAL` of the DBC */
+  signals(asked: readonly string[]): FollowedEvents;
 }
 
 export interface OwnRoutes {

@@ -14,6 +14,7 @@ import type { InterfaceSettings, RequestRates } from '../../protocol/settings.ts
 import type { Gate } from './access/credentials.ts';
 import { LocalGate } from './access/local.ts';
 import { authorityOf } from './address.ts';
+import { addBus } from './bus.ts';
 import type { Handlers } from './call.ts';
 import { addDocuments, type Documents } from './documents.ts';
 import { type App, headerOf, openExchange, type RequestContext } from './exchange.ts';
@@ -164,6 +165,7 @@ function buildApp(options: ServerOptions): { readonly app: App; readonly signals
   addOperations(app, enabled, (operation, place, context) => serving.serve(operation, place, context));
   if (live !== undefined) addLive({ app, serving, enabled }, live);
   if (own !== undefined) addOwnRoutes({ app, serving, enabled }, own.view, own.snapshots);
+  if (own?.view.bus !== undefined) addBus({ app, serving, enabled }, own.view.bus, own.snapshots);
   const signals = options.signals && new SignalRoutes(options.signals, clock, { app, serving, enabled });
   if (documents !== undefined) addDocuments(app, documents, new RateLimiter(documentRates, clock));
   app.notFound(({ env }) => refuse(env, new VigieError('request.unknown', 'there is nothing at this path'), log));

@@ -16,8 +16,15 @@ export interface SnapshotOptions {
 
 const DEFAULT: SnapshotOptions = { streams: 16, every: 250, heartbeat: 15_000 };
 
-/** Events by name; each reads its state, of JSON's types. */
+/** Events by name; each reads its state, of JSON's types; undefined: there is nothing to say. */
 export type SnapshotEvents = Readonly<Record<string, () => unknown>>;
+
+export interface OpenOptions {
+  /** As {@link SnapshotOptions.every}, of this stream. */
+  readonly every?: number;
+  /** Called once, when the stream ends. */
+  readonly ended?: () => void;
+}
 
 export class Snapshots {
   readonly #clock: Clock;
@@ -39,8 +46,12 @@ export class Snapshots {
    * The stream ends at `until`, UTC ms.
    * @throws TooManyRequests when as many streams are open as may be
    */
-  open(events: SnapshotEvents, until = Number.POSITIVE_INFINITY): ReadableStream<Uint8Array> {
-    const { streams, every, heartbeat } = this.#options;
+  open(
+    events: SnapshotEvents,
+    until = Number.POSITIVE_INFINITY,
+    { every = this.#options.every, ended = () => undefined }: OpenOptions = {},
+  ): ReadableStream<Uint8Array> {
+    const { streams, heartbeat } = this.#options;
     if (this.#open.size >= streams) throw new TooManyRequests('all live streams are taken', 10_000);
     const clock = this.#clock;
     const encoder = new TextEncoder();
@@ -77,6 +88,7 @@ export class Snapshots {
         end = () => {
           if (!this.#open.delete(end)) return;
           cancel();
+          ended();
           controller.close();
         };
         this.#open.add(end);
@@ -84,8 +96,9 @@ export class Snapshots {
         cancel = clock.after(every, () => look(controller));
       },
       cancel: () => {
-        this.#open.delete(end);
+        if (!this.#open.delete(end)) return;
         cancel();
+        ended();
       },
     });
   }

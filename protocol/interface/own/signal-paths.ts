@@ -1,7 +1,7 @@
 /** Custom signals, which only a car has whose profile names some (docs/signals.md), described as OpenAPI paths. */
 
 /** What the document says alike of all that the server has beside the interface. */
-interface Common {
+export interface OwnPathParts {
   readonly tag: string;
   readonly security: readonly object[];
   readonly refusals: Readonly<Record<number, object>>;
@@ -28,7 +28,7 @@ const answered = (description: string): object => ({
   content: { 'application/json': { schema: { type: 'object' } } },
 });
 
-export const signalPaths = ({ tag, security, refusals, refused }: Common) => ({
+export const signalPaths = ({ tag, security, refusals, refused }: OwnPathParts) => ({
   '/vigie/v1/signals': {
     get: {
       operationId: 'signalsGet',

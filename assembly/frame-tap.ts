@@ -1,0 +1,22 @@
+/** Lets somebody listen to all frames for a while. While nobody does, a batch costs one comparison and a frame nothing. */
+import type { FrameBatch, FrameSource } from '../agent/ports.ts';
+
+/** `buses` are the names that the batch's `bus` indexes. The batch may not be kept. */
+export type FrameListener = (batch: FrameBatch, buses: readonly string[]) => void;
+
+export class FrameTap {
+  #listener: FrameListener | undefined;
+
+  /** `receive`, and then whoever listens: what the frames say of privacy is known by then. */
+  behind(receive: (batch: FrameBatch) => void, source: Pick<FrameSource, 'buses'>): (batch: FrameBatch) => void {
+    return (batch) => {
+      receive(batch);
+      this.#listener?.(batch, source.buses);
+    };
+  }
+
+  /** One listener at a time; undefined: nobody. */
+  set listener(listener: FrameListener | undefined) {
+    this.#listener = listener;
+  }
+}
