@@ -15,7 +15,7 @@ import { type AnyColumnSink, intakeOf } from './column-intake.ts';
 import { Downlink } from './downlink.ts';
 import { Mapping } from './mapping.ts';
 import { MonitorDesk } from './monitors/desk.ts';
-import type { AgentOptions, AgentPorts, CustomSignalsPart } from './options.ts';
+import type { AgentOptions, AgentPorts, CapturesPart, CustomSignalsPart } from './options.ts';
 import { Outbox } from './outbox/outbox.ts';
 import { type Pipeline, pipeline } from './pipeline.ts';
 import type { FrameBatch, FrameDecoder, FrameSource, LinkEvents, ReadingSink, WantedSignal } from './ports.ts';
@@ -45,6 +45,7 @@ export class Agent implements LinkEvents {
   readonly #options: AgentOptions;
   readonly #mapping: Mapping;
   readonly signals: CustomSignalsPart | undefined;
+  readonly #captures: CapturesPart | undefined;
   /** Where readings go: the mapping, and the custom signals. */
   readonly #sink: AnyColumnSink;
   readonly #outbox: Outbox;
@@ -72,7 +73,7 @@ export class Agent implements LinkEvents {
     this.#options = options;
     this.#profile = profile;
     const { clock, log, link, store, deflate } = ports;
-    const { outbox, power, commands, callbacks } = options.settings;
+    const { outbox, power, commands, callbacks, captures } = options.settings;
     this.#mapping = new Mapping(this.status, this.channels, profile, ports.refusals);
     this.#outbox = new Outbox(store, link, clock, log, { ...options, ...outbox }, ports.memory);
     const records = new Records(this.#outbox, ports.records, log);
@@ -95,18 +96,17 @@ export class Agent implements LinkEvents {
       ...{ batch: outbox.batch, patience: watchLease.patience, privacy: () => this.#mapping.privacyLevel },
     });
     this.#sink = this.signals?.behind(this.#mapping, this.#mapping.wanted.length) ?? this.#mapping;
+    this.#captures = ports.captures?.({
+      ...{ records, log, deflate, memory: captures.memory, now: () => clock.now() },
+      highestPrivacy: () => this.#mapping.takeHighestPrivacy(),
+    });
     this.#pipeline = pipeline({
-      status,
-      channels,
+      ...{ status, channels, records, profile, log, deflate, outbox },
       writer: this.#mapping,
       publisher: this.#outbox,
-      records,
-      profile,
-      log,
       tell: (event) => this.#tell(event),
-      deflate,
-      outbox,
       signals: this.signals?.recorder,
+      captures: this.#captures?.recorder,
       added: ports.recorders,
       patience: watchLease.patience,
     });
@@ -233,6 +233,7 @@ export class Agent implements LinkEvents {
         this.#clockWatch.look();
         take ??= intakeOf(decoder(), this.#sink);
         take(batch);
+        this.#captures?.take(batch, source?.buses ?? []);
       });
     };
   }
@@ -335,11 +336,13 @@ export class Agent implements LinkEvents {
   #stepped(by: number): void {
     this.channels.stepped(by);
     this.signals?.stepped(by);
+    this.#captures?.stepped(by);
   }
 
   /** An event goes to its receivers and to the cloud, in one commit. */
   #tell(event: MonitorEvent): void {
     this.#callbacks.event(event);
+    this.#captures?.event(event);
     this.#outbox.secure('event', event).catch(this.#complain);
   }
 

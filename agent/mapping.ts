@@ -116,6 +116,11 @@ export class Mapping implements ReadingSink, StatusWriter {
     return this.#privacy.level;
   }
 
+  /** The highest level since this was last called. */
+  takeHighestPrivacy(): number {
+    return this.#privacy.takeHighest();
+  }
+
   reading(signal: number, value: number, raw: number, at: number): void {
     this.readings++;
     const { values, raws } = this.#latest;

@@ -1,5 +1,6 @@
 /** What an agent is built of, and what is set for it. */
 import type { Deflate } from '../protocol/columns/deflate.ts';
+import type { MonitorEvent } from '../protocol/schema/event.ts';
 import type { ClockQuality, Message } from '../protocol/schema/message.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
 import type { AgentSettings } from '../protocol/settings.ts';
@@ -12,6 +13,7 @@ import type {
   Actuator,
   Clock,
   Document,
+  FrameBatch,
   Link,
   Log,
   Memory,
@@ -70,6 +72,31 @@ export interface AgentPorts {
   readonly recorders?: readonly MakeRecorder[];
   /** Takes the custom signals of the profile; absent: it has none. */
   readonly signals?: (parts: SignalParts) => CustomSignalsPart;
+  /** Keeps raw frames around events; absent: nobody asks for any. */
+  readonly captures?: (parts: CaptureParts) => CapturesPart;
+}
+
+/** What captures need of the agent. */
+export interface CaptureParts {
+  readonly records: Records;
+  /** Bytes for the newest raw frames. */
+  readonly memory: number;
+  /** UTC ms. */
+  readonly now: () => number;
+  /** The highest level of privacy since it was last asked for: 0 nothing is hidden, 1 positions, 2 all. */
+  readonly highestPrivacy: () => number;
+  readonly log: Log;
+  readonly deflate?: Deflate | undefined;
+}
+
+/** Captures, as the agent sees them. A unit whose profile has none does not load what implements it. */
+export interface CapturesPart {
+  readonly recorder: Recorder;
+  /** Takes frames that have become Status; `buses` are the names that their `bus` indexes. */
+  take(batch: FrameBatch, buses: readonly string[]): void;
+  event(event: MonitorEvent): void;
+  /** The clock was set `by` ms later. */
+  stepped(by: number): void;
 }
 
 /** What custom signals need of the agent. */

@@ -47,8 +47,9 @@ export interface PipelineParts {
   readonly tell: (event: MonitorEvent) => void;
   readonly deflate?: Deflate | undefined;
   readonly outbox: OutboxSettings;
-  /** The recorder of custom signals. */
+  /** The recorders of custom signals and of raw frames. */
   readonly signals?: Recorder | undefined;
+  readonly captures?: Recorder | undefined;
   /** Recorders beside those below. */
   readonly added?: readonly MakeRecorder[] | undefined;
   /** Shortens what is gathered while somebody watches. */
@@ -68,6 +69,7 @@ export function pipeline({
   deflate,
   outbox,
   signals,
+  captures,
   added = [],
   patience,
 }: PipelineParts): Pipeline {
@@ -98,6 +100,7 @@ export function pipeline({
       ...(patience === undefined ? {} : { patience }),
     }),
     ...(signals === undefined ? [] : [signals]),
+    ...(captures === undefined ? [] : [captures]),
     ...added.map((make) => make({ status, publisher, records })),
     waypoints,
     statusRecorder,

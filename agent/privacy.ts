@@ -26,6 +26,7 @@ export function hiddenFrom(path: string): number {
 export class Privacy {
   /** 0 nothing is hidden, 1 positions, 2 all but safety. Every reading is compared with it. */
   level = 0;
+  #highest = 0;
   #chosen = 0;
   #exposed = false;
 
@@ -41,7 +42,15 @@ export class Privacy {
     this.#apply();
   }
 
+  /** The highest level since this was last called. */
+  takeHighest(): number {
+    const highest = this.#highest;
+    this.#highest = this.level;
+    return highest;
+  }
+
   #apply(): void {
     this.level = this.#exposed ? 0 : this.#chosen;
+    this.#highest = Math.max(this.#highest, this.level);
   }
 }

@@ -18,6 +18,7 @@ import { remoteTypes } from '../protocol/remote/table.ts';
 import { type AgentSettings, agentSettings } from '../protocol/settings.ts';
 import { actuationOf, type Ways } from './actuation.ts';
 import { setAlarm } from './alarm.ts';
+import { capturesOf } from './captures.ts';
 import { type CloudLink, noLink } from './cloud-link.ts';
 import { deflate } from './deflate.ts';
 import { beginRecords, makeDirectory, takeDirectory } from './directory.ts';
@@ -156,6 +157,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
       rest: rest.set,
       traffic: () => link.bytes ?? 0,
       ...(await signalsOf(vehicle)),
+      ...(await capturesOf(vehicle)),
       ...(recorders.length === 0 ? {} : { recorders }),
       link: {
         get connected() {

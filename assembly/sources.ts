@@ -19,6 +19,7 @@ import {
 import { type Rest, UnitRest } from '../agent/rest.ts';
 import type { CanInput, GnssInput } from '../config/inputs.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { capturedIdentifiers } from './captures.ts';
 import { commandedBuses, type InputsOfCar, obdBus, overFrames, polls, type Surroundings } from './control-units.ts';
 import { makeDirectory } from './directory.ts';
 import type { AskedForFaults } from './faults.ts';
@@ -194,10 +195,12 @@ export function heardOf(
   bus: string,
 ): readonly (number | IdentifierFilter)[] | undefined {
   const { obd, record, commands } = configuration;
-  // Whoever asks control units, or records, wants frames that the profile does not name.
+  // Whoever asks control units, records, or wants captures of a whole bus, wants frames that the profile does not name.
   if (record !== undefined || (obd?.kind === 'isotp' && obd.over === bus)) return undefined;
   if (commandedBuses(configuration, vehicle).has(bus)) return undefined;
-  const wanted = identifiersOf(vehicle, bus);
+  const captured = capturedIdentifiers(vehicle.profile, bus);
+  if (captured === undefined) return undefined;
+  const wanted = [...identifiersOf(vehicle, bus), ...captured];
   // A bus that is commanded must be heard: that it is silent would say that it sleeps.
   return wanted.length === 0 && commands !== undefined && isCommanded(vehicle, bus) ? undefined : wanted;
 }

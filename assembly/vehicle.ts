@@ -19,6 +19,7 @@ import { shippedProfiles } from '../config/shipped.ts';
 import { counted } from '../protocol/counted.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import type { VehicleProfile } from '../protocol/profile.ts';
+import { withoutBuses } from './captures.ts';
 import { completeSignals, messagesOf } from './custom-signals.ts';
 import { FilesRefused } from './refused.ts';
 import { seedKeys } from './seed-keys.ts';
@@ -83,7 +84,12 @@ export function inspectVehicle(
     ...unknownCommands(profile, databases),
     ...faults,
   );
-  const read = { ...profile, sources, ...(signals.length === 0 ? {} : { signals }) };
+  const { captures } = profile;
+  const read = {
+    ...{ ...profile, sources },
+    ...(signals.length === 0 ? {} : { signals }),
+    ...(captures === undefined ? {} : { captures: single ? withoutBuses(captures) : captures }),
+  };
   return { vehicle: { profile: read, databases, signalSets }, diagnostics: found };
 }
 

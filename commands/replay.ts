@@ -10,6 +10,7 @@ import { Agent } from '../agent/agent.ts';
 import type { AgentPorts } from '../agent/options.ts';
 import type { FrameBatch } from '../agent/ports.ts';
 import { emptyLedger } from '../agent/remotes/ledger.ts';
+import { capturesOf } from '../assembly/captures.ts';
 import { deflate } from '../assembly/deflate.ts';
 import { makeDirectory } from '../assembly/directory.ts';
 import { decoderFor, loadVehicle, signalsOf, type Vehicle } from '../assembly/vehicle.ts';
@@ -103,6 +104,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
       deflate,
       refusals,
       ...(await signalsOf(vehicle)),
+      ...(await capturesOf(vehicle)),
       link: {
         connected: true,
         publish: async ({ topic, payload }) => {
@@ -261,7 +263,7 @@ function* parts(batch: FrameBatch, clock: ReplayClock): Generator<FrameBatch> {
 
 /** Nothing of a replay outlives it, and nobody asks for its series. */
 function forgetting() {
-  const records = new MemoryRecords({ unread: new Set(['telemetry', 'waypoint', 'signals']) });
+  const records = new MemoryRecords({ unread: new Set(['telemetry', 'waypoint', 'signals', 'capture']) });
   return { store: memoryOutboxStore(), records, memory: { recall: () => undefined, keep: () => undefined } };
 }
 

@@ -3,6 +3,7 @@
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import {
+  captureSettings,
   commandSettings,
   faultSettings,
   healthSettings,
@@ -176,6 +177,7 @@ export const configurationSchema = closed(
     power: Type.Optional(powerSchema),
     http: Type.Optional(httpSchema),
     callbacks: Type.Optional(callbacksSchema),
+    captures: Type.Optional(closed(members(captureSettings), 'Raw frames around events; the profile says of which')),
     monitors: Type.Optional(monitorsSchema),
     timeZone: Type.Optional(
       line('Time zone of the car, in which programs of charging and preconditioning are', {

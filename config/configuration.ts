@@ -5,7 +5,9 @@ import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { suggestion } from '../protocol/nearest.ts';
 import {
+  type CaptureSettings,
   type CommandSettings,
+  captureSettings,
   commandSettings,
   type FaultSettings,
   faultSettings,
@@ -61,6 +63,7 @@ export interface Configuration extends ServiceConfiguration {
   readonly http?: HttpConfiguration;
   /** How far notifications may go. */
   readonly callbacks: CallbacksConfiguration;
+  readonly captures: CaptureSettings;
   /** Where programs of the car are at home, a name of the IANA data base; absent: Europe/Paris. */
   readonly timeZone?: string;
   /** Absent: none are written down on the unit. */
@@ -143,6 +146,7 @@ function readConfiguration(
     ...readService(input, beside, findings),
     ...(http === undefined ? {} : { http }),
     callbacks: readCallbacks(input.callbacks, beside, findings),
+    captures: readSettings(captureSettings, input.captures, '/captures', findings),
     ...(monitors === undefined ? {} : { monitors }),
     ...(timeZone === undefined ? {} : { timeZone }),
     log: { level: level ?? configurationDefaults.log.level },

@@ -3,6 +3,7 @@
 import { recordingDefaults } from '../protocol/recording.ts';
 import {
   callbackSettings,
+  captureSettings,
   commandSettings,
   defaultsOf,
   faultSettings,
@@ -40,6 +41,11 @@ export const profileDefaults = {
     error: 10,
   },
   ...recordingDefaults,
+  capture: {
+    /** With what comes after it, a default of 4 MiB holds it on two busy buses. */
+    before: 30_000,
+    after: 10_000,
+  },
   obd: {
     /** A bus that speaks at all speaks every second; three lost frames are not sleep. */
     asleepAfter: 3_000,
@@ -79,5 +85,6 @@ export const configurationDefaults = {
   health: defaultsOf(healthSettings),
   http: defaultsOf(interfaceSettings),
   callbacks: defaultsOf(callbackSettings),
+  captures: defaultsOf(captureSettings),
   log: { level: 'info' },
 } as const;

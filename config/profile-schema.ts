@@ -6,6 +6,7 @@ import { channels } from '../protocol/channels.ts';
 import { failureCauses } from '../protocol/errors.ts';
 import { alertSeverities } from '../protocol/schema/alert.ts';
 import { bus, conversion, RAW, RAW_EXPECTED, SIGNAL, timeout, word } from './bus-signal-schema.ts';
+import { capturesSchema } from './capture-schema.ts';
 import { choice, closed, duration, format, keyed, line, listOf, NAME, number, oneOrList, truth } from './fields.ts';
 import { signalsSchema } from './signal-schema.ts';
 import { udsSchema } from './uds-schema.ts';
@@ -305,6 +306,7 @@ export const profileSchema = closed(
         'When acceleration is a collision',
       ),
     ),
+    captures: capturesSchema,
     theft: Type.Optional(
       closed(
         {

@@ -5,6 +5,7 @@ import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { suggestion } from '../protocol/nearest.ts';
 import type { VehicleProfile } from '../protocol/profile.ts';
 import { readBuses, unreadable, type VehicleBus } from './buses.ts';
+import { readCaptures } from './captures.ts';
 import { type ProfileCommand, readCommands } from './commands.ts';
 import { readYamlFile, type YamlContents } from './document.ts';
 import { checkForm, quoted } from './faults.ts';
@@ -19,8 +20,8 @@ import { readConstants, readSources, reportTimeless, type Source } from './sourc
 
 /** A vehicle profile without faults of its own; whether the DBC has its signals is for who reads the DBC to say. */
 export interface Profile
-  extends Required<Omit<VehicleProfile, 'signals' | 'faultCodes'>>,
-    Pick<VehicleProfile, 'faultCodes'> {
+  extends Required<Omit<VehicleProfile, 'signals' | 'faultCodes' | 'captures'>>,
+    Pick<VehicleProfile, 'faultCodes' | 'captures'> {
   /** Absolute path. */
   readonly file: string;
   readonly title: string;
@@ -106,6 +107,7 @@ function readProfile(
     Object.keys(members(written[section])).map((of) => `${section}.${of}`),
   );
   const fed = new Set([...paths, ...Object.keys(members(input.constants))]);
+  const captures = readCaptures(input.captures, buses, findings);
   const name = typeof input.name === 'string' ? input.name : '';
   return {
     file,
@@ -121,6 +123,7 @@ function readProfile(
     alerts: readAlerts(members(input.alerts) as NonNullable<ProfileInput['alerts']>, findings),
     trips: readTrips(findings.sound('/trips') ? (input.trips ?? {}) : {}),
     collisions: readImpact(findings.sound('/impact') ? (input.impact ?? {}) : {}),
+    ...(captures === undefined ? {} : { captures }),
     thefts: readTheft(findings.sound('/theft') ? (input.theft ?? {}) : {}),
     commands: readCommands(members(input.commands), buses, { sources, paths, channels: new Set(told) }, findings),
   };

@@ -153,6 +153,29 @@ export interface CustomSignal extends SignalDefinition {
   readonly while?: Condition;
 }
 
+/** Raw frames: those of some buses, those of some identifiers, or both; what is left out excludes nothing. */
+export interface FrameChoice {
+  /** Names in the profile. */
+  readonly buses?: readonly string[];
+  /** CAN identifiers, those of 29 bits with 2^31. */
+  readonly identifiers?: readonly number[];
+}
+
+/** The raw frames that are kept of an event. */
+export interface CaptureRule extends FrameChoice {
+  /** Milliseconds before and after it. */
+  readonly before: number;
+  readonly after: number;
+}
+
+export interface CaptureRules {
+  readonly collision?: CaptureRule;
+  /** By monitorId. */
+  readonly monitors: Readonly<Record<string, CaptureRule>>;
+  /** Frames that never say where the car is: the only ones that are kept under privacy. */
+  readonly positionFree: readonly FrameChoice[];
+}
+
 export interface VehicleProfile {
   readonly name: string;
   /** Texts of fault codes, by code; absent: none. */
@@ -160,6 +183,8 @@ export interface VehicleProfile {
   readonly sources: readonly SourceMapping[];
   /** Absent: none. */
   readonly signals?: readonly CustomSignal[];
+  /** Absent: no raw frames are kept. */
+  readonly captures?: CaptureRules;
   readonly constants: Readonly<Record<string, string | number | boolean | readonly string[]>>;
   /** By Status path; `default` for the rest. */
   readonly telemetry: Readonly<Record<string, TelemetryRule>>;

@@ -169,12 +169,25 @@ export const recordingSettings = {
 };
 export type RecordingBounds = Settings<typeof recordingSettings>;
 
+/** Of raw frames around events. */
+export const captureSettings = {
+  /** 43 s of two buses with 4,000 frames a second at 24 bytes each. */
+  memory: size('Memory for the newest raw frames, of a profile that has captures', 4 * 2 ** 20, {
+    least: 64 * 1024,
+    most: 2 ** 28,
+    fault: 'the memory for raw frames must be 64KiB to 256MiB',
+    fix: 'write e.g. 4MiB',
+  }),
+};
+export type CaptureSettings = Settings<typeof captureSettings>;
+
 /** What the core of an agent takes of its settings. */
 export interface AgentSettings {
   readonly outbox: OutboxSettings;
   readonly commands: CommandSettings;
   readonly power: PowerSettings;
   readonly callbacks: CallbackSettings;
+  readonly captures: CaptureSettings;
   /** Absent: it says hello only when there is a reason to. */
   readonly health?: HealthSettings;
 }
@@ -188,6 +201,7 @@ export function agentSettings(
     commands: { ...defaultsOf(commandSettings), ...chosen.commands },
     power: { ...defaultsOf(powerSettings), ...chosen.power },
     callbacks: { ...defaultsOf(callbackSettings), ...chosen.callbacks },
+    captures: { ...defaultsOf(captureSettings), ...chosen.captures },
     ...(chosen.health && { health: { ...defaultsOf(healthSettings), ...chosen.health } }),
   };
 }

@@ -1,12 +1,5 @@
+import type { FrameChoice } from '../../protocol/profile.ts';
 import { ERROR, REMOTE } from '../ports.ts';
-
-/** Which frames: those of some buses, those of some identifiers, or both; what is left out excludes nothing. */
-export interface FrameChoice {
-  /** Names in the profile. */
-  readonly buses?: readonly string[];
-  /** Identifiers, those of 29 bits with EXTENDED. */
-  readonly identifiers?: readonly number[];
-}
 
 /** Looks up whether a frame is one of those chosen; allocates nothing. */
 export class FrameSelection {

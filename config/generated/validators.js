@@ -2,7 +2,7 @@
 
 // <stdin>
 var profile = validate52;
-var schema19 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "title": { "$ref": "#/$defs/part1" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "$ref": "#/$defs/part0" }, "dbc": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 0 }, "obd": { "type": "object", "required": ["signalsets"], "properties": { "signalsets": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "modelYear": { "type": "number", "minimum": 1980, "maximum": 2100 }, "asleepAfter": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$" }, "poll": { "type": "object", "properties": { "requestsPerSecond": { "$ref": "#/$defs/part2" }, "parametersPerRequest": { "type": "number", "minimum": 1, "maximum": 6 }, "interval": { "$ref": "#/$defs/part3" }, "longestBackOff": { "$ref": "#/$defs/part3" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "priority": { "type": "string", "enum": ["high", "normal", "low"] } }, "additionalProperties": false } } }, "additionalProperties": false } }, "additionalProperties": false }, "gnss": { "type": "boolean" }, "values": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part5" } }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(?=.{1,200}$)[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "kind": { "type": "string", "enum": ["quantity", "flag", "enumeration"] }, "unit": { "$ref": "#/$defs/part1" }, "resolution": { "type": "number", "exclusiveMinimum": 0 }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "names": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part1" } }, "timeout": { "$ref": "#/$defs/part3" }, "position": { "type": "boolean" }, "interval": { "type": ["integer", "string"], "minimum": 0, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "timeResolution": { "$ref": "#/$defs/part11" }, "while": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part1" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" } }, "additionalProperties": false } }, "additionalProperties": false } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "resolution": { "$ref": "#/$defs/part11" } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "distance": { "$ref": "#/$defs/part12" }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 }, "error": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "onAfter": { "$ref": "#/$defs/part3" }, "offAfter": { "$ref": "#/$defs/part3" } }, "additionalProperties": false } }, "faultCodes": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[PCBU][0-3][0-9A-F]{3}$" }, "additionalProperties": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]{1,256}$" } }, "maintenance": { "type": "object", "properties": { "days": { "$ref": "#/$defs/part5" }, "mileage": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "$ref": "#/$defs/part5" }, "tippedOver": { "$ref": "#/$defs/part5" }, "pedestrian": { "$ref": "#/$defs/part5" }, "side": { "$ref": "#/$defs/part5" }, "severity": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "$ref": "#/$defs/part5" }, "lateral": { "$ref": "#/$defs/part5" }, "vertical": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "horn": { "type": "object", "properties": { "sounding": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "immobilizer": { "type": "object", "properties": { "active": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "navigation": { "type": "object", "properties": { "received": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "$ref": "#/$defs/part3" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "$ref": "#/$defs/part2" }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "$ref": "#/$defs/part3" }, "after": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "$ref": "#/$defs/part12" }, "within": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "$ref": "#/$defs/part7" }, "message": { "$ref": "#/$defs/part7" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "$ref": "#/$defs/part3" }, "for": { "$ref": "#/$defs/part3" }, "counter": { "$ref": "#/$defs/part7" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "$ref": "#/$defs/part7" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "$ref": "#/$defs/part13" }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "uds": { "type": "object", "required": ["request"], "properties": { "bus": { "$ref": "#/$defs/part0" }, "request": { "$ref": "#/$defs/part14" }, "response": { "$ref": "#/$defs/part14" }, "flowControl": { "$ref": "#/$defs/part14" }, "target": { "$ref": "#/$defs/part13" }, "source": { "$ref": "#/$defs/part13" }, "session": { "type": "integer", "minimum": 0, "maximum": 126 }, "security": { "type": "object", "required": ["level", "key"], "properties": { "level": { "type": "integer", "minimum": 0, "maximum": 125 }, "key": { "$ref": "#/$defs/part0" }, "constant": { "$ref": "#/$defs/part15" } }, "additionalProperties": false }, "io": { "type": "object", "required": ["identifier", "control"], "properties": { "identifier": { "$ref": "#/$defs/part16" }, "control": { "type": "string", "enum": ["resetToDefault", "freezeCurrentState", "shortTermAdjustment"] }, "state": { "$ref": "#/$defs/part15" } }, "additionalProperties": false }, "routine": { "type": "object", "required": ["identifier"], "properties": { "identifier": { "$ref": "#/$defs/part16" }, "option": { "$ref": "#/$defs/part15" }, "results": { "$ref": "#/$defs/part15" } }, "additionalProperties": false }, "hold": { "$ref": "#/$defs/part3" }, "release": { "type": "boolean" } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part17" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "within": { "$ref": "#/$defs/part3" }, "requires": { "type": "array", "items": { "type": "object", "required": ["path", "cause"], "properties": { "path": { "$ref": "#/$defs/part17" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" }, "cause": { "type": "string", "enum": ["GeneralError", "VehicleError", "WrongCommand", "VehicleConnectionTimeout", "MissingRights", "NotPossibleDueToVehicleBatteryLevel", "NotPossibleDueToVehiclePrivacyLevel", "TooManyWakeUpsOverMonth", "TooManyRequestInShortTime", "SameActionInProgress", "NotPossibleDueToVehicleStolenState", "VehicleInUse", "TooManyRequestSent", "DoorsOpen", "VehicleErrorOrCidInside", "CidInside", "ExternalChargingSystemError", "VehicleChargingSystemError", "VehicleIsNotLocked", "CanceledByDriver"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false } } } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part4": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } }, "part6": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "part7": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "part8": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "part9": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "part10": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part5": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false, "items": { "$ref": "#/$defs/part10" }, "minItems": 1 }, "part11": { "type": "string", "enum": ["1ms", "10ms", "100ms"] }, "part12": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "part13": { "type": "integer", "minimum": 0, "maximum": 255 }, "part14": { "type": "integer", "minimum": 0, "maximum": 536870911 }, "part15": { "type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,256}$" }, "part16": { "type": "integer", "minimum": 0, "maximum": 65535 }, "part17": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" } } };
+var schema19 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "title": { "$ref": "#/$defs/part1" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "$ref": "#/$defs/part0" }, "dbc": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 0 }, "obd": { "type": "object", "required": ["signalsets"], "properties": { "signalsets": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "modelYear": { "type": "number", "minimum": 1980, "maximum": 2100 }, "asleepAfter": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$" }, "poll": { "type": "object", "properties": { "requestsPerSecond": { "$ref": "#/$defs/part2" }, "parametersPerRequest": { "type": "number", "minimum": 1, "maximum": 6 }, "interval": { "$ref": "#/$defs/part3" }, "longestBackOff": { "$ref": "#/$defs/part3" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "priority": { "type": "string", "enum": ["high", "normal", "low"] } }, "additionalProperties": false } } }, "additionalProperties": false } }, "additionalProperties": false }, "gnss": { "type": "boolean" }, "values": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part5" } }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(?=.{1,200}$)[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "kind": { "type": "string", "enum": ["quantity", "flag", "enumeration"] }, "unit": { "$ref": "#/$defs/part1" }, "resolution": { "type": "number", "exclusiveMinimum": 0 }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "names": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part1" } }, "timeout": { "$ref": "#/$defs/part3" }, "position": { "type": "boolean" }, "interval": { "type": ["integer", "string"], "minimum": 0, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "timeResolution": { "$ref": "#/$defs/part11" }, "while": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part1" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" } }, "additionalProperties": false } }, "additionalProperties": false } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "resolution": { "$ref": "#/$defs/part11" } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "distance": { "$ref": "#/$defs/part12" }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 }, "error": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "onAfter": { "$ref": "#/$defs/part3" }, "offAfter": { "$ref": "#/$defs/part3" } }, "additionalProperties": false } }, "faultCodes": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[PCBU][0-3][0-9A-F]{3}$" }, "additionalProperties": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]{1,256}$" } }, "maintenance": { "type": "object", "properties": { "days": { "$ref": "#/$defs/part5" }, "mileage": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "$ref": "#/$defs/part5" }, "tippedOver": { "$ref": "#/$defs/part5" }, "pedestrian": { "$ref": "#/$defs/part5" }, "side": { "$ref": "#/$defs/part5" }, "severity": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "$ref": "#/$defs/part5" }, "lateral": { "$ref": "#/$defs/part5" }, "vertical": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "horn": { "type": "object", "properties": { "sounding": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "immobilizer": { "type": "object", "properties": { "active": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "navigation": { "type": "object", "properties": { "received": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "$ref": "#/$defs/part3" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "$ref": "#/$defs/part2" }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "$ref": "#/$defs/part3" }, "after": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "captures": { "type": "object", "properties": { "collision": { "$ref": "#/$defs/part13" }, "monitors": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[0-9a-zA-Z_-]{1,64}$" }, "additionalProperties": { "$ref": "#/$defs/part13" } }, "positionFree": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "$ref": "#/$defs/part15" } } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "$ref": "#/$defs/part12" }, "within": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "$ref": "#/$defs/part7" }, "message": { "$ref": "#/$defs/part7" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "$ref": "#/$defs/part3" }, "for": { "$ref": "#/$defs/part3" }, "counter": { "$ref": "#/$defs/part7" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "$ref": "#/$defs/part7" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "$ref": "#/$defs/part17" }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "uds": { "type": "object", "required": ["request"], "properties": { "bus": { "$ref": "#/$defs/part0" }, "request": { "$ref": "#/$defs/part16" }, "response": { "$ref": "#/$defs/part16" }, "flowControl": { "$ref": "#/$defs/part16" }, "target": { "$ref": "#/$defs/part17" }, "source": { "$ref": "#/$defs/part17" }, "session": { "type": "integer", "minimum": 0, "maximum": 126 }, "security": { "type": "object", "required": ["level", "key"], "properties": { "level": { "type": "integer", "minimum": 0, "maximum": 125 }, "key": { "$ref": "#/$defs/part0" }, "constant": { "$ref": "#/$defs/part18" } }, "additionalProperties": false }, "io": { "type": "object", "required": ["identifier", "control"], "properties": { "identifier": { "$ref": "#/$defs/part19" }, "control": { "type": "string", "enum": ["resetToDefault", "freezeCurrentState", "shortTermAdjustment"] }, "state": { "$ref": "#/$defs/part18" } }, "additionalProperties": false }, "routine": { "type": "object", "required": ["identifier"], "properties": { "identifier": { "$ref": "#/$defs/part19" }, "option": { "$ref": "#/$defs/part18" }, "results": { "$ref": "#/$defs/part18" } }, "additionalProperties": false }, "hold": { "$ref": "#/$defs/part3" }, "release": { "type": "boolean" } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part20" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "within": { "$ref": "#/$defs/part3" }, "requires": { "type": "array", "items": { "type": "object", "required": ["path", "cause"], "properties": { "path": { "$ref": "#/$defs/part20" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" }, "cause": { "type": "string", "enum": ["GeneralError", "VehicleError", "WrongCommand", "VehicleConnectionTimeout", "MissingRights", "NotPossibleDueToVehicleBatteryLevel", "NotPossibleDueToVehiclePrivacyLevel", "TooManyWakeUpsOverMonth", "TooManyRequestInShortTime", "SameActionInProgress", "NotPossibleDueToVehicleStolenState", "VehicleInUse", "TooManyRequestSent", "DoorsOpen", "VehicleErrorOrCidInside", "CidInside", "ExternalChargingSystemError", "VehicleChargingSystemError", "VehicleIsNotLocked", "CanceledByDriver"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false } } } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part4": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } }, "part6": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "part7": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "part8": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "part9": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "part10": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part5": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false, "items": { "$ref": "#/$defs/part10" }, "minItems": 1 }, "part11": { "type": "string", "enum": ["1ms", "10ms", "100ms"] }, "part12": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "part14": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part16": { "type": "integer", "minimum": 0, "maximum": 536870911 }, "part15": { "type": "array", "items": { "$ref": "#/$defs/part16" }, "minItems": 1 }, "part13": { "type": "object", "properties": { "before": { "$ref": "#/$defs/part3" }, "after": { "$ref": "#/$defs/part3" }, "buses": { "$ref": "#/$defs/part14" }, "identifiers": { "$ref": "#/$defs/part15" } }, "additionalProperties": false }, "part17": { "type": "integer", "minimum": 0, "maximum": 255 }, "part18": { "type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,256}$" }, "part19": { "type": "integer", "minimum": 0, "maximum": 65535 }, "part20": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" } } };
 var func1 = Object.prototype.hasOwnProperty;
 var pattern3 = new RegExp("^[A-Za-z][A-Za-z0-9_-]{0,63}$", "u");
 function validate53(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
@@ -683,53 +683,50 @@ function validate104(data, { instancePath = "", parentData, parentDataProperty, 
   return errors === 0;
 }
 validate104.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate141(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate136(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate141.evaluated;
+  const evaluated0 = validate136.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
   if (evaluated0.dynamicItems) {
     evaluated0.items = void 0;
   }
-  if (!(typeof data == "number" && (!(data % 1) && !isNaN(data)))) {
-    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "integer" } };
+  if (Array.isArray(data)) {
+    if (data.length < 1) {
+      const err0 = { instancePath, schemaPath: "#/minItems", keyword: "minItems", params: { limit: 1 } };
+      if (vErrors === null) {
+        vErrors = [err0];
+      } else {
+        vErrors.push(err0);
+      }
+      errors++;
+    }
+    const len0 = data.length;
+    for (let i0 = 0; i0 < len0; i0++) {
+      if (!validate53(data[i0], { instancePath: instancePath + "/" + i0, parentData: data, parentDataProperty: i0, rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
+        errors = vErrors.length;
+      }
+    }
+  } else {
+    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "array" } };
     if (vErrors === null) {
-      vErrors = [err0];
+      vErrors = [err1];
     } else {
-      vErrors.push(err0);
+      vErrors.push(err1);
     }
     errors++;
   }
-  if (typeof data == "number") {
-    if (data > 255 || isNaN(data)) {
-      const err1 = { instancePath, schemaPath: "#/maximum", keyword: "maximum", params: { comparison: "<=", limit: 255 } };
-      if (vErrors === null) {
-        vErrors = [err1];
-      } else {
-        vErrors.push(err1);
-      }
-      errors++;
-    }
-    if (data < 0 || isNaN(data)) {
-      const err2 = { instancePath, schemaPath: "#/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
-      if (vErrors === null) {
-        vErrors = [err2];
-      } else {
-        vErrors.push(err2);
-      }
-      errors++;
-    }
-  }
-  validate141.errors = vErrors;
+  validate136.errors = vErrors;
   return errors === 0;
 }
-validate141.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate144(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate136.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
+function validate140(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate144.evaluated;
+  const evaluated0 = validate140.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -765,15 +762,157 @@ function validate144(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate144.errors = vErrors;
+  validate140.errors = vErrors;
   return errors === 0;
 }
-validate144.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var pattern23 = new RegExp("^([0-9A-Fa-f]{2}){1,256}$", "u");
-function validate151(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate140.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate139(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate151.evaluated;
+  const evaluated0 = validate139.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = void 0;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = void 0;
+  }
+  if (Array.isArray(data)) {
+    if (data.length < 1) {
+      const err0 = { instancePath, schemaPath: "#/minItems", keyword: "minItems", params: { limit: 1 } };
+      if (vErrors === null) {
+        vErrors = [err0];
+      } else {
+        vErrors.push(err0);
+      }
+      errors++;
+    }
+    const len0 = data.length;
+    for (let i0 = 0; i0 < len0; i0++) {
+      if (!validate140(data[i0], { instancePath: instancePath + "/" + i0, parentData: data, parentDataProperty: i0, rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
+        errors = vErrors.length;
+      }
+    }
+  } else {
+    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "array" } };
+    if (vErrors === null) {
+      vErrors = [err1];
+    } else {
+      vErrors.push(err1);
+    }
+    errors++;
+  }
+  validate139.errors = vErrors;
+  return errors === 0;
+}
+validate139.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
+function validate133(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate133.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = void 0;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = void 0;
+  }
+  if (data && typeof data == "object" && !Array.isArray(data)) {
+    for (const key0 in data) {
+      if (!(key0 === "before" || key0 === "after" || key0 === "buses" || key0 === "identifiers")) {
+        const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 } };
+        if (vErrors === null) {
+          vErrors = [err0];
+        } else {
+          vErrors.push(err0);
+        }
+        errors++;
+      }
+    }
+    if (data.before !== void 0) {
+      if (!validate62(data.before, { instancePath: instancePath + "/before", parentData: data, parentDataProperty: "before", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+        errors = vErrors.length;
+      }
+    }
+    if (data.after !== void 0) {
+      if (!validate62(data.after, { instancePath: instancePath + "/after", parentData: data, parentDataProperty: "after", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+        errors = vErrors.length;
+      }
+    }
+    if (data.buses !== void 0) {
+      if (!validate136(data.buses, { instancePath: instancePath + "/buses", parentData: data, parentDataProperty: "buses", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
+        errors = vErrors.length;
+      }
+    }
+    if (data.identifiers !== void 0) {
+      if (!validate139(data.identifiers, { instancePath: instancePath + "/identifiers", parentData: data, parentDataProperty: "identifiers", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
+        errors = vErrors.length;
+      }
+    }
+  } else {
+    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    if (vErrors === null) {
+      vErrors = [err1];
+    } else {
+      vErrors.push(err1);
+    }
+    errors++;
+  }
+  validate133.errors = vErrors;
+  return errors === 0;
+}
+validate133.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+function validate154(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate154.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = void 0;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = void 0;
+  }
+  if (!(typeof data == "number" && (!(data % 1) && !isNaN(data)))) {
+    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "integer" } };
+    if (vErrors === null) {
+      vErrors = [err0];
+    } else {
+      vErrors.push(err0);
+    }
+    errors++;
+  }
+  if (typeof data == "number") {
+    if (data > 255 || isNaN(data)) {
+      const err1 = { instancePath, schemaPath: "#/maximum", keyword: "maximum", params: { comparison: "<=", limit: 255 } };
+      if (vErrors === null) {
+        vErrors = [err1];
+      } else {
+        vErrors.push(err1);
+      }
+      errors++;
+    }
+    if (data < 0 || isNaN(data)) {
+      const err2 = { instancePath, schemaPath: "#/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+      if (vErrors === null) {
+        vErrors = [err2];
+      } else {
+        vErrors.push(err2);
+      }
+      errors++;
+    }
+  }
+  validate154.errors = vErrors;
+  return errors === 0;
+}
+validate154.evaluated = { "dynamicProps": false, "dynamicItems": false };
+var pattern25 = new RegExp("^([0-9A-Fa-f]{2}){1,256}$", "u");
+function validate163(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate163.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -781,7 +920,7 @@ function validate151(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (typeof data === "string") {
-    if (!pattern23.test(data)) {
+    if (!pattern25.test(data)) {
       const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^([0-9A-Fa-f]{2}){1,256}$" } };
       if (vErrors === null) {
         vErrors = [err0];
@@ -799,14 +938,14 @@ function validate151(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate151.errors = vErrors;
+  validate163.errors = vErrors;
   return errors === 0;
 }
-validate151.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate153(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate163.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate165(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate153.evaluated;
+  const evaluated0 = validate165.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -842,15 +981,15 @@ function validate153(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate153.errors = vErrors;
+  validate165.errors = vErrors;
   return errors === 0;
 }
-validate153.evaluated = { "dynamicProps": false, "dynamicItems": false };
+validate165.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var pattern8 = new RegExp("^[^\\s\\u0000-\\u001f]{1,200}$", "u");
-function validate160(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate172(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate160.evaluated;
+  const evaluated0 = validate172.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -876,16 +1015,17 @@ function validate160(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate160.errors = vErrors;
+  validate172.errors = vErrors;
   return errors === 0;
 }
-validate160.evaluated = { "dynamicProps": false, "dynamicItems": false };
+validate172.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var pattern5 = new RegExp("^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$", "u");
 var pattern13 = new RegExp("^(?=.{1,200}$)[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$", "u");
 var pattern17 = new RegExp("^[A-Za-z0-9]{1,100}$", "u");
 var pattern18 = new RegExp("^[PCBU][0-3][0-9A-F]{3}$", "u");
 var pattern19 = new RegExp("^[^\\u0000-\\u001f\\u007f]{1,256}$", "u");
-var pattern22 = new RegExp("^[^.\\s]{1,128}$", "u");
+var pattern20 = new RegExp("^[0-9a-zA-Z_-]{1,64}$", "u");
+var pattern24 = new RegExp("^[^.\\s]{1,128}$", "u");
 function validate52(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -2723,12 +2863,12 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.theft !== void 0) {
-      let data108 = data.theft;
+    if (data.captures !== void 0) {
+      let data108 = data.captures;
       if (data108 && typeof data108 == "object" && !Array.isArray(data108)) {
         for (const key35 in data108) {
-          if (!(key35 === "distance" || key35 === "within")) {
-            const err136 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key35 } };
+          if (!(key35 === "collision" || key35 === "monitors" || key35 === "positionFree")) {
+            const err136 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key35 } };
             if (vErrors === null) {
               vErrors = [err136];
             } else {
@@ -2737,55 +2877,55 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data108.distance !== void 0) {
-          if (!validate104(data108.distance, { instancePath: instancePath + "/theft/distance", parentData: data108, parentDataProperty: "distance", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
+        if (data108.collision !== void 0) {
+          if (!validate133(data108.collision, { instancePath: instancePath + "/captures/collision", parentData: data108, parentDataProperty: "collision", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate133.errors : vErrors.concat(validate133.errors);
             errors = vErrors.length;
           }
         }
-        if (data108.within !== void 0) {
-          if (!validate62(data108.within, { instancePath: instancePath + "/theft/within", parentData: data108, parentDataProperty: "within", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-            errors = vErrors.length;
-          }
-        }
-      } else {
-        const err137 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err137];
-        } else {
-          vErrors.push(err137);
-        }
-        errors++;
-      }
-    }
-    if (data.commands !== void 0) {
-      let data111 = data.commands;
-      if (data111 && typeof data111 == "object" && !Array.isArray(data111)) {
-        for (const key36 in data111) {
-          const _errs214 = errors;
-          if (typeof key36 === "string") {
-            if (!pattern3.test(key36)) {
-              const err138 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key36 };
-              if (vErrors === null) {
-                vErrors = [err138];
+        if (data108.monitors !== void 0) {
+          let data110 = data108.monitors;
+          if (data110 && typeof data110 == "object" && !Array.isArray(data110)) {
+            for (const key36 in data110) {
+              const _errs213 = errors;
+              if (typeof key36 === "string") {
+                if (!pattern20.test(key36)) {
+                  const err137 = { instancePath: instancePath + "/captures/monitors", schemaPath: "#/properties/captures/properties/monitors/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[0-9a-zA-Z_-]{1,64}$" }, propertyName: key36 };
+                  if (vErrors === null) {
+                    vErrors = [err137];
+                  } else {
+                    vErrors.push(err137);
+                  }
+                  errors++;
+                }
               } else {
-                vErrors.push(err138);
+                const err138 = { instancePath: instancePath + "/captures/monitors", schemaPath: "#/properties/captures/properties/monitors/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key36 };
+                if (vErrors === null) {
+                  vErrors = [err138];
+                } else {
+                  vErrors.push(err138);
+                }
+                errors++;
               }
-              errors++;
+              var valid42 = _errs213 === errors;
+              if (!valid42) {
+                const err139 = { instancePath: instancePath + "/captures/monitors", schemaPath: "#/properties/captures/properties/monitors/propertyNames", keyword: "propertyNames", params: { propertyName: key36 } };
+                if (vErrors === null) {
+                  vErrors = [err139];
+                } else {
+                  vErrors.push(err139);
+                }
+                errors++;
+              }
+            }
+            for (const key37 in data110) {
+              if (!validate133(data110[key37], { instancePath: instancePath + "/captures/monitors/" + key37.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data110, parentDataProperty: key37, rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate133.errors : vErrors.concat(validate133.errors);
+                errors = vErrors.length;
+              }
             }
           } else {
-            const err139 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key36 };
-            if (vErrors === null) {
-              vErrors = [err139];
-            } else {
-              vErrors.push(err139);
-            }
-            errors++;
-          }
-          var valid42 = _errs214 === errors;
-          if (!valid42) {
-            const err140 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames", keyword: "propertyNames", params: { propertyName: key36 } };
+            const err140 = { instancePath: instancePath + "/captures/monitors", schemaPath: "#/properties/captures/properties/monitors/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
               vErrors = [err140];
             } else {
@@ -2794,14 +2934,14 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        for (const key37 in data111) {
-          let data112 = data111[key37];
+        if (data108.positionFree !== void 0) {
+          let data112 = data108.positionFree;
           if (data112 && typeof data112 == "object" && !Array.isArray(data112)) {
             for (const key38 in data112) {
               const _errs219 = errors;
               if (typeof key38 === "string") {
                 if (!pattern3.test(key38)) {
-                  const err141 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key38 };
+                  const err141 = { instancePath: instancePath + "/captures/positionFree", schemaPath: "#/properties/captures/properties/positionFree/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key38 };
                   if (vErrors === null) {
                     vErrors = [err141];
                   } else {
@@ -2810,7 +2950,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                   errors++;
                 }
               } else {
-                const err142 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key38 };
+                const err142 = { instancePath: instancePath + "/captures/positionFree", schemaPath: "#/properties/captures/properties/positionFree/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key38 };
                 if (vErrors === null) {
                   vErrors = [err142];
                 } else {
@@ -2820,7 +2960,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               }
               var valid44 = _errs219 === errors;
               if (!valid44) {
-                const err143 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames", keyword: "propertyNames", params: { propertyName: key38 } };
+                const err143 = { instancePath: instancePath + "/captures/positionFree", schemaPath: "#/properties/captures/properties/positionFree/propertyNames", keyword: "propertyNames", params: { propertyName: key38 } };
                 if (vErrors === null) {
                   vErrors = [err143];
                 } else {
@@ -2830,454 +2970,432 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               }
             }
             for (const key39 in data112) {
-              let data113 = data112[key39];
-              if (data113 && typeof data113 == "object" && !Array.isArray(data113)) {
-                if (data113.confirm === void 0) {
-                  const err144 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" } };
+              if (!validate139(data112[key39], { instancePath: instancePath + "/captures/positionFree/" + key39.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data112, parentDataProperty: key39, rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
+                errors = vErrors.length;
+              }
+            }
+          } else {
+            const err144 = { instancePath: instancePath + "/captures/positionFree", schemaPath: "#/properties/captures/properties/positionFree/type", keyword: "type", params: { type: "object" } };
+            if (vErrors === null) {
+              vErrors = [err144];
+            } else {
+              vErrors.push(err144);
+            }
+            errors++;
+          }
+        }
+      } else {
+        const err145 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err145];
+        } else {
+          vErrors.push(err145);
+        }
+        errors++;
+      }
+    }
+    if (data.theft !== void 0) {
+      let data114 = data.theft;
+      if (data114 && typeof data114 == "object" && !Array.isArray(data114)) {
+        for (const key40 in data114) {
+          if (!(key40 === "distance" || key40 === "within")) {
+            const err146 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key40 } };
+            if (vErrors === null) {
+              vErrors = [err146];
+            } else {
+              vErrors.push(err146);
+            }
+            errors++;
+          }
+        }
+        if (data114.distance !== void 0) {
+          if (!validate104(data114.distance, { instancePath: instancePath + "/theft/distance", parentData: data114, parentDataProperty: "distance", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data114.within !== void 0) {
+          if (!validate62(data114.within, { instancePath: instancePath + "/theft/within", parentData: data114, parentDataProperty: "within", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err147 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err147];
+        } else {
+          vErrors.push(err147);
+        }
+        errors++;
+      }
+    }
+    if (data.commands !== void 0) {
+      let data117 = data.commands;
+      if (data117 && typeof data117 == "object" && !Array.isArray(data117)) {
+        for (const key41 in data117) {
+          const _errs230 = errors;
+          if (typeof key41 === "string") {
+            if (!pattern3.test(key41)) {
+              const err148 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key41 };
+              if (vErrors === null) {
+                vErrors = [err148];
+              } else {
+                vErrors.push(err148);
+              }
+              errors++;
+            }
+          } else {
+            const err149 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key41 };
+            if (vErrors === null) {
+              vErrors = [err149];
+            } else {
+              vErrors.push(err149);
+            }
+            errors++;
+          }
+          var valid47 = _errs230 === errors;
+          if (!valid47) {
+            const err150 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames", keyword: "propertyNames", params: { propertyName: key41 } };
+            if (vErrors === null) {
+              vErrors = [err150];
+            } else {
+              vErrors.push(err150);
+            }
+            errors++;
+          }
+        }
+        for (const key42 in data117) {
+          let data118 = data117[key42];
+          if (data118 && typeof data118 == "object" && !Array.isArray(data118)) {
+            for (const key43 in data118) {
+              const _errs235 = errors;
+              if (typeof key43 === "string") {
+                if (!pattern3.test(key43)) {
+                  const err151 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key43 };
                   if (vErrors === null) {
-                    vErrors = [err144];
+                    vErrors = [err151];
                   } else {
-                    vErrors.push(err144);
+                    vErrors.push(err151);
                   }
                   errors++;
                 }
-                for (const key40 in data113) {
-                  if (!(key40 === "send" || key40 === "uds" || key40 === "confirm" || key40 === "within" || key40 === "requires")) {
-                    const err145 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key40 } };
+              } else {
+                const err152 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key43 };
+                if (vErrors === null) {
+                  vErrors = [err152];
+                } else {
+                  vErrors.push(err152);
+                }
+                errors++;
+              }
+              var valid49 = _errs235 === errors;
+              if (!valid49) {
+                const err153 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames", keyword: "propertyNames", params: { propertyName: key43 } };
+                if (vErrors === null) {
+                  vErrors = [err153];
+                } else {
+                  vErrors.push(err153);
+                }
+                errors++;
+              }
+            }
+            for (const key44 in data118) {
+              let data119 = data118[key44];
+              if (data119 && typeof data119 == "object" && !Array.isArray(data119)) {
+                if (data119.confirm === void 0) {
+                  const err154 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" } };
+                  if (vErrors === null) {
+                    vErrors = [err154];
+                  } else {
+                    vErrors.push(err154);
+                  }
+                  errors++;
+                }
+                for (const key45 in data119) {
+                  if (!(key45 === "send" || key45 === "uds" || key45 === "confirm" || key45 === "within" || key45 === "requires")) {
+                    const err155 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key45 } };
                     if (vErrors === null) {
-                      vErrors = [err145];
+                      vErrors = [err155];
                     } else {
-                      vErrors.push(err145);
+                      vErrors.push(err155);
                     }
                     errors++;
                   }
                 }
-                if (data113.send !== void 0) {
-                  let data114 = data113.send;
-                  if (data114 && typeof data114 == "object" && !Array.isArray(data114)) {
-                    if (data114.message === void 0) {
-                      const err146 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" } };
+                if (data119.send !== void 0) {
+                  let data120 = data119.send;
+                  if (data120 && typeof data120 == "object" && !Array.isArray(data120)) {
+                    if (data120.message === void 0) {
+                      const err156 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" } };
                       if (vErrors === null) {
-                        vErrors = [err146];
+                        vErrors = [err156];
                       } else {
-                        vErrors.push(err146);
+                        vErrors.push(err156);
                       }
                       errors++;
                     }
-                    if (data114.signals === void 0) {
-                      const err147 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" } };
+                    if (data120.signals === void 0) {
+                      const err157 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" } };
                       if (vErrors === null) {
-                        vErrors = [err147];
+                        vErrors = [err157];
                       } else {
-                        vErrors.push(err147);
+                        vErrors.push(err157);
                       }
                       errors++;
                     }
-                    for (const key41 in data114) {
-                      if (!(key41 === "bus" || key41 === "message" || key41 === "signals" || key41 === "every" || key41 === "for" || key41 === "counter" || key41 === "checksum")) {
-                        const err148 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key41 } };
+                    for (const key46 in data120) {
+                      if (!(key46 === "bus" || key46 === "message" || key46 === "signals" || key46 === "every" || key46 === "for" || key46 === "counter" || key46 === "checksum")) {
+                        const err158 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key46 } };
                         if (vErrors === null) {
-                          vErrors = [err148];
+                          vErrors = [err158];
                         } else {
-                          vErrors.push(err148);
+                          vErrors.push(err158);
                         }
                         errors++;
                       }
                     }
-                    if (data114.bus !== void 0) {
-                      if (!validate72(data114.bus, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", parentData: data114, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                    if (data120.bus !== void 0) {
+                      if (!validate72(data120.bus, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", parentData: data120, parentDataProperty: "bus", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data114.message !== void 0) {
-                      if (!validate72(data114.message, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", parentData: data114, parentDataProperty: "message", rootData, dynamicAnchors })) {
+                    if (data120.message !== void 0) {
+                      if (!validate72(data120.message, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", parentData: data120, parentDataProperty: "message", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data114.signals !== void 0) {
-                      let data117 = data114.signals;
-                      if (data117 && typeof data117 == "object" && !Array.isArray(data117)) {
-                        for (const key42 in data117) {
-                          const _errs232 = errors;
-                          if (typeof key42 === "string") {
-                            if (!pattern22.test(key42)) {
-                              const err149 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, propertyName: key42 };
+                    if (data120.signals !== void 0) {
+                      let data123 = data120.signals;
+                      if (data123 && typeof data123 == "object" && !Array.isArray(data123)) {
+                        for (const key47 in data123) {
+                          const _errs248 = errors;
+                          if (typeof key47 === "string") {
+                            if (!pattern24.test(key47)) {
+                              const err159 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, propertyName: key47 };
                               if (vErrors === null) {
-                                vErrors = [err149];
+                                vErrors = [err159];
                               } else {
-                                vErrors.push(err149);
+                                vErrors.push(err159);
                               }
                               errors++;
                             }
                           } else {
-                            const err150 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key42 };
+                            const err160 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key47 };
                             if (vErrors === null) {
-                              vErrors = [err150];
+                              vErrors = [err160];
                             } else {
-                              vErrors.push(err150);
+                              vErrors.push(err160);
                             }
                             errors++;
                           }
-                          var valid48 = _errs232 === errors;
-                          if (!valid48) {
-                            const err151 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key42 } };
+                          var valid53 = _errs248 === errors;
+                          if (!valid53) {
+                            const err161 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key47 } };
                             if (vErrors === null) {
-                              vErrors = [err151];
+                              vErrors = [err161];
                             } else {
-                              vErrors.push(err151);
+                              vErrors.push(err161);
                             }
                             errors++;
                           }
                         }
-                        for (const key43 in data117) {
-                          let data118 = data117[key43];
-                          if (!(typeof data118 == "number") && typeof data118 !== "string") {
-                            const err152 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key43.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type } };
+                        for (const key48 in data123) {
+                          let data124 = data123[key48];
+                          if (!(typeof data124 == "number") && typeof data124 !== "string") {
+                            const err162 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key48.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type } };
                             if (vErrors === null) {
-                              vErrors = [err152];
+                              vErrors = [err162];
                             } else {
-                              vErrors.push(err152);
+                              vErrors.push(err162);
                             }
                             errors++;
                           }
                         }
                       } else {
-                        const err153 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/type", keyword: "type", params: { type: "object" } };
+                        const err163 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err153];
+                          vErrors = [err163];
                         } else {
-                          vErrors.push(err153);
+                          vErrors.push(err163);
                         }
                         errors++;
                       }
                     }
-                    if (data114.every !== void 0) {
-                      if (!validate62(data114.every, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", parentData: data114, parentDataProperty: "every", rootData, dynamicAnchors })) {
+                    if (data120.every !== void 0) {
+                      if (!validate62(data120.every, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", parentData: data120, parentDataProperty: "every", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data114.for !== void 0) {
-                      if (!validate62(data114.for, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", parentData: data114, parentDataProperty: "for", rootData, dynamicAnchors })) {
+                    if (data120.for !== void 0) {
+                      if (!validate62(data120.for, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", parentData: data120, parentDataProperty: "for", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data114.counter !== void 0) {
-                      if (!validate72(data114.counter, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", parentData: data114, parentDataProperty: "counter", rootData, dynamicAnchors })) {
+                    if (data120.counter !== void 0) {
+                      if (!validate72(data120.counter, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", parentData: data120, parentDataProperty: "counter", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data114.checksum !== void 0) {
-                      let data122 = data114.checksum;
-                      if (data122 && typeof data122 == "object" && !Array.isArray(data122)) {
-                        if (data122.signal === void 0) {
-                          const err154 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" } };
+                    if (data120.checksum !== void 0) {
+                      let data128 = data120.checksum;
+                      if (data128 && typeof data128 == "object" && !Array.isArray(data128)) {
+                        if (data128.signal === void 0) {
+                          const err164 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" } };
                           if (vErrors === null) {
-                            vErrors = [err154];
+                            vErrors = [err164];
                           } else {
-                            vErrors.push(err154);
+                            vErrors.push(err164);
                           }
                           errors++;
                         }
-                        if (data122.method === void 0) {
-                          const err155 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" } };
+                        if (data128.method === void 0) {
+                          const err165 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" } };
                           if (vErrors === null) {
-                            vErrors = [err155];
+                            vErrors = [err165];
                           } else {
-                            vErrors.push(err155);
+                            vErrors.push(err165);
                           }
                           errors++;
                         }
-                        for (const key44 in data122) {
-                          if (!(key44 === "signal" || key44 === "method" || key44 === "dataId")) {
-                            const err156 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key44 } };
+                        for (const key49 in data128) {
+                          if (!(key49 === "signal" || key49 === "method" || key49 === "dataId")) {
+                            const err166 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key49 } };
                             if (vErrors === null) {
-                              vErrors = [err156];
+                              vErrors = [err166];
                             } else {
-                              vErrors.push(err156);
+                              vErrors.push(err166);
                             }
                             errors++;
                           }
                         }
-                        if (data122.signal !== void 0) {
-                          if (!validate72(data122.signal, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", parentData: data122, parentDataProperty: "signal", rootData, dynamicAnchors })) {
+                        if (data128.signal !== void 0) {
+                          if (!validate72(data128.signal, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", parentData: data128, parentDataProperty: "signal", rootData, dynamicAnchors })) {
                             vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                             errors = vErrors.length;
                           }
                         }
-                        if (data122.method !== void 0) {
-                          let data124 = data122.method;
-                          if (typeof data124 !== "string") {
-                            const err157 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" } };
+                        if (data128.method !== void 0) {
+                          let data130 = data128.method;
+                          if (typeof data130 !== "string") {
+                            const err167 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" } };
                             if (vErrors === null) {
-                              vErrors = [err157];
+                              vErrors = [err167];
                             } else {
-                              vErrors.push(err157);
+                              vErrors.push(err167);
                             }
                             errors++;
                           }
-                          if (!(data124 === "sum" || data124 === "xor" || data124 === "crc8-j1850" || data124 === "autosar-p1" || data124 === "autosar-p2")) {
-                            const err158 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum } };
+                          if (!(data130 === "sum" || data130 === "xor" || data130 === "crc8-j1850" || data130 === "autosar-p1" || data130 === "autosar-p2")) {
+                            const err168 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum } };
                             if (vErrors === null) {
-                              vErrors = [err158];
+                              vErrors = [err168];
                             } else {
-                              vErrors.push(err158);
+                              vErrors.push(err168);
                             }
                             errors++;
                           }
                         }
-                        if (data122.dataId !== void 0) {
-                          let data125 = data122.dataId;
-                          if (!(typeof data125 == "number" && (!(data125 % 1) && !isNaN(data125))) && !Array.isArray(data125)) {
-                            const err159 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type } };
+                        if (data128.dataId !== void 0) {
+                          let data131 = data128.dataId;
+                          if (!(typeof data131 == "number" && (!(data131 % 1) && !isNaN(data131))) && !Array.isArray(data131)) {
+                            const err169 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type } };
                             if (vErrors === null) {
-                              vErrors = [err159];
+                              vErrors = [err169];
                             } else {
-                              vErrors.push(err159);
+                              vErrors.push(err169);
                             }
                             errors++;
                           }
-                          if (typeof data125 == "number") {
-                            if (data125 > 65535 || isNaN(data125)) {
-                              const err160 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 } };
+                          if (typeof data131 == "number") {
+                            if (data131 > 65535 || isNaN(data131)) {
+                              const err170 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 } };
                               if (vErrors === null) {
-                                vErrors = [err160];
+                                vErrors = [err170];
                               } else {
-                                vErrors.push(err160);
+                                vErrors.push(err170);
                               }
                               errors++;
                             }
-                            if (data125 < 0 || isNaN(data125)) {
-                              const err161 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+                            if (data131 < 0 || isNaN(data131)) {
+                              const err171 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
                               if (vErrors === null) {
-                                vErrors = [err161];
+                                vErrors = [err171];
                               } else {
-                                vErrors.push(err161);
+                                vErrors.push(err171);
                               }
                               errors++;
                             }
                           }
-                          if (Array.isArray(data125)) {
-                            if (data125.length > 16) {
-                              const err162 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 } };
+                          if (Array.isArray(data131)) {
+                            if (data131.length > 16) {
+                              const err172 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 } };
                               if (vErrors === null) {
-                                vErrors = [err162];
+                                vErrors = [err172];
                               } else {
-                                vErrors.push(err162);
+                                vErrors.push(err172);
                               }
                               errors++;
                             }
-                            if (data125.length < 16) {
-                              const err163 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 } };
+                            if (data131.length < 16) {
+                              const err173 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 } };
                               if (vErrors === null) {
-                                vErrors = [err163];
+                                vErrors = [err173];
                               } else {
-                                vErrors.push(err163);
+                                vErrors.push(err173);
                               }
                               errors++;
                             }
-                            const len3 = data125.length;
+                            const len3 = data131.length;
                             for (let i3 = 0; i3 < len3; i3++) {
-                              if (!validate141(data125[i3], { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i3, parentData: data125, parentDataProperty: i3, rootData, dynamicAnchors })) {
-                                vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
+                              if (!validate154(data131[i3], { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i3, parentData: data131, parentDataProperty: i3, rootData, dynamicAnchors })) {
+                                vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
                                 errors = vErrors.length;
                               }
                             }
                           }
                         }
                       } else {
-                        const err164 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/type", keyword: "type", params: { type: "object" } };
+                        const err174 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err164];
+                          vErrors = [err174];
                         } else {
-                          vErrors.push(err164);
+                          vErrors.push(err174);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err165 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/type", keyword: "type", params: { type: "object" } };
+                    const err175 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/type", keyword: "type", params: { type: "object" } };
                     if (vErrors === null) {
-                      vErrors = [err165];
+                      vErrors = [err175];
                     } else {
-                      vErrors.push(err165);
+                      vErrors.push(err175);
                     }
                     errors++;
                   }
                 }
-                if (data113.uds !== void 0) {
-                  let data127 = data113.uds;
-                  if (data127 && typeof data127 == "object" && !Array.isArray(data127)) {
-                    if (data127.request === void 0) {
-                      const err166 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/required", keyword: "required", params: { missingProperty: "request" } };
+                if (data119.uds !== void 0) {
+                  let data133 = data119.uds;
+                  if (data133 && typeof data133 == "object" && !Array.isArray(data133)) {
+                    if (data133.request === void 0) {
+                      const err176 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/required", keyword: "required", params: { missingProperty: "request" } };
                       if (vErrors === null) {
-                        vErrors = [err166];
+                        vErrors = [err176];
                       } else {
-                        vErrors.push(err166);
+                        vErrors.push(err176);
                       }
                       errors++;
                     }
-                    for (const key45 in data127) {
-                      if (!func1.call(schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties, key45)) {
-                        const err167 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key45 } };
-                        if (vErrors === null) {
-                          vErrors = [err167];
-                        } else {
-                          vErrors.push(err167);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data127.bus !== void 0) {
-                      if (!validate53(data127.bus, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/bus", parentData: data127, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data127.request !== void 0) {
-                      if (!validate144(data127.request, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/request", parentData: data127, parentDataProperty: "request", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate144.errors : vErrors.concat(validate144.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data127.response !== void 0) {
-                      if (!validate144(data127.response, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/response", parentData: data127, parentDataProperty: "response", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate144.errors : vErrors.concat(validate144.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data127.flowControl !== void 0) {
-                      if (!validate144(data127.flowControl, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/flowControl", parentData: data127, parentDataProperty: "flowControl", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate144.errors : vErrors.concat(validate144.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data127.target !== void 0) {
-                      if (!validate141(data127.target, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/target", parentData: data127, parentDataProperty: "target", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data127.source !== void 0) {
-                      if (!validate141(data127.source, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/source", parentData: data127, parentDataProperty: "source", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data127.session !== void 0) {
-                      let data134 = data127.session;
-                      if (!(typeof data134 == "number" && (!(data134 % 1) && !isNaN(data134)))) {
-                        const err168 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/type", keyword: "type", params: { type: "integer" } };
-                        if (vErrors === null) {
-                          vErrors = [err168];
-                        } else {
-                          vErrors.push(err168);
-                        }
-                        errors++;
-                      }
-                      if (typeof data134 == "number") {
-                        if (data134 > 126 || isNaN(data134)) {
-                          const err169 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/maximum", keyword: "maximum", params: { comparison: "<=", limit: 126 } };
-                          if (vErrors === null) {
-                            vErrors = [err169];
-                          } else {
-                            vErrors.push(err169);
-                          }
-                          errors++;
-                        }
-                        if (data134 < 0 || isNaN(data134)) {
-                          const err170 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
-                          if (vErrors === null) {
-                            vErrors = [err170];
-                          } else {
-                            vErrors.push(err170);
-                          }
-                          errors++;
-                        }
-                      }
-                    }
-                    if (data127.security !== void 0) {
-                      let data135 = data127.security;
-                      if (data135 && typeof data135 == "object" && !Array.isArray(data135)) {
-                        if (data135.level === void 0) {
-                          const err171 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "level" } };
-                          if (vErrors === null) {
-                            vErrors = [err171];
-                          } else {
-                            vErrors.push(err171);
-                          }
-                          errors++;
-                        }
-                        if (data135.key === void 0) {
-                          const err172 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "key" } };
-                          if (vErrors === null) {
-                            vErrors = [err172];
-                          } else {
-                            vErrors.push(err172);
-                          }
-                          errors++;
-                        }
-                        for (const key46 in data135) {
-                          if (!(key46 === "level" || key46 === "key" || key46 === "constant")) {
-                            const err173 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key46 } };
-                            if (vErrors === null) {
-                              vErrors = [err173];
-                            } else {
-                              vErrors.push(err173);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data135.level !== void 0) {
-                          let data136 = data135.level;
-                          if (!(typeof data136 == "number" && (!(data136 % 1) && !isNaN(data136)))) {
-                            const err174 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/type", keyword: "type", params: { type: "integer" } };
-                            if (vErrors === null) {
-                              vErrors = [err174];
-                            } else {
-                              vErrors.push(err174);
-                            }
-                            errors++;
-                          }
-                          if (typeof data136 == "number") {
-                            if (data136 > 125 || isNaN(data136)) {
-                              const err175 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/maximum", keyword: "maximum", params: { comparison: "<=", limit: 125 } };
-                              if (vErrors === null) {
-                                vErrors = [err175];
-                              } else {
-                                vErrors.push(err175);
-                              }
-                              errors++;
-                            }
-                            if (data136 < 0 || isNaN(data136)) {
-                              const err176 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
-                              if (vErrors === null) {
-                                vErrors = [err176];
-                              } else {
-                                vErrors.push(err176);
-                              }
-                              errors++;
-                            }
-                          }
-                        }
-                        if (data135.key !== void 0) {
-                          if (!validate53(data135.key, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/key", parentData: data135, parentDataProperty: "key", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                        if (data135.constant !== void 0) {
-                          if (!validate151(data135.constant, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/constant", parentData: data135, parentDataProperty: "constant", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                      } else {
-                        const err177 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/type", keyword: "type", params: { type: "object" } };
+                    for (const key50 in data133) {
+                      if (!func1.call(schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties, key50)) {
+                        const err177 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key50 } };
                         if (vErrors === null) {
                           vErrors = [err177];
                         } else {
@@ -3286,20 +3404,56 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         errors++;
                       }
                     }
-                    if (data127.io !== void 0) {
-                      let data139 = data127.io;
-                      if (data139 && typeof data139 == "object" && !Array.isArray(data139)) {
-                        if (data139.identifier === void 0) {
-                          const err178 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "identifier" } };
-                          if (vErrors === null) {
-                            vErrors = [err178];
-                          } else {
-                            vErrors.push(err178);
-                          }
-                          errors++;
+                    if (data133.bus !== void 0) {
+                      if (!validate53(data133.bus, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/bus", parentData: data133, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data133.request !== void 0) {
+                      if (!validate140(data133.request, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/request", parentData: data133, parentDataProperty: "request", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data133.response !== void 0) {
+                      if (!validate140(data133.response, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/response", parentData: data133, parentDataProperty: "response", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data133.flowControl !== void 0) {
+                      if (!validate140(data133.flowControl, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/flowControl", parentData: data133, parentDataProperty: "flowControl", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data133.target !== void 0) {
+                      if (!validate154(data133.target, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/target", parentData: data133, parentDataProperty: "target", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data133.source !== void 0) {
+                      if (!validate154(data133.source, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/source", parentData: data133, parentDataProperty: "source", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data133.session !== void 0) {
+                      let data140 = data133.session;
+                      if (!(typeof data140 == "number" && (!(data140 % 1) && !isNaN(data140)))) {
+                        const err178 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/type", keyword: "type", params: { type: "integer" } };
+                        if (vErrors === null) {
+                          vErrors = [err178];
+                        } else {
+                          vErrors.push(err178);
                         }
-                        if (data139.control === void 0) {
-                          const err179 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "control" } };
+                        errors++;
+                      }
+                      if (typeof data140 == "number") {
+                        if (data140 > 126 || isNaN(data140)) {
+                          const err179 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/maximum", keyword: "maximum", params: { comparison: "<=", limit: 126 } };
                           if (vErrors === null) {
                             vErrors = [err179];
                           } else {
@@ -3307,120 +3461,95 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        for (const key47 in data139) {
-                          if (!(key47 === "identifier" || key47 === "control" || key47 === "state")) {
-                            const err180 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key47 } };
-                            if (vErrors === null) {
-                              vErrors = [err180];
-                            } else {
-                              vErrors.push(err180);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data139.identifier !== void 0) {
-                          if (!validate153(data139.identifier, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/identifier", parentData: data139, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate153.errors : vErrors.concat(validate153.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                        if (data139.control !== void 0) {
-                          let data141 = data139.control;
-                          if (typeof data141 !== "string") {
-                            const err181 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/type", keyword: "type", params: { type: "string" } };
-                            if (vErrors === null) {
-                              vErrors = [err181];
-                            } else {
-                              vErrors.push(err181);
-                            }
-                            errors++;
-                          }
-                          if (!(data141 === "resetToDefault" || data141 === "freezeCurrentState" || data141 === "shortTermAdjustment")) {
-                            const err182 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties.io.properties.control.enum } };
-                            if (vErrors === null) {
-                              vErrors = [err182];
-                            } else {
-                              vErrors.push(err182);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data139.state !== void 0) {
-                          if (!validate151(data139.state, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/state", parentData: data139, parentDataProperty: "state", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                      } else {
-                        const err183 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/type", keyword: "type", params: { type: "object" } };
-                        if (vErrors === null) {
-                          vErrors = [err183];
-                        } else {
-                          vErrors.push(err183);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data127.routine !== void 0) {
-                      let data143 = data127.routine;
-                      if (data143 && typeof data143 == "object" && !Array.isArray(data143)) {
-                        if (data143.identifier === void 0) {
-                          const err184 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/required", keyword: "required", params: { missingProperty: "identifier" } };
+                        if (data140 < 0 || isNaN(data140)) {
+                          const err180 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
                           if (vErrors === null) {
-                            vErrors = [err184];
+                            vErrors = [err180];
                           } else {
-                            vErrors.push(err184);
+                            vErrors.push(err180);
                           }
                           errors++;
                         }
-                        for (const key48 in data143) {
-                          if (!(key48 === "identifier" || key48 === "option" || key48 === "results")) {
-                            const err185 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key48 } };
+                      }
+                    }
+                    if (data133.security !== void 0) {
+                      let data141 = data133.security;
+                      if (data141 && typeof data141 == "object" && !Array.isArray(data141)) {
+                        if (data141.level === void 0) {
+                          const err181 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "level" } };
+                          if (vErrors === null) {
+                            vErrors = [err181];
+                          } else {
+                            vErrors.push(err181);
+                          }
+                          errors++;
+                        }
+                        if (data141.key === void 0) {
+                          const err182 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "key" } };
+                          if (vErrors === null) {
+                            vErrors = [err182];
+                          } else {
+                            vErrors.push(err182);
+                          }
+                          errors++;
+                        }
+                        for (const key51 in data141) {
+                          if (!(key51 === "level" || key51 === "key" || key51 === "constant")) {
+                            const err183 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key51 } };
                             if (vErrors === null) {
-                              vErrors = [err185];
+                              vErrors = [err183];
                             } else {
-                              vErrors.push(err185);
+                              vErrors.push(err183);
                             }
                             errors++;
                           }
                         }
-                        if (data143.identifier !== void 0) {
-                          if (!validate153(data143.identifier, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/identifier", parentData: data143, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate153.errors : vErrors.concat(validate153.errors);
+                        if (data141.level !== void 0) {
+                          let data142 = data141.level;
+                          if (!(typeof data142 == "number" && (!(data142 % 1) && !isNaN(data142)))) {
+                            const err184 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/type", keyword: "type", params: { type: "integer" } };
+                            if (vErrors === null) {
+                              vErrors = [err184];
+                            } else {
+                              vErrors.push(err184);
+                            }
+                            errors++;
+                          }
+                          if (typeof data142 == "number") {
+                            if (data142 > 125 || isNaN(data142)) {
+                              const err185 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/maximum", keyword: "maximum", params: { comparison: "<=", limit: 125 } };
+                              if (vErrors === null) {
+                                vErrors = [err185];
+                              } else {
+                                vErrors.push(err185);
+                              }
+                              errors++;
+                            }
+                            if (data142 < 0 || isNaN(data142)) {
+                              const err186 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+                              if (vErrors === null) {
+                                vErrors = [err186];
+                              } else {
+                                vErrors.push(err186);
+                              }
+                              errors++;
+                            }
+                          }
+                        }
+                        if (data141.key !== void 0) {
+                          if (!validate53(data141.key, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/key", parentData: data141, parentDataProperty: "key", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
                             errors = vErrors.length;
                           }
                         }
-                        if (data143.option !== void 0) {
-                          if (!validate151(data143.option, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/option", parentData: data143, parentDataProperty: "option", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                        if (data143.results !== void 0) {
-                          if (!validate151(data143.results, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/results", parentData: data143, parentDataProperty: "results", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
+                        if (data141.constant !== void 0) {
+                          if (!validate163(data141.constant, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/constant", parentData: data141, parentDataProperty: "constant", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
                             errors = vErrors.length;
                           }
                         }
                       } else {
-                        const err186 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/type", keyword: "type", params: { type: "object" } };
-                        if (vErrors === null) {
-                          vErrors = [err186];
-                        } else {
-                          vErrors.push(err186);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data127.hold !== void 0) {
-                      if (!validate62(data127.hold, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/hold", parentData: data127, parentDataProperty: "hold", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data127.release !== void 0) {
-                      if (typeof data127.release !== "boolean") {
-                        const err187 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/release", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/release/type", keyword: "type", params: { type: "boolean" } };
+                        const err187 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
                           vErrors = [err187];
                         } else {
@@ -3429,97 +3558,86 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         errors++;
                       }
                     }
-                  } else {
-                    const err188 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/type", keyword: "type", params: { type: "object" } };
-                    if (vErrors === null) {
-                      vErrors = [err188];
-                    } else {
-                      vErrors.push(err188);
-                    }
-                    errors++;
-                  }
-                }
-                if (data113.confirm !== void 0) {
-                  let data149 = data113.confirm;
-                  if (data149 && typeof data149 == "object" && !Array.isArray(data149)) {
-                    if (data149.path === void 0) {
-                      const err189 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" } };
-                      if (vErrors === null) {
-                        vErrors = [err189];
+                    if (data133.io !== void 0) {
+                      let data145 = data133.io;
+                      if (data145 && typeof data145 == "object" && !Array.isArray(data145)) {
+                        if (data145.identifier === void 0) {
+                          const err188 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "identifier" } };
+                          if (vErrors === null) {
+                            vErrors = [err188];
+                          } else {
+                            vErrors.push(err188);
+                          }
+                          errors++;
+                        }
+                        if (data145.control === void 0) {
+                          const err189 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "control" } };
+                          if (vErrors === null) {
+                            vErrors = [err189];
+                          } else {
+                            vErrors.push(err189);
+                          }
+                          errors++;
+                        }
+                        for (const key52 in data145) {
+                          if (!(key52 === "identifier" || key52 === "control" || key52 === "state")) {
+                            const err190 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key52 } };
+                            if (vErrors === null) {
+                              vErrors = [err190];
+                            } else {
+                              vErrors.push(err190);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data145.identifier !== void 0) {
+                          if (!validate165(data145.identifier, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/identifier", parentData: data145, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate165.errors : vErrors.concat(validate165.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data145.control !== void 0) {
+                          let data147 = data145.control;
+                          if (typeof data147 !== "string") {
+                            const err191 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/type", keyword: "type", params: { type: "string" } };
+                            if (vErrors === null) {
+                              vErrors = [err191];
+                            } else {
+                              vErrors.push(err191);
+                            }
+                            errors++;
+                          }
+                          if (!(data147 === "resetToDefault" || data147 === "freezeCurrentState" || data147 === "shortTermAdjustment")) {
+                            const err192 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties.io.properties.control.enum } };
+                            if (vErrors === null) {
+                              vErrors = [err192];
+                            } else {
+                              vErrors.push(err192);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data145.state !== void 0) {
+                          if (!validate163(data145.state, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/state", parentData: data145, parentDataProperty: "state", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+                            errors = vErrors.length;
+                          }
+                        }
                       } else {
-                        vErrors.push(err189);
-                      }
-                      errors++;
-                    }
-                    for (const key49 in data149) {
-                      if (!(key49 === "path" || key49 === "equals" || key49 === "includes")) {
-                        const err190 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key49 } };
+                        const err193 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err190];
+                          vErrors = [err193];
                         } else {
-                          vErrors.push(err190);
+                          vErrors.push(err193);
                         }
                         errors++;
                       }
                     }
-                    if (data149.path !== void 0) {
-                      if (!validate160(data149.path, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", parentData: data149, parentDataProperty: "path", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data149.equals !== void 0) {
-                      let data151 = data149.equals;
-                      if (typeof data151 !== "string" && !(typeof data151 == "number") && typeof data151 !== "boolean") {
-                        const err191 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type } };
-                        if (vErrors === null) {
-                          vErrors = [err191];
-                        } else {
-                          vErrors.push(err191);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data149.includes !== void 0) {
-                      if (!validate55(data149.includes, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", parentData: data149, parentDataProperty: "includes", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                  } else {
-                    const err192 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/type", keyword: "type", params: { type: "object" } };
-                    if (vErrors === null) {
-                      vErrors = [err192];
-                    } else {
-                      vErrors.push(err192);
-                    }
-                    errors++;
-                  }
-                }
-                if (data113.within !== void 0) {
-                  if (!validate62(data113.within, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", parentData: data113, parentDataProperty: "within", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                    errors = vErrors.length;
-                  }
-                }
-                if (data113.requires !== void 0) {
-                  let data154 = data113.requires;
-                  if (Array.isArray(data154)) {
-                    if (data154.length < 1) {
-                      const err193 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/minItems", keyword: "minItems", params: { limit: 1 } };
-                      if (vErrors === null) {
-                        vErrors = [err193];
-                      } else {
-                        vErrors.push(err193);
-                      }
-                      errors++;
-                    }
-                    const len4 = data154.length;
-                    for (let i4 = 0; i4 < len4; i4++) {
-                      let data155 = data154[i4];
-                      if (data155 && typeof data155 == "object" && !Array.isArray(data155)) {
-                        if (data155.path === void 0) {
-                          const err194 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "path" } };
+                    if (data133.routine !== void 0) {
+                      let data149 = data133.routine;
+                      if (data149 && typeof data149 == "object" && !Array.isArray(data149)) {
+                        if (data149.identifier === void 0) {
+                          const err194 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/required", keyword: "required", params: { missingProperty: "identifier" } };
                           if (vErrors === null) {
                             vErrors = [err194];
                           } else {
@@ -3527,149 +3645,303 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        if (data155.cause === void 0) {
-                          const err195 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "cause" } };
-                          if (vErrors === null) {
-                            vErrors = [err195];
-                          } else {
-                            vErrors.push(err195);
-                          }
-                          errors++;
-                        }
-                        for (const key50 in data155) {
-                          if (!(key50 === "path" || key50 === "equals" || key50 === "includes" || key50 === "atMost" || key50 === "atLeast" || key50 === "cause")) {
-                            const err196 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key50 } };
+                        for (const key53 in data149) {
+                          if (!(key53 === "identifier" || key53 === "option" || key53 === "results")) {
+                            const err195 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key53 } };
                             if (vErrors === null) {
-                              vErrors = [err196];
+                              vErrors = [err195];
                             } else {
-                              vErrors.push(err196);
+                              vErrors.push(err195);
                             }
                             errors++;
                           }
                         }
-                        if (data155.path !== void 0) {
-                          if (!validate160(data155.path, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/path", parentData: data155, parentDataProperty: "path", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
+                        if (data149.identifier !== void 0) {
+                          if (!validate165(data149.identifier, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/identifier", parentData: data149, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate165.errors : vErrors.concat(validate165.errors);
                             errors = vErrors.length;
                           }
                         }
-                        if (data155.equals !== void 0) {
-                          let data157 = data155.equals;
-                          if (typeof data157 !== "string" && !(typeof data157 == "number") && typeof data157 !== "boolean") {
-                            const err197 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.equals.type } };
-                            if (vErrors === null) {
-                              vErrors = [err197];
-                            } else {
-                              vErrors.push(err197);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data155.includes !== void 0) {
-                          if (!validate55(data155.includes, { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/includes", parentData: data155, parentDataProperty: "includes", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+                        if (data149.option !== void 0) {
+                          if (!validate163(data149.option, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/option", parentData: data149, parentDataProperty: "option", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
                             errors = vErrors.length;
                           }
                         }
-                        if (data155.atMost !== void 0) {
-                          if (!(typeof data155.atMost == "number")) {
-                            const err198 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atMost", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atMost/type", keyword: "type", params: { type: "number" } };
-                            if (vErrors === null) {
-                              vErrors = [err198];
-                            } else {
-                              vErrors.push(err198);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data155.atLeast !== void 0) {
-                          if (!(typeof data155.atLeast == "number")) {
-                            const err199 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atLeast", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atLeast/type", keyword: "type", params: { type: "number" } };
-                            if (vErrors === null) {
-                              vErrors = [err199];
-                            } else {
-                              vErrors.push(err199);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data155.cause !== void 0) {
-                          let data161 = data155.cause;
-                          if (typeof data161 !== "string") {
-                            const err200 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/type", keyword: "type", params: { type: "string" } };
-                            if (vErrors === null) {
-                              vErrors = [err200];
-                            } else {
-                              vErrors.push(err200);
-                            }
-                            errors++;
-                          }
-                          if (!(data161 === "GeneralError" || data161 === "VehicleError" || data161 === "WrongCommand" || data161 === "VehicleConnectionTimeout" || data161 === "MissingRights" || data161 === "NotPossibleDueToVehicleBatteryLevel" || data161 === "NotPossibleDueToVehiclePrivacyLevel" || data161 === "TooManyWakeUpsOverMonth" || data161 === "TooManyRequestInShortTime" || data161 === "SameActionInProgress" || data161 === "NotPossibleDueToVehicleStolenState" || data161 === "VehicleInUse" || data161 === "TooManyRequestSent" || data161 === "DoorsOpen" || data161 === "VehicleErrorOrCidInside" || data161 === "CidInside" || data161 === "ExternalChargingSystemError" || data161 === "VehicleChargingSystemError" || data161 === "VehicleIsNotLocked" || data161 === "CanceledByDriver")) {
-                            const err201 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.cause.enum } };
-                            if (vErrors === null) {
-                              vErrors = [err201];
-                            } else {
-                              vErrors.push(err201);
-                            }
-                            errors++;
+                        if (data149.results !== void 0) {
+                          if (!validate163(data149.results, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/results", parentData: data149, parentDataProperty: "results", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+                            errors = vErrors.length;
                           }
                         }
                       } else {
-                        const err202 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/type", keyword: "type", params: { type: "object" } };
+                        const err196 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err202];
+                          vErrors = [err196];
                         } else {
-                          vErrors.push(err202);
+                          vErrors.push(err196);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data133.hold !== void 0) {
+                      if (!validate62(data133.hold, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/hold", parentData: data133, parentDataProperty: "hold", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data133.release !== void 0) {
+                      if (typeof data133.release !== "boolean") {
+                        const err197 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/release", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/release/type", keyword: "type", params: { type: "boolean" } };
+                        if (vErrors === null) {
+                          vErrors = [err197];
+                        } else {
+                          vErrors.push(err197);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err203 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/type", keyword: "type", params: { type: "array" } };
+                    const err198 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/type", keyword: "type", params: { type: "object" } };
                     if (vErrors === null) {
-                      vErrors = [err203];
+                      vErrors = [err198];
                     } else {
-                      vErrors.push(err203);
+                      vErrors.push(err198);
+                    }
+                    errors++;
+                  }
+                }
+                if (data119.confirm !== void 0) {
+                  let data155 = data119.confirm;
+                  if (data155 && typeof data155 == "object" && !Array.isArray(data155)) {
+                    if (data155.path === void 0) {
+                      const err199 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" } };
+                      if (vErrors === null) {
+                        vErrors = [err199];
+                      } else {
+                        vErrors.push(err199);
+                      }
+                      errors++;
+                    }
+                    for (const key54 in data155) {
+                      if (!(key54 === "path" || key54 === "equals" || key54 === "includes")) {
+                        const err200 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key54 } };
+                        if (vErrors === null) {
+                          vErrors = [err200];
+                        } else {
+                          vErrors.push(err200);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data155.path !== void 0) {
+                      if (!validate172(data155.path, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", parentData: data155, parentDataProperty: "path", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data155.equals !== void 0) {
+                      let data157 = data155.equals;
+                      if (typeof data157 !== "string" && !(typeof data157 == "number") && typeof data157 !== "boolean") {
+                        const err201 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type } };
+                        if (vErrors === null) {
+                          vErrors = [err201];
+                        } else {
+                          vErrors.push(err201);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data155.includes !== void 0) {
+                      if (!validate55(data155.includes, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", parentData: data155, parentDataProperty: "includes", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                  } else {
+                    const err202 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/type", keyword: "type", params: { type: "object" } };
+                    if (vErrors === null) {
+                      vErrors = [err202];
+                    } else {
+                      vErrors.push(err202);
+                    }
+                    errors++;
+                  }
+                }
+                if (data119.within !== void 0) {
+                  if (!validate62(data119.within, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", parentData: data119, parentDataProperty: "within", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data119.requires !== void 0) {
+                  let data160 = data119.requires;
+                  if (Array.isArray(data160)) {
+                    if (data160.length < 1) {
+                      const err203 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/minItems", keyword: "minItems", params: { limit: 1 } };
+                      if (vErrors === null) {
+                        vErrors = [err203];
+                      } else {
+                        vErrors.push(err203);
+                      }
+                      errors++;
+                    }
+                    const len4 = data160.length;
+                    for (let i4 = 0; i4 < len4; i4++) {
+                      let data161 = data160[i4];
+                      if (data161 && typeof data161 == "object" && !Array.isArray(data161)) {
+                        if (data161.path === void 0) {
+                          const err204 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "path" } };
+                          if (vErrors === null) {
+                            vErrors = [err204];
+                          } else {
+                            vErrors.push(err204);
+                          }
+                          errors++;
+                        }
+                        if (data161.cause === void 0) {
+                          const err205 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "cause" } };
+                          if (vErrors === null) {
+                            vErrors = [err205];
+                          } else {
+                            vErrors.push(err205);
+                          }
+                          errors++;
+                        }
+                        for (const key55 in data161) {
+                          if (!(key55 === "path" || key55 === "equals" || key55 === "includes" || key55 === "atMost" || key55 === "atLeast" || key55 === "cause")) {
+                            const err206 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key55 } };
+                            if (vErrors === null) {
+                              vErrors = [err206];
+                            } else {
+                              vErrors.push(err206);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data161.path !== void 0) {
+                          if (!validate172(data161.path, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/path", parentData: data161, parentDataProperty: "path", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data161.equals !== void 0) {
+                          let data163 = data161.equals;
+                          if (typeof data163 !== "string" && !(typeof data163 == "number") && typeof data163 !== "boolean") {
+                            const err207 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.equals.type } };
+                            if (vErrors === null) {
+                              vErrors = [err207];
+                            } else {
+                              vErrors.push(err207);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data161.includes !== void 0) {
+                          if (!validate55(data161.includes, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/includes", parentData: data161, parentDataProperty: "includes", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data161.atMost !== void 0) {
+                          if (!(typeof data161.atMost == "number")) {
+                            const err208 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atMost", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atMost/type", keyword: "type", params: { type: "number" } };
+                            if (vErrors === null) {
+                              vErrors = [err208];
+                            } else {
+                              vErrors.push(err208);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data161.atLeast !== void 0) {
+                          if (!(typeof data161.atLeast == "number")) {
+                            const err209 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atLeast", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atLeast/type", keyword: "type", params: { type: "number" } };
+                            if (vErrors === null) {
+                              vErrors = [err209];
+                            } else {
+                              vErrors.push(err209);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data161.cause !== void 0) {
+                          let data167 = data161.cause;
+                          if (typeof data167 !== "string") {
+                            const err210 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/type", keyword: "type", params: { type: "string" } };
+                            if (vErrors === null) {
+                              vErrors = [err210];
+                            } else {
+                              vErrors.push(err210);
+                            }
+                            errors++;
+                          }
+                          if (!(data167 === "GeneralError" || data167 === "VehicleError" || data167 === "WrongCommand" || data167 === "VehicleConnectionTimeout" || data167 === "MissingRights" || data167 === "NotPossibleDueToVehicleBatteryLevel" || data167 === "NotPossibleDueToVehiclePrivacyLevel" || data167 === "TooManyWakeUpsOverMonth" || data167 === "TooManyRequestInShortTime" || data167 === "SameActionInProgress" || data167 === "NotPossibleDueToVehicleStolenState" || data167 === "VehicleInUse" || data167 === "TooManyRequestSent" || data167 === "DoorsOpen" || data167 === "VehicleErrorOrCidInside" || data167 === "CidInside" || data167 === "ExternalChargingSystemError" || data167 === "VehicleChargingSystemError" || data167 === "VehicleIsNotLocked" || data167 === "CanceledByDriver")) {
+                            const err211 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.cause.enum } };
+                            if (vErrors === null) {
+                              vErrors = [err211];
+                            } else {
+                              vErrors.push(err211);
+                            }
+                            errors++;
+                          }
+                        }
+                      } else {
+                        const err212 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/type", keyword: "type", params: { type: "object" } };
+                        if (vErrors === null) {
+                          vErrors = [err212];
+                        } else {
+                          vErrors.push(err212);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err213 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/type", keyword: "type", params: { type: "array" } };
+                    if (vErrors === null) {
+                      vErrors = [err213];
+                    } else {
+                      vErrors.push(err213);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err204 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key39.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/type", keyword: "type", params: { type: "object" } };
+                const err214 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/type", keyword: "type", params: { type: "object" } };
                 if (vErrors === null) {
-                  vErrors = [err204];
+                  vErrors = [err214];
                 } else {
-                  vErrors.push(err204);
+                  vErrors.push(err214);
                 }
                 errors++;
               }
             }
           } else {
-            const err205 = { instancePath: instancePath + "/commands/" + key37.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/type", keyword: "type", params: { type: "object" } };
+            const err215 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err205];
+              vErrors = [err215];
             } else {
-              vErrors.push(err205);
+              vErrors.push(err215);
             }
             errors++;
           }
         }
       } else {
-        const err206 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" } };
+        const err216 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err206];
+          vErrors = [err216];
         } else {
-          vErrors.push(err206);
+          vErrors.push(err216);
         }
         errors++;
       }
     }
   } else {
-    const err207 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err217 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err207];
+      vErrors = [err217];
     } else {
-      vErrors.push(err207);
+      vErrors.push(err217);
     }
     errors++;
   }
@@ -3677,24 +3949,24 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
   return errors === 0;
 }
 validate52.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-var configuration = validate166;
-var schema38 = { "type": "object", "required": ["configuration", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "faults": { "$ref": "#/$defs/part2" }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part4" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part5" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" }, "maxValidity": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part4" }, "batch": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "$ref": "#/$defs/part2" }, "power": { "type": "object", "properties": { "standbyFor": { "$ref": "#/$defs/part3" }, "lowBatteryStandbyFor": { "$ref": "#/$defs/part3" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "busSilentAfter": { "$ref": "#/$defs/part3" }, "wakeTimeout": { "$ref": "#/$defs/part3" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part6" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part7" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part7" }, "subjects": { "$ref": "#/$defs/part7" }, "clientIds": { "$ref": "#/$defs/part7" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part6" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part8" }, "BR": { "$ref": "#/$defs/part8" }, "AR": { "$ref": "#/$defs/part8" } }, "additionalProperties": false } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "maxBodyBytes": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part2": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part5": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part6": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part7": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part8": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
-var pattern25 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
-var pattern28 = new RegExp("^[^\\s/:]{1,15}$", "u");
-var pattern29 = new RegExp("^[0-9]{1,4}k$", "u");
-var pattern33 = new RegExp("^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$", "u");
-var pattern34 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$", "u");
-var pattern36 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$", "u");
-var pattern37 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
-var pattern38 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
-var pattern40 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
-var pattern41 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
-var pattern42 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
-var pattern43 = new RegExp("^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "u");
-function validate167(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+var configuration = validate178;
+var schema41 = { "type": "object", "required": ["configuration", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "faults": { "$ref": "#/$defs/part2" }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part4" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part5" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" }, "maxValidity": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part4" }, "batch": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "$ref": "#/$defs/part2" }, "power": { "type": "object", "properties": { "standbyFor": { "$ref": "#/$defs/part3" }, "lowBatteryStandbyFor": { "$ref": "#/$defs/part3" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "busSilentAfter": { "$ref": "#/$defs/part3" }, "wakeTimeout": { "$ref": "#/$defs/part3" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part6" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part7" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part7" }, "subjects": { "$ref": "#/$defs/part7" }, "clientIds": { "$ref": "#/$defs/part7" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part6" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part8" }, "BR": { "$ref": "#/$defs/part8" }, "AR": { "$ref": "#/$defs/part8" } }, "additionalProperties": false } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "maxBodyBytes": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "captures": { "type": "object", "properties": { "memory": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part2": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part5": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part6": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part7": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part8": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
+var pattern27 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
+var pattern30 = new RegExp("^[^\\s/:]{1,15}$", "u");
+var pattern31 = new RegExp("^[0-9]{1,4}k$", "u");
+var pattern35 = new RegExp("^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$", "u");
+var pattern36 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$", "u");
+var pattern38 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$", "u");
+var pattern39 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
+var pattern40 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
+var pattern42 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
+var pattern43 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
+var pattern44 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
+var pattern45 = new RegExp("^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "u");
+function validate179(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate167.evaluated;
+  const evaluated0 = validate179.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3720,14 +3992,14 @@ function validate167(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate167.errors = vErrors;
+  validate179.errors = vErrors;
   return errors === 0;
 }
-validate167.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate170(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate179.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate182(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate170.evaluated;
+  const evaluated0 = validate182.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3753,15 +4025,15 @@ function validate170(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate170.errors = vErrors;
+  validate182.errors = vErrors;
   return errors === 0;
 }
-validate170.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var schema42 = { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" };
-function validate178(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate182.evaluated = { "dynamicProps": false, "dynamicItems": false };
+var schema45 = { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" };
+function validate190(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate178.evaluated;
+  const evaluated0 = validate190.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3769,7 +4041,7 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (!(typeof data == "number" && (!(data % 1) && !isNaN(data))) && typeof data !== "string") {
-    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: schema42.type } };
+    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: schema45.type } };
     if (vErrors === null) {
       vErrors = [err0];
     } else {
@@ -3808,14 +4080,14 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate178.errors = vErrors;
+  validate190.errors = vErrors;
   return errors === 0;
 }
-validate178.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate177(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate190.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate189(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate177.evaluated;
+  const evaluated0 = validate189.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3835,8 +4107,8 @@ function validate177(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.every !== void 0) {
-      if (!validate178(data.every, { instancePath: instancePath + "/every", parentData: data, parentDataProperty: "every", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
+      if (!validate190(data.every, { instancePath: instancePath + "/every", parentData: data, parentDataProperty: "every", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
         errors = vErrors.length;
       }
     }
@@ -3849,16 +4121,16 @@ function validate177(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate177.errors = vErrors;
+  validate189.errors = vErrors;
   return errors === 0;
 }
-validate177.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-var schema43 = { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" };
-var pattern31 = new RegExp("^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$", "u");
-function validate185(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate189.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+var schema46 = { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" };
+var pattern33 = new RegExp("^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$", "u");
+function validate197(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate185.evaluated;
+  const evaluated0 = validate197.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3866,7 +4138,7 @@ function validate185(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (!(typeof data == "number" && (!(data % 1) && !isNaN(data))) && typeof data !== "string") {
-    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: schema43.type } };
+    const err0 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: schema46.type } };
     if (vErrors === null) {
       vErrors = [err0];
     } else {
@@ -3895,7 +4167,7 @@ function validate185(data, { instancePath = "", parentData, parentDataProperty, 
     }
   }
   if (typeof data === "string") {
-    if (!pattern31.test(data)) {
+    if (!pattern33.test(data)) {
       const err3 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" } };
       if (vErrors === null) {
         vErrors = [err3];
@@ -3905,15 +4177,15 @@ function validate185(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate185.errors = vErrors;
+  validate197.errors = vErrors;
   return errors === 0;
 }
-validate185.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var pattern32 = new RegExp("^mqtts?://[^\\s/@?#]+/?$", "u");
-function validate187(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate197.evaluated = { "dynamicProps": false, "dynamicItems": false };
+var pattern34 = new RegExp("^mqtts?://[^\\s/@?#]+/?$", "u");
+function validate199(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate187.evaluated;
+  const evaluated0 = validate199.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3921,7 +4193,7 @@ function validate187(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (typeof data === "string") {
-    if (!pattern32.test(data)) {
+    if (!pattern34.test(data)) {
       const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^mqtts?://[^\\s/@?#]+/?$" } };
       if (vErrors === null) {
         vErrors = [err0];
@@ -3939,15 +4211,15 @@ function validate187(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate187.errors = vErrors;
+  validate199.errors = vErrors;
   return errors === 0;
 }
-validate187.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var pattern35 = new RegExp("^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
-function validate207(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate199.evaluated = { "dynamicProps": false, "dynamicItems": false };
+var pattern37 = new RegExp("^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
+function validate219(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate207.evaluated;
+  const evaluated0 = validate219.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3955,7 +4227,7 @@ function validate207(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (typeof data === "string") {
-    if (!pattern35.test(data)) {
+    if (!pattern37.test(data)) {
       const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" } };
       if (vErrors === null) {
         vErrors = [err0];
@@ -3973,14 +4245,14 @@ function validate207(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate207.errors = vErrors;
+  validate219.errors = vErrors;
   return errors === 0;
 }
-validate207.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate214(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate219.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate226(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate214.evaluated;
+  const evaluated0 = validate226.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3999,8 +4271,8 @@ function validate214(data, { instancePath = "", parentData, parentDataProperty, 
     }
     const len0 = data.length;
     for (let i0 = 0; i0 < len0; i0++) {
-      if (!validate167(data[i0], { instancePath: instancePath + "/" + i0, parentData: data, parentDataProperty: i0, rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+      if (!validate179(data[i0], { instancePath: instancePath + "/" + i0, parentData: data, parentDataProperty: i0, rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
         errors = vErrors.length;
       }
     }
@@ -4013,15 +4285,15 @@ function validate214(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate214.errors = vErrors;
+  validate226.errors = vErrors;
   return errors === 0;
 }
-validate214.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
-var pattern39 = new RegExp("^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$", "u");
-function validate228(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate226.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
+var pattern41 = new RegExp("^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$", "u");
+function validate240(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate228.evaluated;
+  const evaluated0 = validate240.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4029,7 +4301,7 @@ function validate228(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (typeof data === "string") {
-    if (!pattern39.test(data)) {
+    if (!pattern41.test(data)) {
       const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } };
       if (vErrors === null) {
         vErrors = [err0];
@@ -4047,14 +4319,14 @@ function validate228(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate228.errors = vErrors;
+  validate240.errors = vErrors;
   return errors === 0;
 }
-validate228.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate166(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate240.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate178(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate166.evaluated;
+  const evaluated0 = validate178.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4090,7 +4362,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
     for (const key0 in data) {
-      if (!func1.call(schema38.properties, key0)) {
+      if (!func1.call(schema41.properties, key0)) {
         const err3 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 } };
         if (vErrors === null) {
           vErrors = [err3];
@@ -4124,7 +4396,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
     if (data.vin !== void 0) {
       let data1 = data.vin;
       if (typeof data1 === "string") {
-        if (!pattern25.test(data1)) {
+        if (!pattern27.test(data1)) {
           const err6 = { instancePath: instancePath + "/vin", schemaPath: "#/properties/vin/pattern", keyword: "pattern", params: { pattern: "^[A-HJ-NPR-Z0-9]{17}$" } };
           if (vErrors === null) {
             vErrors = [err6];
@@ -4144,14 +4416,14 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.profile !== void 0) {
-      if (!validate167(data.profile, { instancePath: instancePath + "/profile", parentData: data, parentDataProperty: "profile", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+      if (!validate179(data.profile, { instancePath: instancePath + "/profile", parentData: data, parentDataProperty: "profile", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
         errors = vErrors.length;
       }
     }
     if (data.data !== void 0) {
-      if (!validate167(data.data, { instancePath: instancePath + "/data", parentData: data, parentDataProperty: "data", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+      if (!validate179(data.data, { instancePath: instancePath + "/data", parentData: data, parentDataProperty: "data", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
         errors = vErrors.length;
       }
     }
@@ -4192,8 +4464,8 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data5.bus !== void 0) {
-              if (!validate170(data5.bus, { instancePath: instancePath + "/can/" + i0 + "/bus", parentData: data5, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+              if (!validate182(data5.bus, { instancePath: instancePath + "/can/" + i0 + "/bus", parentData: data5, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
                 errors = vErrors.length;
               }
             }
@@ -4209,8 +4481,8 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data5.log !== void 0) {
-              if (!validate167(data5.log, { instancePath: instancePath + "/can/" + i0 + "/log", parentData: data5, parentDataProperty: "log", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+              if (!validate179(data5.log, { instancePath: instancePath + "/can/" + i0 + "/log", parentData: data5, parentDataProperty: "log", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
@@ -4259,7 +4531,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             if (data5.socketcan !== void 0) {
               let data11 = data5.socketcan;
               if (typeof data11 === "string") {
-                if (!pattern28.test(data11)) {
+                if (!pattern30.test(data11)) {
                   const err16 = { instancePath: instancePath + "/can/" + i0 + "/socketcan", schemaPath: "#/properties/can/items/properties/socketcan/pattern", keyword: "pattern", params: { pattern: "^[^\\s/:]{1,15}$" } };
                   if (vErrors === null) {
                     vErrors = [err16];
@@ -4279,15 +4551,15 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data5.slcan !== void 0) {
-              if (!validate167(data5.slcan, { instancePath: instancePath + "/can/" + i0 + "/slcan", parentData: data5, parentDataProperty: "slcan", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+              if (!validate179(data5.slcan, { instancePath: instancePath + "/can/" + i0 + "/slcan", parentData: data5, parentDataProperty: "slcan", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
             if (data5.bitrate !== void 0) {
               let data13 = data5.bitrate;
               if (!(typeof data13 == "number" && (!(data13 % 1) && !isNaN(data13))) && typeof data13 !== "string") {
-                const err18 = { instancePath: instancePath + "/can/" + i0 + "/bitrate", schemaPath: "#/properties/can/items/properties/bitrate/type", keyword: "type", params: { type: schema38.properties.can.items.properties.bitrate.type } };
+                const err18 = { instancePath: instancePath + "/can/" + i0 + "/bitrate", schemaPath: "#/properties/can/items/properties/bitrate/type", keyword: "type", params: { type: schema41.properties.can.items.properties.bitrate.type } };
                 if (vErrors === null) {
                   vErrors = [err18];
                 } else {
@@ -4316,7 +4588,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                 }
               }
               if (typeof data13 === "string") {
-                if (!pattern29.test(data13)) {
+                if (!pattern31.test(data13)) {
                   const err21 = { instancePath: instancePath + "/can/" + i0 + "/bitrate", schemaPath: "#/properties/can/items/properties/bitrate/pattern", keyword: "pattern", params: { pattern: "^[0-9]{1,4}k$" } };
                   if (vErrors === null) {
                     vErrors = [err21];
@@ -4362,20 +4634,20 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data14.bus !== void 0) {
-          if (!validate170(data14.bus, { instancePath: instancePath + "/obd/bus", parentData: data14, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+          if (!validate182(data14.bus, { instancePath: instancePath + "/obd/bus", parentData: data14, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
             errors = vErrors.length;
           }
         }
         if (data14.elm327 !== void 0) {
-          if (!validate167(data14.elm327, { instancePath: instancePath + "/obd/elm327", parentData: data14, parentDataProperty: "elm327", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+          if (!validate179(data14.elm327, { instancePath: instancePath + "/obd/elm327", parentData: data14, parentDataProperty: "elm327", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
             errors = vErrors.length;
           }
         }
         if (data14.isotp !== void 0) {
-          if (!validate170(data14.isotp, { instancePath: instancePath + "/obd/isotp", parentData: data14, parentDataProperty: "isotp", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+          if (!validate182(data14.isotp, { instancePath: instancePath + "/obd/isotp", parentData: data14, parentDataProperty: "isotp", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
             errors = vErrors.length;
           }
         }
@@ -4391,7 +4663,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
           if (!(data18 === "j1850-pwm" || data18 === "j1850-vpw" || data18 === "iso-9141-2" || data18 === "kwp-5-baud" || data18 === "kwp-fast" || data18 === "can-11-500" || data18 === "can-29-500" || data18 === "can-11-250" || data18 === "can-29-250")) {
-            const err26 = { instancePath: instancePath + "/obd/protocol", schemaPath: "#/properties/obd/properties/protocol/enum", keyword: "enum", params: { allowedValues: schema38.properties.obd.properties.protocol.enum } };
+            const err26 = { instancePath: instancePath + "/obd/protocol", schemaPath: "#/properties/obd/properties/protocol/enum", keyword: "enum", params: { allowedValues: schema41.properties.obd.properties.protocol.enum } };
             if (vErrors === null) {
               vErrors = [err26];
             } else {
@@ -4411,8 +4683,8 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.faults !== void 0) {
-      if (!validate177(data.faults, { instancePath: instancePath + "/faults", parentData: data, parentDataProperty: "faults", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate177.errors : vErrors.concat(validate177.errors);
+      if (!validate189(data.faults, { instancePath: instancePath + "/faults", parentData: data, parentDataProperty: "faults", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate189.errors : vErrors.concat(validate189.errors);
         errors = vErrors.length;
       }
     }
@@ -4431,20 +4703,20 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data20.bus !== void 0) {
-          if (!validate170(data20.bus, { instancePath: instancePath + "/gnss/bus", parentData: data20, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+          if (!validate182(data20.bus, { instancePath: instancePath + "/gnss/bus", parentData: data20, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
             errors = vErrors.length;
           }
         }
         if (data20.nmea !== void 0) {
-          if (!validate167(data20.nmea, { instancePath: instancePath + "/gnss/nmea", parentData: data20, parentDataProperty: "nmea", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+          if (!validate179(data20.nmea, { instancePath: instancePath + "/gnss/nmea", parentData: data20, parentDataProperty: "nmea", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
             errors = vErrors.length;
           }
         }
         if (data20.gpsd !== void 0) {
-          if (!validate167(data20.gpsd, { instancePath: instancePath + "/gnss/gpsd", parentData: data20, parentDataProperty: "gpsd", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+          if (!validate179(data20.gpsd, { instancePath: instancePath + "/gnss/gpsd", parentData: data20, parentDataProperty: "gpsd", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
             errors = vErrors.length;
           }
         }
@@ -4493,14 +4765,14 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data25.folder !== void 0) {
-          if (!validate167(data25.folder, { instancePath: instancePath + "/record/folder", parentData: data25, parentDataProperty: "folder", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+          if (!validate179(data25.folder, { instancePath: instancePath + "/record/folder", parentData: data25, parentDataProperty: "folder", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
             errors = vErrors.length;
           }
         }
         if (data25.size !== void 0) {
-          if (!validate185(data25.size, { instancePath: instancePath + "/record/size", parentData: data25, parentDataProperty: "size", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate185.errors : vErrors.concat(validate185.errors);
+          if (!validate197(data25.size, { instancePath: instancePath + "/record/size", parentData: data25, parentDataProperty: "size", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
             errors = vErrors.length;
           }
         }
@@ -4558,7 +4830,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           errors++;
         }
         for (const key5 in data29) {
-          if (!func1.call(schema38.properties.mqtt.properties, key5)) {
+          if (!func1.call(schema41.properties.mqtt.properties, key5)) {
             const err38 = { instancePath: instancePath + "/mqtt", schemaPath: "#/properties/mqtt/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key5 } };
             if (vErrors === null) {
               vErrors = [err38];
@@ -4569,8 +4841,8 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data29.url !== void 0) {
-          if (!validate187(data29.url, { instancePath: instancePath + "/mqtt/url", parentData: data29, parentDataProperty: "url", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
+          if (!validate199(data29.url, { instancePath: instancePath + "/mqtt/url", parentData: data29, parentDataProperty: "url", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
             errors = vErrors.length;
           }
         }
@@ -4588,8 +4860,8 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             }
             const len1 = data31.length;
             for (let i1 = 0; i1 < len1; i1++) {
-              if (!validate187(data31[i1], { instancePath: instancePath + "/mqtt/fallbacks/" + i1, parentData: data31, parentDataProperty: i1, rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
+              if (!validate199(data31[i1], { instancePath: instancePath + "/mqtt/fallbacks/" + i1, parentData: data31, parentDataProperty: i1, rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
                 errors = vErrors.length;
               }
             }
@@ -4606,7 +4878,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
         if (data29.protocol !== void 0) {
           let data33 = data29.protocol;
           if (!(data33 === "auto" || data33 === "5" || data33 === "3.1.1" || data33 === 5)) {
-            const err41 = { instancePath: instancePath + "/mqtt/protocol", schemaPath: "#/properties/mqtt/properties/protocol/enum", keyword: "enum", params: { allowedValues: schema38.properties.mqtt.properties.protocol.enum } };
+            const err41 = { instancePath: instancePath + "/mqtt/protocol", schemaPath: "#/properties/mqtt/properties/protocol/enum", keyword: "enum", params: { allowedValues: schema41.properties.mqtt.properties.protocol.enum } };
             if (vErrors === null) {
               vErrors = [err41];
             } else {
@@ -4616,44 +4888,44 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data29.username !== void 0) {
-          if (!validate167(data29.username, { instancePath: instancePath + "/mqtt/username", parentData: data29, parentDataProperty: "username", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+          if (!validate179(data29.username, { instancePath: instancePath + "/mqtt/username", parentData: data29, parentDataProperty: "username", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
             errors = vErrors.length;
           }
         }
         if (data29.passwordFile !== void 0) {
-          if (!validate167(data29.passwordFile, { instancePath: instancePath + "/mqtt/passwordFile", parentData: data29, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+          if (!validate179(data29.passwordFile, { instancePath: instancePath + "/mqtt/passwordFile", parentData: data29, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
             errors = vErrors.length;
           }
         }
         if (data29.ca !== void 0) {
-          if (!validate167(data29.ca, { instancePath: instancePath + "/mqtt/ca", parentData: data29, parentDataProperty: "ca", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+          if (!validate179(data29.ca, { instancePath: instancePath + "/mqtt/ca", parentData: data29, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
             errors = vErrors.length;
           }
         }
         if (data29.cert !== void 0) {
-          if (!validate167(data29.cert, { instancePath: instancePath + "/mqtt/cert", parentData: data29, parentDataProperty: "cert", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+          if (!validate179(data29.cert, { instancePath: instancePath + "/mqtt/cert", parentData: data29, parentDataProperty: "cert", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
             errors = vErrors.length;
           }
         }
         if (data29.key !== void 0) {
-          if (!validate167(data29.key, { instancePath: instancePath + "/mqtt/key", parentData: data29, parentDataProperty: "key", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+          if (!validate179(data29.key, { instancePath: instancePath + "/mqtt/key", parentData: data29, parentDataProperty: "key", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
             errors = vErrors.length;
           }
         }
         if (data29.crl !== void 0) {
-          if (!validate167(data29.crl, { instancePath: instancePath + "/mqtt/crl", parentData: data29, parentDataProperty: "crl", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+          if (!validate179(data29.crl, { instancePath: instancePath + "/mqtt/crl", parentData: data29, parentDataProperty: "crl", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
             errors = vErrors.length;
           }
         }
         if (data29.keepalive !== void 0) {
-          if (!validate178(data29.keepalive, { instancePath: instancePath + "/mqtt/keepalive", parentData: data29, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
+          if (!validate190(data29.keepalive, { instancePath: instancePath + "/mqtt/keepalive", parentData: data29, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
@@ -4691,14 +4963,14 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data41.trust !== void 0) {
-          if (!validate167(data41.trust, { instancePath: instancePath + "/commands/trust", parentData: data41, parentDataProperty: "trust", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+          if (!validate179(data41.trust, { instancePath: instancePath + "/commands/trust", parentData: data41, parentDataProperty: "trust", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
             errors = vErrors.length;
           }
         }
         if (data41.maxValidity !== void 0) {
-          if (!validate178(data41.maxValidity, { instancePath: instancePath + "/commands/maxValidity", parentData: data41, parentDataProperty: "maxValidity", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
+          if (!validate190(data41.maxValidity, { instancePath: instancePath + "/commands/maxValidity", parentData: data41, parentDataProperty: "maxValidity", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
@@ -4727,14 +4999,14 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data44.limit !== void 0) {
-          if (!validate185(data44.limit, { instancePath: instancePath + "/outbox/limit", parentData: data44, parentDataProperty: "limit", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate185.errors : vErrors.concat(validate185.errors);
+          if (!validate197(data44.limit, { instancePath: instancePath + "/outbox/limit", parentData: data44, parentDataProperty: "limit", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
             errors = vErrors.length;
           }
         }
         if (data44.batch !== void 0) {
-          if (!validate178(data44.batch, { instancePath: instancePath + "/outbox/batch", parentData: data44, parentDataProperty: "batch", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
+          if (!validate190(data44.batch, { instancePath: instancePath + "/outbox/batch", parentData: data44, parentDataProperty: "batch", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
@@ -4774,7 +5046,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
         if (data47.listen !== void 0) {
           let data48 = data47.listen;
           if (typeof data48 === "string") {
-            if (!pattern33.test(data48)) {
+            if (!pattern35.test(data48)) {
               const err50 = { instancePath: instancePath + "/metrics/listen", schemaPath: "#/properties/metrics/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } };
               if (vErrors === null) {
                 vErrors = [err50];
@@ -4804,8 +5076,8 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.health !== void 0) {
-      if (!validate177(data.health, { instancePath: instancePath + "/health", parentData: data, parentDataProperty: "health", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate177.errors : vErrors.concat(validate177.errors);
+      if (!validate189(data.health, { instancePath: instancePath + "/health", parentData: data, parentDataProperty: "health", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate189.errors : vErrors.concat(validate189.errors);
         errors = vErrors.length;
       }
     }
@@ -4824,14 +5096,14 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data50.standbyFor !== void 0) {
-          if (!validate178(data50.standbyFor, { instancePath: instancePath + "/power/standbyFor", parentData: data50, parentDataProperty: "standbyFor", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
+          if (!validate190(data50.standbyFor, { instancePath: instancePath + "/power/standbyFor", parentData: data50, parentDataProperty: "standbyFor", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
         if (data50.lowBatteryStandbyFor !== void 0) {
-          if (!validate178(data50.lowBatteryStandbyFor, { instancePath: instancePath + "/power/lowBatteryStandbyFor", parentData: data50, parentDataProperty: "lowBatteryStandbyFor", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
+          if (!validate190(data50.lowBatteryStandbyFor, { instancePath: instancePath + "/power/lowBatteryStandbyFor", parentData: data50, parentDataProperty: "lowBatteryStandbyFor", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
@@ -4867,20 +5139,20 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data50.busSilentAfter !== void 0) {
-          if (!validate178(data50.busSilentAfter, { instancePath: instancePath + "/power/busSilentAfter", parentData: data50, parentDataProperty: "busSilentAfter", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
+          if (!validate190(data50.busSilentAfter, { instancePath: instancePath + "/power/busSilentAfter", parentData: data50, parentDataProperty: "busSilentAfter", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
         if (data50.wakeTimeout !== void 0) {
-          if (!validate178(data50.wakeTimeout, { instancePath: instancePath + "/power/wakeTimeout", parentData: data50, parentDataProperty: "wakeTimeout", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
+          if (!validate190(data50.wakeTimeout, { instancePath: instancePath + "/power/wakeTimeout", parentData: data50, parentDataProperty: "wakeTimeout", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
         if (data50.keepalive !== void 0) {
-          if (!validate178(data50.keepalive, { instancePath: instancePath + "/power/keepalive", parentData: data50, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
+          if (!validate190(data50.keepalive, { instancePath: instancePath + "/power/keepalive", parentData: data50, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
@@ -4907,7 +5179,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           errors++;
         }
         for (const key10 in data57) {
-          if (!func1.call(schema38.properties.http.properties, key10)) {
+          if (!func1.call(schema41.properties.http.properties, key10)) {
             const err59 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key10 } };
             if (vErrors === null) {
               vErrors = [err59];
@@ -4920,7 +5192,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
         if (data57.listen !== void 0) {
           let data58 = data57.listen;
           if (typeof data58 === "string") {
-            if (!pattern34.test(data58)) {
+            if (!pattern36.test(data58)) {
               const err60 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" } };
               if (vErrors === null) {
                 vErrors = [err60];
@@ -4940,8 +5212,8 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data57.url !== void 0) {
-          if (!validate207(data57.url, { instancePath: instancePath + "/http/url", parentData: data57, parentDataProperty: "url", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
+          if (!validate219(data57.url, { instancePath: instancePath + "/http/url", parentData: data57, parentDataProperty: "url", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
             errors = vErrors.length;
           }
         }
@@ -4961,7 +5233,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             for (let i2 = 0; i2 < len2; i2++) {
               let data61 = data60[i2];
               if (typeof data61 === "string") {
-                if (!pattern36.test(data61)) {
+                if (!pattern38.test(data61)) {
                   const err63 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" } };
                   if (vErrors === null) {
                     vErrors = [err63];
@@ -5023,20 +5295,20 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data62.cert !== void 0) {
-              if (!validate167(data62.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data62, parentDataProperty: "cert", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+              if (!validate179(data62.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data62, parentDataProperty: "cert", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
             if (data62.key !== void 0) {
-              if (!validate167(data62.key, { instancePath: instancePath + "/http/tls/key", parentData: data62, parentDataProperty: "key", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+              if (!validate179(data62.key, { instancePath: instancePath + "/http/tls/key", parentData: data62, parentDataProperty: "key", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
             if (data62.clientCa !== void 0) {
-              if (!validate167(data62.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data62, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+              if (!validate179(data62.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data62, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
@@ -5116,7 +5388,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                 if (data67.name !== void 0) {
                   let data68 = data67.name;
                   if (typeof data68 === "string") {
-                    if (!pattern37.test(data68)) {
+                    if (!pattern39.test(data68)) {
                       const err76 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u0020:\\u007f]{1,128}$" } };
                       if (vErrors === null) {
                         vErrors = [err76];
@@ -5136,26 +5408,26 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                 }
                 if (data67.passwordFile !== void 0) {
-                  if (!validate167(data67.passwordFile, { instancePath: instancePath + "/http/fleet/" + i3 + "/passwordFile", parentData: data67, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+                  if (!validate179(data67.passwordFile, { instancePath: instancePath + "/http/fleet/" + i3 + "/passwordFile", parentData: data67, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data67.clientId !== void 0) {
-                  if (!validate167(data67.clientId, { instancePath: instancePath + "/http/fleet/" + i3 + "/clientId", parentData: data67, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+                  if (!validate179(data67.clientId, { instancePath: instancePath + "/http/fleet/" + i3 + "/clientId", parentData: data67, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data67.fleets !== void 0) {
-                  if (!validate214(data67.fleets, { instancePath: instancePath + "/http/fleet/" + i3 + "/fleets", parentData: data67, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate214.errors : vErrors.concat(validate214.errors);
+                  if (!validate226(data67.fleets, { instancePath: instancePath + "/http/fleet/" + i3 + "/fleets", parentData: data67, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data67.certificate !== void 0) {
-                  if (!validate167(data67.certificate, { instancePath: instancePath + "/http/fleet/" + i3 + "/certificate", parentData: data67, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+                  if (!validate179(data67.certificate, { instancePath: instancePath + "/http/fleet/" + i3 + "/certificate", parentData: data67, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                     errors = vErrors.length;
                   }
                 }
@@ -5212,38 +5484,38 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data73.issuer !== void 0) {
-              if (!validate167(data73.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data73, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+              if (!validate179(data73.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data73, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
             if (data73.audience !== void 0) {
-              if (!validate167(data73.audience, { instancePath: instancePath + "/http/user/audience", parentData: data73, parentDataProperty: "audience", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+              if (!validate179(data73.audience, { instancePath: instancePath + "/http/user/audience", parentData: data73, parentDataProperty: "audience", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
             if (data73.jwks !== void 0) {
-              if (!validate167(data73.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data73, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+              if (!validate179(data73.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data73, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
             if (data73.keys !== void 0) {
-              if (!validate214(data73.keys, { instancePath: instancePath + "/http/user/keys", parentData: data73, parentDataProperty: "keys", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate214.errors : vErrors.concat(validate214.errors);
+              if (!validate226(data73.keys, { instancePath: instancePath + "/http/user/keys", parentData: data73, parentDataProperty: "keys", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
                 errors = vErrors.length;
               }
             }
             if (data73.subjects !== void 0) {
-              if (!validate214(data73.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data73, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate214.errors : vErrors.concat(validate214.errors);
+              if (!validate226(data73.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data73, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
                 errors = vErrors.length;
               }
             }
             if (data73.clientIds !== void 0) {
-              if (!validate214(data73.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data73, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate214.errors : vErrors.concat(validate214.errors);
+              if (!validate226(data73.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data73, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
                 errors = vErrors.length;
               }
             }
@@ -5293,8 +5565,8 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                       }
                     }
                     if (data81.clientId !== void 0) {
-                      if (!validate167(data81.clientId, { instancePath: instancePath + "/http/user/clients/" + i4 + "/clientId", parentData: data81, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+                      if (!validate179(data81.clientId, { instancePath: instancePath + "/http/user/clients/" + i4 + "/clientId", parentData: data81, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                         errors = vErrors.length;
                       }
                     }
@@ -5310,7 +5582,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                         errors++;
                       }
                       if (!(data83 === "object" || data83 === "list")) {
-                        const err88 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/enum", keyword: "enum", params: { allowedValues: schema38.properties.http.properties.user.properties.clients.items.properties.energy.enum } };
+                        const err88 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/enum", keyword: "enum", params: { allowedValues: schema41.properties.http.properties.user.properties.clients.items.properties.energy.enum } };
                         if (vErrors === null) {
                           vErrors = [err88];
                         } else {
@@ -5366,7 +5638,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             if (data84.id !== void 0) {
               let data85 = data84.id;
               if (typeof data85 === "string") {
-                if (!pattern38.test(data85)) {
+                if (!pattern40.test(data85)) {
                   const err93 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" } };
                   if (vErrors === null) {
                     vErrors = [err93];
@@ -5397,7 +5669,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
               if (!(data86 === "Electric" || data86 === "Hybrid" || data86 === "Thermic" || data86 === "Hydrogen")) {
-                const err96 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema38.properties.http.properties.vehicle.properties.motorization.enum } };
+                const err96 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema41.properties.http.properties.vehicle.properties.motorization.enum } };
                 if (vErrors === null) {
                   vErrors = [err96];
                 } else {
@@ -5407,14 +5679,14 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data84.brand !== void 0) {
-              if (!validate167(data84.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data84, parentDataProperty: "brand", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+              if (!validate179(data84.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data84, parentDataProperty: "brand", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
             if (data84.label !== void 0) {
-              if (!validate167(data84.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data84, parentDataProperty: "label", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+              if (!validate179(data84.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data84, parentDataProperty: "label", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
@@ -5432,8 +5704,8 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                 }
                 const len5 = data89.length;
                 for (let i5 = 0; i5 < len5; i5++) {
-                  if (!validate207(data89[i5], { instancePath: instancePath + "/http/vehicle/pictures/" + i5, parentData: data89, parentDataProperty: i5, rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
+                  if (!validate219(data89[i5], { instancePath: instancePath + "/http/vehicle/pictures/" + i5, parentData: data89, parentDataProperty: i5, rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
                     errors = vErrors.length;
                   }
                 }
@@ -5462,20 +5734,20 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                 }
                 if (data91.CL !== void 0) {
-                  if (!validate228(data91.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data91, parentDataProperty: "CL", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
+                  if (!validate240(data91.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data91, parentDataProperty: "CL", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data91.BR !== void 0) {
-                  if (!validate228(data91.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data91, parentDataProperty: "BR", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
+                  if (!validate240(data91.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data91, parentDataProperty: "BR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data91.AR !== void 0) {
-                  if (!validate228(data91.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data91, parentDataProperty: "AR", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
+                  if (!validate240(data91.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data91, parentDataProperty: "AR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
                     errors = vErrors.length;
                   }
                 }
@@ -5562,8 +5834,8 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data57.maxBodyBytes !== void 0) {
-          if (!validate185(data57.maxBodyBytes, { instancePath: instancePath + "/http/maxBodyBytes", parentData: data57, parentDataProperty: "maxBodyBytes", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate185.errors : vErrors.concat(validate185.errors);
+          if (!validate197(data57.maxBodyBytes, { instancePath: instancePath + "/http/maxBodyBytes", parentData: data57, parentDataProperty: "maxBodyBytes", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
             errors = vErrors.length;
           }
         }
@@ -5607,7 +5879,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             for (let i6 = 0; i6 < len6; i6++) {
               let data100 = data99[i6];
               if (typeof data100 === "string") {
-                if (!pattern40.test(data100)) {
+                if (!pattern42.test(data100)) {
                   const err111 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
                   if (vErrors === null) {
                     vErrors = [err111];
@@ -5648,8 +5920,8 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data98.ca !== void 0) {
-          if (!validate167(data98.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data98, parentDataProperty: "ca", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+          if (!validate179(data98.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data98, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
             errors = vErrors.length;
           }
         }
@@ -5728,7 +6000,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             if (data104.subject !== void 0) {
               let data105 = data104.subject;
               if (typeof data105 === "string") {
-                if (!pattern41.test(data105)) {
+                if (!pattern43.test(data105)) {
                   const err122 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
                   if (vErrors === null) {
                     vErrors = [err122];
@@ -5750,7 +6022,7 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             if (data104.publicKey !== void 0) {
               let data106 = data104.publicKey;
               if (typeof data106 === "string") {
-                if (!pattern42.test(data106)) {
+                if (!pattern44.test(data106)) {
                   const err124 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
                   if (vErrors === null) {
                     vErrors = [err124];
@@ -5770,8 +6042,8 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data104.privateKeyFile !== void 0) {
-              if (!validate167(data104.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data104, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+              if (!validate179(data104.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data104, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
@@ -5795,45 +6067,53 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
         errors++;
       }
     }
-    if (data.monitors !== void 0) {
-      let data108 = data.monitors;
-      if (!data108 || typeof data108 != "object") {
-        const err128 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema38.properties.monitors.type } };
-        if (vErrors === null) {
-          vErrors = [err128];
-        } else {
-          vErrors.push(err128);
-        }
-        errors++;
-      }
-      if (Array.isArray(data108)) {
-        const len7 = data108.length;
-        for (let i7 = 0; i7 < len7; i7++) {
-          let data109 = data108[i7];
-          if (!(data109 && typeof data109 == "object" && !Array.isArray(data109))) {
-            const err129 = { instancePath: instancePath + "/monitors/" + i7, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
+    if (data.captures !== void 0) {
+      let data108 = data.captures;
+      if (data108 && typeof data108 == "object" && !Array.isArray(data108)) {
+        for (const key19 in data108) {
+          if (!(key19 === "memory")) {
+            const err128 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
             if (vErrors === null) {
-              vErrors = [err129];
+              vErrors = [err128];
             } else {
-              vErrors.push(err129);
+              vErrors.push(err128);
             }
             errors++;
           }
         }
-      }
-      if (data108 && typeof data108 == "object" && !Array.isArray(data108)) {
-        if (data108.file === void 0) {
-          const err130 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
-          if (vErrors === null) {
-            vErrors = [err130];
-          } else {
-            vErrors.push(err130);
+        if (data108.memory !== void 0) {
+          if (!validate197(data108.memory, { instancePath: instancePath + "/captures/memory", parentData: data108, parentDataProperty: "memory", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
+            errors = vErrors.length;
           }
-          errors++;
         }
-        for (const key19 in data108) {
-          if (!(key19 === "file")) {
-            const err131 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
+      } else {
+        const err129 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err129];
+        } else {
+          vErrors.push(err129);
+        }
+        errors++;
+      }
+    }
+    if (data.monitors !== void 0) {
+      let data110 = data.monitors;
+      if (!data110 || typeof data110 != "object") {
+        const err130 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema41.properties.monitors.type } };
+        if (vErrors === null) {
+          vErrors = [err130];
+        } else {
+          vErrors.push(err130);
+        }
+        errors++;
+      }
+      if (Array.isArray(data110)) {
+        const len7 = data110.length;
+        for (let i7 = 0; i7 < len7; i7++) {
+          let data111 = data110[i7];
+          if (!(data111 && typeof data111 == "object" && !Array.isArray(data111))) {
+            const err131 = { instancePath: instancePath + "/monitors/" + i7, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
               vErrors = [err131];
             } else {
@@ -5842,19 +6122,10 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data108.file !== void 0) {
-          if (!validate167(data108.file, { instancePath: instancePath + "/monitors/file", parentData: data108, parentDataProperty: "file", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
-            errors = vErrors.length;
-          }
-        }
       }
-    }
-    if (data.timeZone !== void 0) {
-      let data111 = data.timeZone;
-      if (typeof data111 === "string") {
-        if (!pattern43.test(data111)) {
-          const err132 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
+      if (data110 && typeof data110 == "object" && !Array.isArray(data110)) {
+        if (data110.file === void 0) {
+          const err132 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
           if (vErrors === null) {
             vErrors = [err132];
           } else {
@@ -5862,43 +6133,53 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
           }
           errors++;
         }
+        for (const key20 in data110) {
+          if (!(key20 === "file")) {
+            const err133 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
+            if (vErrors === null) {
+              vErrors = [err133];
+            } else {
+              vErrors.push(err133);
+            }
+            errors++;
+          }
+        }
+        if (data110.file !== void 0) {
+          if (!validate179(data110.file, { instancePath: instancePath + "/monitors/file", parentData: data110, parentDataProperty: "file", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+            errors = vErrors.length;
+          }
+        }
+      }
+    }
+    if (data.timeZone !== void 0) {
+      let data113 = data.timeZone;
+      if (typeof data113 === "string") {
+        if (!pattern45.test(data113)) {
+          const err134 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
+          if (vErrors === null) {
+            vErrors = [err134];
+          } else {
+            vErrors.push(err134);
+          }
+          errors++;
+        }
       } else {
-        const err133 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/type", keyword: "type", params: { type: "string" } };
+        const err135 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/type", keyword: "type", params: { type: "string" } };
         if (vErrors === null) {
-          vErrors = [err133];
+          vErrors = [err135];
         } else {
-          vErrors.push(err133);
+          vErrors.push(err135);
         }
         errors++;
       }
     }
     if (data.log !== void 0) {
-      let data112 = data.log;
-      if (data112 && typeof data112 == "object" && !Array.isArray(data112)) {
-        for (const key20 in data112) {
-          if (!(key20 === "level")) {
-            const err134 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
-            if (vErrors === null) {
-              vErrors = [err134];
-            } else {
-              vErrors.push(err134);
-            }
-            errors++;
-          }
-        }
-        if (data112.level !== void 0) {
-          let data113 = data112.level;
-          if (typeof data113 !== "string") {
-            const err135 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
-            if (vErrors === null) {
-              vErrors = [err135];
-            } else {
-              vErrors.push(err135);
-            }
-            errors++;
-          }
-          if (!(data113 === "error" || data113 === "warn" || data113 === "info")) {
-            const err136 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema38.properties.log.properties.level.enum } };
+      let data114 = data.log;
+      if (data114 && typeof data114 == "object" && !Array.isArray(data114)) {
+        for (const key21 in data114) {
+          if (!(key21 === "level")) {
+            const err136 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 } };
             if (vErrors === null) {
               vErrors = [err136];
             } else {
@@ -5907,29 +6188,50 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
+        if (data114.level !== void 0) {
+          let data115 = data114.level;
+          if (typeof data115 !== "string") {
+            const err137 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err137];
+            } else {
+              vErrors.push(err137);
+            }
+            errors++;
+          }
+          if (!(data115 === "error" || data115 === "warn" || data115 === "info")) {
+            const err138 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema41.properties.log.properties.level.enum } };
+            if (vErrors === null) {
+              vErrors = [err138];
+            } else {
+              vErrors.push(err138);
+            }
+            errors++;
+          }
+        }
       } else {
-        const err137 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        const err139 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err137];
+          vErrors = [err139];
         } else {
-          vErrors.push(err137);
+          vErrors.push(err139);
         }
         errors++;
       }
     }
   } else {
-    const err138 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err140 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err138];
+      vErrors = [err140];
     } else {
-      vErrors.push(err138);
+      vErrors.push(err140);
     }
     errors++;
   }
-  validate166.errors = vErrors;
+  validate178.errors = vErrors;
   return errors === 0;
 }
-validate166.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+validate178.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 export {
   configuration,
   profile

@@ -82,7 +82,7 @@ test('the defaults in the tables are those of the loader', () => {
     const row = table.split('\n').find((line) => line.startsWith(`| \`${member}\` `)) ?? '';
     return row.split('|').at(-2)?.trim() ?? '';
   };
-  const { data, bitrate, speed, loop, record, mqtt, outbox, log } = configurationDefaults;
+  const { data, bitrate, speed, loop, record, mqtt, outbox, captures, log } = configurationDefaults;
   expect(/^\| `data` .*\| (\S+) +\|$/m.exec(prose)?.[1]).toBe(data);
   expect(Number(cell('can', 'bitrate').replace('k', '000'))).toBe(bitrate);
   expect(Number(cell('can', 'speed'))).toBe(speed);
@@ -92,6 +92,7 @@ test('the defaults in the tables are those of the loader', () => {
   expect(cell('mqtt', 'protocol')).toBe(mqtt.protocol);
   expect(readDuration(cell('mqtt', 'keepalive'))).toBe(mqtt.keepalive);
   expect(readSize(cell('commands, outbox', 'limit'))).toBe(outbox.limit);
+  expect(readSize(cell('commands, outbox', 'memory'))).toBe(captures.memory);
   expect(readDuration(cell('commands, outbox', 'batch'))).toBe(outbox.batch);
   expect(cell('commands, outbox', 'level')).toBe(log.level);
 });

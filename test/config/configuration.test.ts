@@ -92,6 +92,7 @@ describe('a configuration becomes plain data', () => {
       outbox: { limit: 32 * 2 ** 20, batch: 60_000 },
       power: { ...configurationDefaults.power, keepalive: 30_000 },
       callbacks: { networks: [], allowHttp: false, queueLimit: 5_000 },
+      captures: { memory: 4 * 2 ** 20 },
       health: { every: 6 * 3_600_000 },
       log: { level: 'warn' },
     });
@@ -114,6 +115,7 @@ describe('a configuration becomes plain data', () => {
         outbox: { limit: 64 * 2 ** 20, batch: 60_000 },
         power: { ...configurationDefaults.power, keepalive: 60_000 },
         callbacks: { networks: [], allowHttp: false, queueLimit: 5_000 },
+        captures: { memory: 4 * 2 ** 20 },
         health: { every: 6 * 3_600_000 },
         log: { level: 'info' },
       },

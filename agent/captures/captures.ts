@@ -1,0 +1,299 @@
+import { packFrames } from '../../protocol/captures/capture.ts';
+import { type Deflate, portableDeflate } from '../../protocol/columns/deflate.ts';
+import type { CaptureRule, CaptureRules } from '../../protocol/profile.ts';
+import { type Capture, captureBounds } from '../../protocol/schema/capture.ts';
+import type { MonitorEvent } from '../../protocol/schema/event.ts';
+import type { Body } from '../../protocol/schema/message.ts';
+import type { Slot } from '../../protocol/slots.ts';
+import type { CaptureParts, CapturesPart } from '../options.ts';
+import type { FrameBatch } from '../ports.ts';
+import type { Recorder } from '../recorders/recorder.ts';
+import type { RecordKind, RecordObserver, Records } from '../records.ts';
+import { FrameRing } from './ring.ts';
+import { FrameSelection } from './selection.ts';
+
+/** Sources deliver the frames of a time within this, ms. */
+const LATE = 1_000;
+/** Parts that a capture makes in a second: four times the frames of a busy car, and little work at once. */
+const PARTS_A_TICK = 4;
+/** Buses have numbers of one byte. */
+const BUSES = 256;
+const NO_BUS = -1;
+
+/** What a trigger asks for, compiled once. */
+interface Request {
+  readonly rule: CaptureRule;
+  readonly selection: FrameSelection;
+}
+
+/** What all parts of a capture have alike. */
+type Head = Pick<Capture, 'id' | 'cause' | 'of' | 'monitorId' | 'at' | 'from' | 'to' | 'since'>;
+
+interface OpenCapture {
+  head: Head;
+  readonly request: Request;
+  part: number;
+  /** Frames from here on are not written yet, and how many came before it. */
+  cursor: number;
+  passed: number;
+  lost: number;
+}
+
+/** What is known of an open capture after a power cut. */
+type Draft = readonly [head: Head, part: number];
+
+/**
+ * Keeps the newest raw frames, and writes those around an event as records. Frames enter the memory after their batch
+ * has become Status, so that the privacy that the batch itself brought is known by then.
+ */
+export class Captures implements CapturesPart, Recorder, RecordObserver {
+  readonly recorder: Recorder = this;
+  readonly name = 'captures';
+  readonly watches: readonly Slot[] = [];
+  readonly #parts: CaptureParts;
+  readonly #records: Records;
+  readonly #deflate: Deflate;
+  readonly #ring: FrameRing;
+  readonly #collision: Request | undefined;
+  readonly #monitors: ReadonlyMap<string, Request>;
+  readonly #wanted: readonly FrameSelection[];
+  /** Frames that privacy does not hide. */
+  readonly #free: readonly FrameSelection[];
+  readonly #buses: string[] = [];
+  /** By index of a bus in the source of the present batch: its number. */
+  readonly #numbers = new Int16Array(BUSES);
+  #open: OpenCapture[] = [];
+  #drafts: readonly Draft[] = [];
+  #private = false;
+  /** Time of the newest frame of the last private time, UTC ms. */
+  #privateUntil = Number.NEGATIVE_INFINITY;
+  /** Since when frames are kept, UTC ms. */
+  #since: number;
+
+  constructor({ collision, monitors, positionFree }: CaptureRules, parts: CaptureParts) {
+    this.#parts = parts;
+    this.#records = parts.records;
+    this.#deflate = parts.deflate ?? portableDeflate;
+    this.#ring = new FrameRing(parts.memory);
+    this.#collision = collision === undefined ? undefined : requestOf(collision);
+    this.#monitors = new Map(Object.entries(monitors).map(([id, rule]) => [id, requestOf(rule)]));
+    this.#wanted = [...(this.#collision === undefined ? [] : [this.#collision]), ...this.#monitors.values()].map(
+      ({ selection }) => selection,
+    );
+    this.#free = positionFree.map((choice) => new FrameSelection(choice));
+    this.#since = parts.now();
+    parts.records.observe(this);
+  }
+
+  take(batch: FrameBatch, buses: readonly string[]): void {
+    const { count, at, id, bus } = batch;
+    const wasPrivate = this.#private;
+    // The batch may have begun and ended a private time.
+    this.#private = this.#parts.highestPrivacy() > 0;
+    if (this.#private && !wasPrivate) this.#conceal(batch);
+    this.#number(buses);
+    const numbers = this.#numbers;
+    for (let i = 0; i < count; i++) {
+      const number = numbers[bus[i] as number] as number;
+      const time = at[i] as number;
+      if (this.#private && time > this.#privateUntil) this.#privateUntil = time;
+      if (number === NO_BUS || !selected(this.#wanted, number, id[i] as number)) continue;
+      if (time <= this.#privateUntil && !selected(this.#free, number, id[i] as number)) continue;
+      this.#ring.add(batch, i, number);
+    }
+  }
+
+  recorded<K extends RecordKind>(kind: K, record: Body<K>, previous: Body<K> | undefined): void {
+    if (kind !== 'collision' || previous !== undefined || this.#collision === undefined) return;
+    const { id, createdAt } = record as Body<'collision'>;
+    this.#begin(this.#collision, { cause: 'collision', of: id, at: createdAt });
+  }
+
+  event({ id, monitorId, at, refresh, complement }: MonitorEvent): void {
+    const request = this.#monitors.get(monitorId);
+    if (request === undefined || refresh || complement === true) return;
+    this.#begin(request, { cause: 'monitor', of: id, monitorId, at });
+  }
+
+  tick(now: number): void {
+    this.#endDrafts();
+    for (const open of [...this.#open]) this.#write(open, now >= open.head.to + LATE, PARTS_A_TICK);
+  }
+
+  flush(now: number): void {
+    this.#endDrafts();
+    for (const open of [...this.#open]) this.#write(open, true, Number.POSITIVE_INFINITY, now < open.head.to);
+  }
+
+  state(): unknown {
+    return [...this.#drafts, ...this.#open.map(({ head, part }): Draft => [head, part])];
+  }
+
+  restore(state: unknown): void {
+    if (Array.isArray(state)) this.#drafts = state as readonly Draft[];
+  }
+
+  stepped(by: number): void {
+    this.#ring.shift(by);
+    this.#privateUntil += by;
+    this.#since += by;
+    for (const open of this.#open) {
+      const { at, from, to, since } = open.head;
+      open.head = {
+        ...open.head,
+        ...{ at: at + by, from: from + by, to: to + by },
+        ...(since === undefined ? {} : { since: since + by }),
+      };
+    }
+  }
+
+  /** A private time has begun: what other sources said of it may have come before this batch. */
+  #conceal({ count, at }: FrameBatch): void {
+    const ring = this.#ring;
+    let begin = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < count; i++) begin = Math.min(begin, at[i] as number);
+    for (let frame = ring.first; frame < ring.next; frame = ring.after(frame)) {
+      if (ring.at(frame) >= begin && !selected(this.#free, ring.bus(frame), ring.id(frame))) ring.withhold(frame);
+    }
+  }
+
+  #begin(request: Request, head: Pick<Head, 'cause' | 'of' | 'monitorId' | 'at'>): void {
+    const running = this.#open.find((open) => open.request === request);
+    if (running !== undefined) {
+      this.#parts.log.info('capture.running', {
+        message: 'the capture under way covers this event',
+        ...head,
+        capture: running.head.id,
+      });
+      return;
+    }
+    const { before, after } = request.rule;
+    const from = Math.round(head.at - before);
+    const ring = this.#ring;
+    const since = Math.round(Math.max(this.#since, ring.lastOverwritten));
+    this.#open.push({
+      head: {
+        ...{
+          id: this.#records.newId(head.at),
+          ...head,
+          at: Math.round(head.at),
+          from,
+          to: Math.round(head.at + after),
+        },
+        ...(since > from ? { since } : {}),
+      },
+      ...{ request, part: 0, cursor: ring.first, passed: ring.overwritten, lost: 0 },
+    });
+  }
+
+  /** Writes at most `most` parts of what came since the last one; all that is left when the capture is `over`. */
+  #write(open: OpenCapture, over: boolean, most: number, broken = false): void {
+    const ring = this.#ring;
+    for (let parts = 0; parts < most; ) {
+      if (open.cursor < ring.first) {
+        open.lost += ring.overwritten - open.passed;
+        open.cursor = ring.first;
+        open.passed = ring.overwritten;
+      }
+      const frames = this.#gather(open);
+      const { next } = frames;
+      const hasMore = next < ring.next;
+      const isLast = over && !hasMore;
+      // The frames before the event are written at once. Later ones wait for a whole part, but not until they are lost.
+      const isDue = hasMore || over || open.part === 0 || (ring.next - open.cursor) * 2 > ring.capacity;
+      if (!isDue) return;
+      if (frames.found.length > 0 || isLast) {
+        this.#put(open, frames.found, isLast, broken);
+        parts++;
+      }
+      open.cursor = next;
+      open.passed = frames.passed;
+      if (isLast) this.#open = this.#open.filter((one) => one !== open);
+      if (!hasMore) return;
+    }
+  }
+
+  /** Frames of the capture from its cursor on, as many as a part has; the cursor goes to the first of them. */
+  #gather(open: OpenCapture): { found: number[]; next: number; passed: number } {
+    const ring = this.#ring;
+    const { from, to } = open.head;
+    const { selection } = open.request;
+    const found: number[] = [];
+    let frame = open.cursor;
+    let { passed } = open;
+    for (; frame < ring.next && found.length < captureBounds.frames; frame = ring.after(frame), passed++) {
+      const at = ring.at(frame);
+      if (at < from || at > to || ring.withheld(frame) || !selection.has(ring.bus(frame), ring.id(frame))) continue;
+      if (found.length === 0) {
+        open.cursor = frame;
+        open.passed = passed;
+      }
+      found.push(frame);
+    }
+    if (found.length === 0) {
+      open.cursor = frame;
+      open.passed = passed;
+    }
+    return { found, next: frame, passed };
+  }
+
+  #put(open: OpenCapture, frames: readonly number[], last: boolean, broken: boolean): void {
+    const { head } = open;
+    const packed = packFrames(this.#ring.copy(frames), head.from, this.#deflate);
+    if (packed.columns.length > captureBounds.columns && frames.length > 1) {
+      const half = frames.length >> 1;
+      this.#put(open, frames.slice(0, half), false, false);
+      this.#put(open, frames.slice(half), last, broken);
+      return;
+    }
+    const { part, lost } = open;
+    open.part++;
+    open.lost = 0;
+    this.#append({
+      ...{ ...head, part, last, buses: [...this.#buses], ...packed },
+      ...(lost === 0 ? {} : { lost }),
+      ...(last && broken ? { broken } : {}),
+    });
+  }
+
+  /** Captures that a power cut ended get their last part. */
+  #endDrafts(): void {
+    const drafts = this.#drafts;
+    this.#drafts = [];
+    for (const [head, part] of drafts) {
+      const none = packFrames(this.#ring.copy([]), head.from, this.#deflate);
+      this.#append({ ...head, part, last: true, broken: true, buses: [], ...none });
+    }
+  }
+
+  #append(part: Capture): void {
+    this.#records.append('capture', part, part.at);
+  }
+
+  /** Gives the buses of a source their numbers, by the index that its frames have. */
+  #number(buses: readonly string[]): void {
+    for (let index = 0; index < BUSES; index++) {
+      const name = buses[index];
+      if (name === undefined) {
+        this.#numbers.fill(NO_BUS, index);
+        return;
+      }
+      let number = this.#buses.indexOf(name);
+      if (number < 0 && this.#buses.length < BUSES) {
+        number = this.#buses.push(name) - 1;
+        for (const selection of [...this.#wanted, ...this.#free]) selection.number(number, name);
+      }
+      this.#numbers[index] = number;
+    }
+  }
+}
+
+function requestOf(rule: CaptureRule): Request {
+  return { rule, selection: new FrameSelection(rule) };
+}
+
+/** Called for each frame. */
+function selected(selections: readonly FrameSelection[], bus: number, id: number): boolean {
+  for (let i = 0; i < selections.length; i++) if ((selections[i] as FrameSelection).has(bus, id)) return true;
+  return false;
+}
