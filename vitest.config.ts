@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
+// What never ends is found all the same; a machine that is busy is no failure, and TEST_RUNS asks for many more cases.
+const patience = process.env['TEST_RUNS'] === undefined ? 180_000 : 900_000;
+
 export default defineConfig({
   test: {
     globalSetup: ['test/rig/run.ts'],
@@ -8,9 +11,8 @@ export default defineConfig({
     pool: 'forks',
     // One process runs file after file: to load some 200 modules anew for each takes longer than most tests.
     isolate: false,
-    // What never ends is found all the same; a machine that is busy is no failure.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: patience,
+    hookTimeout: patience,
     maxWorkers: 2,
     coverage: {
       provider: 'v8',
