@@ -16,6 +16,7 @@ const letters: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue'
 
 /** Pieces of a compound have at least so many letters: shorter ones are found in any word. */
 const SHORTEST_PIECE = 3;
+const longestWord = Math.max(...[...meanings.keys()].map((word) => word.length));
 
 /** Meanings by what is left of a word without its vowels, from three letters on. */
 const skeletons: ReadonlyMap<string, readonly (Concept | '')[]> = skeletonsOf(meanings);
@@ -33,11 +34,12 @@ function skeletonsOf(known: typeof meanings): Map<string, (Concept | '')[]> {
 /** The words of `ESP_v_Signal`, `VehSpd`, `DOOR_OPEN_FL` or `Aussentemperatur`. */
 export function wordsOf(name: string): Word[] {
   const tokens = tokensOf(name).flatMap((token) => (isWord(token) ? [token] : (piecesOf(token) ?? [token])));
+  const meaning = tokens.findLastIndex((token) => meanings.get(token)?.includes('') !== true);
   const words: Word[] = [];
   for (let at = 0; at < tokens.length; ) {
     const count = phraseLength(tokens, at);
     const text = tokens.slice(at, at + count).join('-');
-    const last = tokens.slice(at + count).every((token) => meanings.get(token)?.includes('') === true);
+    const last = at + count > meaning;
     const concepts = conceptsOf(text, last);
     const resembles = concepts.length > 0 ? [] : (skeletons.get(text) ?? []);
     words.push({ text, concepts, resembles, isNumber: /^[0-9]+$/.test(text) });
@@ -85,15 +87,21 @@ function phraseLength(tokens: readonly string[], at: number): number {
 
 /** A compound such as `motordrehzahl` as words of the vocabulary, the fewest; undefined when a piece is not one. */
 function piecesOf(token: string): string[] | undefined {
-  const best: (string[] | undefined)[] = [[]];
+  // By end of a prefix that the vocabulary covers: how many words cover it, and where the last of them begins.
+  const best: ({ readonly count: number; readonly start: number } | undefined)[] = [{ count: 0, start: 0 }];
   for (let end = 1; end <= token.length; end++) {
-    for (let start = 0; start <= end - SHORTEST_PIECE; start++) {
+    for (let start = Math.max(0, end - longestWord); start <= end - SHORTEST_PIECE; start++) {
       const before = best[start];
-      const piece = token.slice(start, end);
-      if (before === undefined || !meanings.has(piece)) continue;
-      const known = best[end];
-      if (known === undefined || known.length > before.length + 1) best[end] = [...before, piece];
+      if (before === undefined || before.count + 1 >= (best[end]?.count ?? Number.POSITIVE_INFINITY)) continue;
+      if (meanings.has(token.slice(start, end))) best[end] = { count: before.count + 1, start };
     }
   }
-  return best[token.length];
+  const pieces: string[] = [];
+  for (let end = token.length; end > 0; ) {
+    const last = best[end];
+    if (last === undefined) return undefined;
+    pieces.push(token.slice(last.start, end));
+    end = last.start;
+  }
+  return pieces.reverse();
 }

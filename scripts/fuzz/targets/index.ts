@@ -4,6 +4,7 @@ import { configuration, profile } from './configuration.ts';
 import { dbc } from './dbc.ts';
 import { fileLogTargets } from './file-logs.ts';
 import { gpsd, nmea, sirf, ubx } from './gnss.ts';
+import { inspected, suggested } from './inspect.ts';
 import { prompt, slcan, transport } from './live.ts';
 import { logFile, logGzip, logZip, logZstd } from './log-file.ts';
 import { logTargets } from './logs.ts';
@@ -21,6 +22,8 @@ export const targets: readonly FuzzTarget[] = [
   logZip,
   values,
   dbc,
+  inspected,
+  suggested,
   nmea,
   sirf,
   ubx,

@@ -26,6 +26,7 @@ describe('names', () => {
 
   test('a compound is split into words that are known, and only as a whole', () => {
     expect(wordsOf('Kuehlmitteltemperatur').map(({ text }) => text)).toEqual(['kuehlmittel', 'temperatur']);
+    expect(wordsOf('vehicle'.repeat(20_000)).length).toBe(20_000);
     expect(wordsOf('Solldrehzahlxyz').map(({ text }) => text)).toEqual(['solldrehzahlxyz']);
   });
 
