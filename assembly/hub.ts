@@ -1,4 +1,4 @@
-/** A hub on one machine: the embedded broker, one SQLite file, the interface on the loopback address. */
+/** A hub on one machine: the embedded broker, an SQLite file or PostgreSQL, the interface on the loopback address. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { SqliteCommandStore, SqliteDatabase, SqliteMessageStore, SqlReader } from '../adapters/database/index.ts';
@@ -15,7 +15,7 @@ import { lockDirectory } from '../adapters/store/index.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import { type CommandKey, HubCommands } from '../hub/commands.ts';
 import { Intake } from '../hub/intake.ts';
-import type { NumbersStore } from '../hub/ports.ts';
+import type { CommandStore, MessageStore, NumbersStore, VehicleReader } from '../hub/ports.ts';
 import { operations } from '../protocol/interface/operations.ts';
 import { remoteTypes } from '../protocol/remote/table.ts';
 import { downFilter, isVin } from '../protocol/topics.ts';
@@ -27,6 +27,8 @@ import { type Teardown, withTeardown } from './teardown.ts';
 export interface HubOptions {
   /** Directory of the database and the keys. */
   readonly data: string;
+  /** URL of PostgreSQL, which then has the messages; absent: an SQLite file in the directory. */
+  readonly database?: string;
   /** Port of the embedded broker; 0: any free one. */
   readonly port: number;
   /** Port of the interface; 0: any free one. */
@@ -51,7 +53,7 @@ const UP = /^vigie\/[^/]+\/[^/]+\/up\//;
 
 /**
  * Starts a hub. Rejects with `usage.wrong` when another process uses the directory, a port is taken or Node has no
- * SQLite, and as {@link SqliteDatabase.open} does.
+ * SQLite, and as {@link SqliteDatabase.open} or `PostgresDatabase.open` does.
  */
 export async function startHub(options: HubOptions): Promise<Hub> {
   const { begun, stop } = await withTeardown(options.log, (teardowns) => begin(options, teardowns));
@@ -59,15 +61,16 @@ export async function startHub(options: HubOptions): Promise<Hub> {
 }
 
 /** Registers at the front of `teardowns` how to end each thing that it begins. */
-async function begin({ data, port, http, clock, log }: HubOptions, teardowns: Teardown[]): Promise<Omit<Hub, 'stop'>> {
+async function begin(
+  { data, database, port, http, clock, log }: HubOptions,
+  teardowns: Teardown[],
+): Promise<Omit<Hub, 'stop'>> {
   makeDirectory(data, { of: 'the hub', choose: '--data' });
   const unlock = lockDirectory(data);
   teardowns.unshift(async () => unlock());
-  const database = await SqliteDatabase.open(join(data, 'hub.sqlite'));
-  teardowns.unshift(async () => database.close());
-  const store = new SqliteMessageStore(database);
-  const reader = new SqlReader(database.select);
-  const audit = new SqliteCommandStore(database);
+  const { store, reader, audit, close } =
+    database === undefined ? await onSqlite(join(data, 'hub.sqlite')) : await onPostgres(database, log);
+  teardowns.unshift(close);
   const keys = join(data, 'keys');
   const commands = new HubCommands({
     store: audit,
@@ -110,6 +113,38 @@ async function begin({ data, port, http, clock, log }: HubOptions, teardowns: Te
   });
   teardowns.unshift(() => server.stop());
   return { broker: broker.url, interface: server, store: reader, trust: join(keys, 'trust.json') };
+}
+
+/** What a hub has of its database. */
+interface HubDatabase {
+  readonly store: MessageStore;
+  readonly reader: VehicleReader & NumbersStore;
+  readonly audit: CommandStore;
+  close(): Promise<void>;
+}
+
+async function onSqlite(file: string): Promise<HubDatabase> {
+  const database = await SqliteDatabase.open(file);
+  return {
+    store: new SqliteMessageStore(database),
+    reader: new SqlReader(database.select),
+    audit: new SqliteCommandStore(database),
+    close: async () => database.close(),
+  };
+}
+
+/** A hub on SQLite does not load the client of PostgreSQL. */
+async function onPostgres(url: string, log: Log): Promise<HubDatabase> {
+  const { PostgresCommandStore, PostgresDatabase, PostgresMessageStore } = await import(
+    '../adapters/database/postgres/index.ts'
+  );
+  const database = await PostgresDatabase.open(url, log);
+  return {
+    store: new PostgresMessageStore(database),
+    reader: new SqlReader(database.select),
+    audit: new PostgresCommandStore(database),
+    close: () => database.close(),
+  };
 }
 
 /** Name of the key of the hub in its directory of keys. */

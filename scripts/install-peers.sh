@@ -1,17 +1,20 @@
 #!/bin/sh
 # Installs what the tests use beyond npm, from Debian: Chromium, Mosquitto and its clients, NATS, RabbitMQ, can-utils,
 # gpsd, strace, socat, gcc, Python (it opens sockets as systemd does), systemd (it judges our unit file),
-# OpenSSL, script (it is a terminal).
+# OpenSSL, script (it is a terminal), PostgreSQL.
 # As root on a Debian system it installs what is missing; anywhere else it says what is missing. It does no harm to
 # run it again, and costs nothing when all is there.
 set -eu
 
 missing=
+path="$PATH:/usr/sbin:/usr/local/sbin"
+# Debian keeps the programs of a PostgreSQL server in a folder of its version.
+for folder in /usr/lib/postgresql/*/bin; do path="$path:$folder"; done
 # The program that shows a package is there, and the package.
 for pair in chromium:chromium mosquitto:mosquitto mosquitto_pub:mosquitto-clients candump:can-utils gpsd:gpsd \
   nats-server:nats-server rabbitmq-server:rabbitmq-server strace:strace socat:socat gcc:gcc \
-  python3:python3 systemd-analyze:systemd openssl:openssl script:bsdutils; do
-  PATH="$PATH:/usr/sbin:/usr/local/sbin" command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair##*:}"
+  python3:python3 systemd-analyze:systemd openssl:openssl script:bsdutils initdb:postgresql; do
+  PATH="$path" command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair##*:}"
 done
 [ -n "$missing" ] || exit 0
 
@@ -37,7 +40,7 @@ apt-get -qq install --yes --no-install-recommends $missing >/dev/null
 
 # Nor may it start with the next boot. Absent where there is no systemd.
 if command -v systemctl >/dev/null 2>&1; then
-  for broker in mosquitto nats-server rabbitmq-server; do
+  for broker in mosquitto nats-server rabbitmq-server postgresql; do
     case "$missing " in *" $broker "*) systemctl disable --quiet "$broker" >/dev/null 2>&1 || true ;; esac
   done
   case "$missing " in *" gpsd "*) systemctl disable --quiet gpsd.socket gpsd >/dev/null 2>&1 || true ;; esac

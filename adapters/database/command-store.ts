@@ -4,7 +4,7 @@ import type { CarMessage } from '../../hub/message.ts';
 import type { CommandStore, KeptCommand, NewCommand } from '../../hub/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
-import { SqlReader } from './queries.ts';
+import { SqlReader, unknownVehicle } from './queries.ts';
 import type { SqliteDatabase } from './sqlite.ts';
 
 export class SqliteCommandStore implements CommandStore {
@@ -90,11 +90,4 @@ export function keepReport(
     Math.round(at),
   );
   if (finalStatuses.has(status)) database.run('UPDATE commands SET final = 1 WHERE id = ?', id);
-}
-
-export function unknownVehicle(vin: string): VigieError {
-  return new VigieError(
-    'request.unknown',
-    `there is no vehicle "${vin}" here: the hub knows a car from its first message on`,
-  );
 }

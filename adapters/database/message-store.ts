@@ -4,11 +4,8 @@ import { ClassNumbers } from '../../hub/numbers.ts';
 import type { MessageStore } from '../../hub/ports.ts';
 import { VehicleStatus } from '../../hub/vehicle-status.ts';
 import { keepReport } from './command-store.ts';
-import { numbersIn, statusIn } from './queries.ts';
+import { numbersIn, REFUSED_KEPT, statusIn } from './queries.ts';
 import type { SqliteDatabase } from './sqlite.ts';
-
-/** Refused messages that are kept, the newest: they are for a person who looks for the cause. */
-const REFUSED_KEPT = 1_000;
 
 /** What one commit changes of what is kept as a whole. */
 interface Changes {

@@ -24,6 +24,8 @@ export type SqlRow = Readonly<Record<string, SqlValue>>;
 /** Answers one SELECT with `?` for each value. Numbers are numbers, bytes are `Uint8Array`. */
 export type Select = (sql: string, ...values: (string | number)[]) => Promise<readonly SqlRow[]>;
 
+/** Refused messages that are kept, the newest: they are for a person who looks for the cause. */
+export const REFUSED_KEPT = 1_000;
 /** Records that are read at once: their messages are in memory together. */
 const BATCH = 200;
 /** Commands of one page, the newest first. */
@@ -156,6 +158,14 @@ export class SqlReader implements VehicleReader, NumbersStore, Omit<CommandStore
     }
     return found;
   }
+}
+
+/** Of a command to a car that was never heard. */
+export function unknownVehicle(vin: string): VigieError {
+  return new VigieError(
+    'request.unknown',
+    `there is no vehicle "${vin}" here: the hub knows a car from its first message on`,
+  );
 }
 
 /** Numbers of a class as a row has them: runs as JSON. */

@@ -15,27 +15,29 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Addresses of the modules that `vigie run` has loaded when it is ready. */
 async function loadedWith(input: string): Promise<string[]> {
-  const list = join(folder, `${input.replace(/\W/g, '')}.txt`);
   const configuration = join(folder, 'vigie.yaml');
-  writeFileSync(list, '');
   writeFileSync(
     configuration,
     `configuration: 1\nvin: VF3VGELDED0000001\nprofile: bench\ndata: .\ncan: [${input}]\nmqtt: { url: 'mqtt://127.0.0.1:1' }\n`,
   );
+  const urls = await loadedBy(['run', '-c', configuration], 'ready:', `${input.replace(/\W/g, '')}.txt`);
+  expect(urls.some((url) => url.endsWith('/commands/run.ts'))).toBe(true);
+  return urls;
+}
+
+/** Addresses of the modules that a command has loaded when it has said `ready`. */
+async function loadedBy(words: readonly string[], ready: string, file: string): Promise<string[]> {
+  const list = join(folder, file);
+  writeFileSync(list, '');
   const hook = `import { registerHooks } from 'node:module'; import { appendFileSync } from 'node:fs';
     registerHooks({ load(url, context, next) { appendFileSync(${JSON.stringify(list)}, url + '\\n'); return next(url, context); } });`;
-  const unit = new VigieProcess(
-    [main, 'run', '-c', configuration],
-    `--import=data:text/javascript,${encodeURIComponent(hook)}`,
-  );
+  const unit = new VigieProcess([main, ...words], `--import=data:text/javascript,${encodeURIComponent(hook)}`);
   try {
-    await unit.says('ready:');
+    await unit.says(ready);
   } finally {
     await unit.end('SIGTERM');
   }
-  const urls = readFileSync(list, 'utf8').split('\n');
-  expect(urls.some((url) => url.endsWith('/commands/run.ts'))).toBe(true);
-  return urls;
+  return readFileSync(list, 'utf8').split('\n');
 }
 
 /** Names of the files of adapters/can/log among them. */
@@ -58,11 +60,20 @@ test('a unit on a live bus loads nothing that reads logs', async () => {
   }
 });
 
-test('a unit in the car loads nothing of the hub, and no SQLite', async () => {
+test('a unit in the car loads nothing of the hub, no SQLite and no client of PostgreSQL', async () => {
   const urls = await loadedWith('{ bus: body, socketcan: vigie-none }');
   // That modules of Node are in the list at all.
   expect(urls).toContain('node:fs');
-  expect(urls.filter((url) => /\/(hub|adapters\/database)\/|sqlite/.test(url.replace(root, '/')))).toEqual([]);
+  expect(
+    urls.filter((url) => /\/(hub|adapters\/database)\/|sqlite|\/node_modules\/pg/.test(url.replace(root, '/'))),
+  ).toEqual([]);
+});
+
+test('a hub on SQLite loads no client of PostgreSQL', async () => {
+  const words = ['hub', '--data', join(folder, 'hub'), '--port', '0', '--http', '0'];
+  const urls = await loadedBy(words, 'Ctrl-C ends', 'hub.txt');
+  expect(urls).toContain('node:sqlite');
+  expect(urls.filter((url) => /\/node_modules\/pg|\/database\/postgres\//.test(url))).toEqual([]);
 });
 
 test('a unit without an interface loads nothing of the page and of what it reads', async () => {

@@ -1,12 +1,20 @@
 /**
  * Suites that run against a program of the system. Where it is not installed, they are skipped by name.
  */
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describeNeeding } from '../needs.ts';
 
+/** Debian keeps the programs of a PostgreSQL server in a folder of its version, the newest first here. */
+const POSTGRESQL = '/usr/lib/postgresql';
+const versions = existsSync(POSTGRESQL) ? readdirSync(POSTGRESQL).toSorted((a, b) => Number(b) - Number(a)) : [];
+
 /** Daemons lie outside the PATH of an ordinary user. */
-const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
+const folders = [
+  ...(process.env['PATH'] ?? '').split(delimiter),
+  ...['/usr/sbin', '/usr/local/sbin'],
+  ...versions.map((version) => join(POSTGRESQL, version, 'bin')),
+];
 
 /** The program's full path, or undefined. */
 export function findPeer(command: string): string | undefined {

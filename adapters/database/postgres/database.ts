@@ -1,0 +1,170 @@
+/** A database of PostgreSQL, which any number of hubs share. */
+import pg from 'pg';
+import type { HubLog } from '../../../hub/ports.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import type { Select, SqlRow } from '../queries.ts';
+import { FORMAT, schema } from './schema.ts';
+
+/** Executes one statement with `$1` and so on for its values; a list is a value of an array type. */
+export type Execute = (sql: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>;
+
+/** Connections of one hub: one takes in, the others answer requests. */
+const CONNECTIONS = 10;
+/** A server that does not answer is not waited for longer, ms. */
+const CONNECT_TIMEOUT = 10_000;
+const QUERY_TIMEOUT = 60_000;
+/** Hubs that start together create the tables once: key of pg_advisory_xact_lock, "vigi". */
+const CREATION = 0x76696769;
+
+const INT8 = 20;
+const BYTEA = 17;
+
+/** Whole numbers are numbers: none of ours reaches 2^53. Bytes are not a Buffer, as from SQLite. */
+const types = {
+  getTypeParser: ((oid: number, format?: 'text') => {
+    if (oid === INT8) return Number;
+    if (oid === BYTEA) return (text: string) => new Uint8Array(Buffer.from(text.slice(2), 'hex'));
+    return pg.types.getTypeParser(oid, format);
+  }) as typeof pg.types.getTypeParser,
+};
+
+export class PostgresDatabase {
+  readonly #pool: pg.Pool;
+  readonly #where: string;
+
+  private constructor(pool: pg.Pool, where: string) {
+    this.#pool = pool;
+    this.#where = where;
+  }
+
+  /**
+   * Connects, and creates the tables in a database that has none. `url`: `postgres://user:password@host:port/database`.
+   * Rejects with `usage.wrong` for another kind of URL and for a database that a newer Vigie or another program wrote,
+   * with `input.unreadable` where the server cannot be reached or refuses.
+   */
+  static async open(url: string, log: HubLog): Promise<PostgresDatabase> {
+    const where = placeOf(url);
+    const pool = new pg.Pool({
+      connectionString: url,
+      application_name: 'vigie hub',
+      max: CONNECTIONS,
+      connectionTimeoutMillis: CONNECT_TIMEOUT,
+      query_timeout: QUERY_TIMEOUT,
+      keepAlive: true,
+      types,
+    });
+    // An idle connection ended, as when the server restarts: the next statement opens another.
+    pool.on('error', (error) => log.warn('hub.database.disconnected', { where, error: error.message }));
+    const opened = new PostgresDatabase(pool, where);
+    try {
+      await opened.transaction((execute) => prepare(execute, where));
+      return opened;
+    } catch (error) {
+      await pool.end();
+      if (!(error instanceof VigieError) || error.code !== 'store.failed') throw error;
+      throw new VigieError(
+        'input.unreadable',
+        `cannot be opened as the database of the hub: ${reasonOf(error.cause)}`,
+        {
+          where,
+          cause: error.cause,
+        },
+      );
+    }
+  }
+
+  readonly select: Select = async (sql, ...values) => {
+    let number = 0;
+    const numbered = sql.replace(/\?/g, () => `$${++number}`);
+    try {
+      return (await this.#pool.query<SqlRow>(numbered, values)).rows;
+    } catch (cause) {
+      throw this.#failure(cause);
+    }
+  };
+
+  /**
+   * Everything that `work` writes is on disk when this resolves, or none of it. Rejects with `store.failed`; when the
+   * connection ends while the server commits, all of it may be on disk all the same.
+   */
+  async transaction<T>(work: (execute: Execute) => Promise<T>): Promise<T> {
+    let client: pg.PoolClient;
+    try {
+      client = await this.#pool.connect();
+    } catch (cause) {
+      throw this.#failure(cause);
+    }
+    const execute: Execute = async (sql, values = []) => (await client.query<SqlRow>(sql, [...values])).rows;
+    // The server ends the connection of a client that is in use, too; the statement that follows rejects.
+    const ended = (): void => undefined;
+    client.on('error', ended);
+    let broken = false;
+    try {
+      await execute('BEGIN');
+      // An acknowledged message must outlive a crash of the server, whatever its configuration says.
+      await execute(
+        `SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`,
+      );
+      const result = await work(execute);
+      await execute('COMMIT');
+      return result;
+    } catch (cause) {
+      // A connection that does not take even that is not used again.
+      await execute('ROLLBACK').catch(() => {
+        broken = true;
+      });
+      throw cause instanceof VigieError ? cause : this.#failure(cause);
+    } finally {
+      client.off('error', ended);
+      client.release(broken);
+    }
+  }
+
+  /** Resolves when all connections are closed. */
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  #failure(cause: unknown): VigieError {
+    return new VigieError('store.failed', reasonOf(cause), { where: this.#where, cause });
+  }
+}
+
+async function prepare(execute: Execute, where: string): Promise<void> {
+  await execute('SELECT pg_advisory_xact_lock($1)', [CREATION]);
+  const [{ encoding, format, tables } = {}] = await execute(
+    `SELECT current_setting('server_encoding') AS encoding, to_regclass('hub_format')::text AS format,
+     (SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r') AS tables`,
+  );
+  if (encoding !== 'UTF8') {
+    throw new VigieError('usage.wrong', `has the encoding ${encoding}: create it with ENCODING 'UTF8'`, { where });
+  }
+  if (format === null) {
+    if (tables !== 0) {
+      throw new VigieError('usage.wrong', 'has tables of another program: create a database for the hub', { where });
+    }
+    await execute(schema);
+    await execute('CREATE TABLE hub_format (format int NOT NULL)');
+    await execute('INSERT INTO hub_format VALUES ($1)', [FORMAT]);
+    return;
+  }
+  const [{ format: found } = {}] = await execute('SELECT format FROM hub_format');
+  if (found === FORMAT) return;
+  const text = `was written by a newer Vigie (format ${found}; this one knows ${FORMAT}): install that version, or choose another database`;
+  throw new VigieError('usage.wrong', text, { where });
+}
+
+/** The database without user and password. @throws VigieError `usage.wrong` */
+function placeOf(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !/^postgres(ql)?:$/.test(parsed.protocol)) {
+    throw new VigieError('usage.wrong', 'the database must be postgres://user:password@host:port/database');
+  }
+  return `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
+}
+
+/** Of several failed addresses of one host, the first. */
+function reasonOf(cause: unknown): string {
+  const error: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
+  return error instanceof Error ? error.message : String(error);
+}

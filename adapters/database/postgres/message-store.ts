@@ -1,0 +1,254 @@
+/**
+ * Messages of all cars, with the numbers, records and Status that follow from them, in one commit. Each step is one
+ * statement for all messages of the commit. The rows of the vehicles are locked first, in the order of their VINs, so
+ * hubs that take in messages of one car wait for each other and never for each other's second lock.
+ */
+import { finalStatuses } from '../../../hub/commands.ts';
+import {
+  type CarMessage,
+  isAfter,
+  type RecordPlace,
+  type RefusedMessage,
+  recordPlaceOf,
+} from '../../../hub/message.ts';
+import { ClassNumbers } from '../../../hub/numbers.ts';
+import type { MessageStore } from '../../../hub/ports.ts';
+import { VehicleStatus } from '../../../hub/vehicle-status.ts';
+import { numbersIn, REFUSED_KEPT, statusIn } from '../queries.ts';
+import type { Execute, PostgresDatabase } from './database.ts';
+
+/** A message that was not there before. */
+interface NewMessage extends CarMessage {
+  readonly vehicle: number;
+  readonly row: number;
+}
+
+export class PostgresMessageStore implements MessageStore {
+  readonly #database: PostgresDatabase;
+
+  constructor(database: PostgresDatabase) {
+    this.#database = database;
+  }
+
+  async save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<void> {
+    await this.#database.transaction(async (execute) => {
+      if (refused.length > 0) await keepRefused(execute, refused);
+      if (messages.length === 0) return;
+      const kept = await keepMessages(execute, messages, await keepVehicles(execute, messages));
+      if (kept.length === 0) return;
+      await keepNumbers(execute, kept);
+      await keepStatuses(execute, kept);
+      await keepCorrections(execute, kept);
+      await keepRecords(execute, kept);
+      await keepReports(execute, kept);
+    });
+  }
+}
+
+/** @returns the ids of the vehicles by VIN */
+async function keepVehicles(execute: Execute, messages: readonly CarMessage[]): Promise<Map<string, number>> {
+  const seen = new Map<string, { readonly first: number; last: number }>();
+  for (const { vin, received } of messages) {
+    const known = seen.get(vin);
+    if (known === undefined) seen.set(vin, { first: received, last: received });
+    else known.last = Math.max(known.last, received);
+  }
+  const rows = await execute(
+    `INSERT INTO vehicles (vin, first_seen, last_seen)
+     SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS given (vin, first, last) ORDER BY vin COLLATE "C"
+     ON CONFLICT (vin) DO UPDATE SET last_seen = greatest(vehicles.last_seen, excluded.last_seen) RETURNING id, vin`,
+    columns([...seen].map(([vin, { first, last }]) => [vin, first, last])),
+  );
+  return new Map(rows.map(({ id, vin }) => [vin as string, id as number]));
+}
+
+/** @returns those that were not there, in the order in which they came */
+async function keepMessages(
+  execute: Execute,
+  messages: readonly CarMessage[],
+  vehicles: ReadonlyMap<string, number>,
+): Promise<NewMessage[]> {
+  const keyed = new Map<string, CarMessage & { readonly vehicle: number }>();
+  for (const one of messages) {
+    const vehicle = vehicles.get(one.vin) as number;
+    const key = `${vehicle}/${one.class}/${one.message.seq}/${one.message.boot}`;
+    if (!keyed.has(key)) keyed.set(key, { ...one, vehicle });
+  }
+  const rows = await execute(
+    `INSERT INTO messages (vehicle, class, seq, boot, kind, at, clock, received, payload)
+     SELECT * FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[],
+       $8::bigint[], $9::bytea[])
+     ON CONFLICT DO NOTHING RETURNING id, vehicle, class, seq, boot`,
+    columns(
+      [...keyed.values()].map(({ vehicle, class: priority, message, received, payload }) => {
+        const { seq, boot, kind, at, clock } = message;
+        return [vehicle, priority, seq, boot, kind, Math.round(at), clock, received, payload];
+      }),
+    ),
+  );
+  const ids = new Map(rows.map((row) => [`${row['vehicle']}/${row['class']}/${row['seq']}/${row['boot']}`, row['id']]));
+  return [...keyed].flatMap(([key, one]) => {
+    const row = ids.get(key);
+    return row === undefined ? [] : [{ ...one, row: row as number }];
+  });
+}
+
+async function keepNumbers(execute: Execute, kept: readonly NewMessage[]): Promise<void> {
+  const changes: { readonly vehicle: number; readonly class: number; change(numbers: ClassNumbers): void }[] = [];
+  for (const { vehicle, class: priority, message } of kept) {
+    changes.push({ vehicle, class: priority, change: (numbers) => numbers.arrive(message.seq) });
+    if (message.kind !== 'gap') continue;
+    const { class: lost, numbers: runs } = message.body;
+    changes.push({ vehicle, class: lost, change: (numbers) => numbers.giveUp(runs) });
+  }
+  const values = new Map(changes.map((one) => [`${one.vehicle}/${one.class}`, { ...one, value: new ClassNumbers() }]));
+  const keys = columns([...values.values()].map(({ vehicle, class: priority }) => [vehicle, priority]));
+  const rows = await execute(
+    `SELECT numbers.* FROM unnest($1::bigint[], $2::smallint[]) AS given (vehicle, class)
+     JOIN numbers ON numbers.vehicle = given.vehicle AND numbers.class = given.class`,
+    keys,
+  );
+  for (const row of rows) {
+    const value = values.get(`${row['vehicle']}/${row['class']}`);
+    if (value !== undefined) value.value = numbersIn(row);
+  }
+  for (const one of changes) one.change(values.get(`${one.vehicle}/${one.class}`)?.value as ClassNumbers);
+  await execute(
+    `INSERT INTO numbers SELECT * FROM unnest($1::bigint[], $2::smallint[], $3::text[], $4::text[])
+     ON CONFLICT (vehicle, class) DO UPDATE SET arrived = excluded.arrived, given_up = excluded.given_up`,
+    columns(
+      [...values.values()].map(({ vehicle, class: priority, value }) => {
+        const { arrived, givenUp } = value.kept;
+        return [vehicle, priority, JSON.stringify(arrived), JSON.stringify(givenUp)];
+      }),
+    ),
+  );
+}
+
+/** Read anew each time: another hub may have taken in the message before. */
+async function keepStatuses(execute: Execute, kept: readonly NewMessage[]): Promise<void> {
+  const vehicles = [...new Set(kept.flatMap(({ message, vehicle }) => (message.kind === 'status' ? [vehicle] : [])))];
+  if (vehicles.length === 0) return;
+  const rows = await execute('SELECT vehicle, document FROM status WHERE vehicle = ANY ($1::bigint[])', [vehicles]);
+  const known = new Map(rows.map((row) => [row['vehicle'], statusIn(row)]));
+  const statuses = new Map(vehicles.map((vehicle) => [vehicle, known.get(vehicle) ?? new VehicleStatus()]));
+  for (const { vehicle, message } of kept) {
+    if (message.kind === 'status') statuses.get(vehicle)?.apply(message.body, message);
+  }
+  await execute(
+    `INSERT INTO status SELECT * FROM unnest($1::bigint[], $2::text[])
+     ON CONFLICT (vehicle) DO UPDATE SET document = excluded.document`,
+    columns([...statuses].map(([vehicle, status]) => [vehicle, JSON.stringify(status.kept)])),
+  );
+}
+
+/** A car learnt the time: what it sent of this start before has moments that are so far behind. */
+async function keepCorrections(execute: Execute, kept: readonly NewMessage[]): Promise<void> {
+  for (const { vehicle, message } of kept) {
+    if (message.kind !== 'hello' || message.body.behind === undefined) continue;
+    const correction = [vehicle, message.boot, Math.round(message.body.behind)];
+    const added = await execute(
+      'INSERT INTO corrections VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING vehicle',
+      correction,
+    );
+    if (added.length === 0) continue;
+    await execute(
+      `UPDATE records SET at = records.at + $3 FROM messages WHERE records.vehicle = $1 AND records.boot = $2
+       AND messages.id = records.message AND messages.clock = 'none'`,
+      correction,
+    );
+  }
+}
+
+interface PlacedRecord {
+  readonly one: NewMessage;
+  readonly place: RecordPlace;
+}
+
+/** The newest message of a record has its present form. */
+async function keepRecords(execute: Execute, kept: readonly NewMessage[]): Promise<void> {
+  const newest = new Map<string, PlacedRecord>();
+  for (const one of kept) {
+    const place = recordPlaceOf(one.message);
+    if (place === undefined) continue;
+    const key = `${one.vehicle}/${place.collection}/${place.id}`;
+    const known = newest.get(key);
+    if (known === undefined || isAfter(one.message, known.one.message)) newest.set(key, { one, place });
+  }
+  if (newest.size === 0) return;
+  const behind = await behindOf(execute, [...newest.values()]);
+  await execute(
+    `INSERT INTO records (vehicle, collection, id, at, boot, seq, message)
+     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
+     ON CONFLICT (vehicle, collection, id) DO UPDATE
+     SET at = excluded.at, boot = excluded.boot, seq = excluded.seq, message = excluded.message
+     WHERE (excluded.boot, excluded.seq) > (records.boot, records.seq)`,
+    columns(
+      [...newest.values()].map(({ one: { vehicle, row, message }, place: { collection, id, at } }) => {
+        const { boot, seq, clock } = message;
+        const late = clock === 'none' ? (behind.get(`${vehicle}/${boot}`) ?? 0) : 0;
+        return [vehicle, collection, id, at + late, boot, seq, row];
+      }),
+    ),
+  );
+}
+
+/** How far the moments are behind that cars told without knowing the time, by vehicle and start. */
+async function behindOf(execute: Execute, placed: readonly PlacedRecord[]): Promise<Map<string, number>> {
+  const untimed = placed.filter(({ one }) => one.message.clock === 'none');
+  if (untimed.length === 0) return new Map();
+  const rows = await execute(
+    `SELECT corrections.* FROM (SELECT DISTINCT * FROM unnest($1::bigint[], $2::bigint[])) AS given (vehicle, boot)
+     JOIN corrections ON corrections.vehicle = given.vehicle AND corrections.boot = given.boot`,
+    columns(untimed.map(({ one: { vehicle, message } }) => [vehicle, message.boot])),
+  );
+  return new Map(rows.map(({ vehicle, boot, behind }) => [`${vehicle}/${boot}`, behind as number]));
+}
+
+/** States that cars have told of their commands; of a command that no hub gave nothing is kept. */
+async function keepReports(execute: Execute, kept: readonly NewMessage[]): Promise<void> {
+  const reports = kept.flatMap(({ vehicle, message }) => {
+    if (message.kind !== 'remote') return [];
+    const { remoteActionId, status, failureCause = null, detail = null } = message.body;
+    const { boot, seq, at } = message;
+    return [[textOf(remoteActionId), vehicle, boot, seq, status, failureCause, textOf(detail), Math.round(at)]];
+  });
+  if (reports.length === 0) return;
+  await execute(
+    `INSERT INTO command_states SELECT command, boot, seq, given.status, cause, detail, at
+     FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::bigint[])
+       AS given (command, vehicle, boot, seq, status, cause, detail, at)
+     JOIN commands ON commands.id = given.command AND commands.vehicle = given.vehicle ON CONFLICT DO NOTHING`,
+    columns(reports),
+  );
+  const final = kept.flatMap(({ vehicle, message }) =>
+    message.kind === 'remote' && finalStatuses.has(message.body.status)
+      ? [[textOf(message.body.remoteActionId), vehicle]]
+      : [],
+  );
+  if (final.length === 0) return;
+  await execute(
+    `UPDATE commands SET final = true FROM unnest($1::text[], $2::bigint[]) AS given (id, vehicle)
+     WHERE commands.id = given.id AND commands.vehicle = given.vehicle`,
+    columns(final),
+  );
+}
+
+async function keepRefused(execute: Execute, refused: readonly RefusedMessage[]): Promise<void> {
+  await execute(
+    `INSERT INTO refused (topic, reason, received, payload)
+     SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[])`,
+    columns(refused.map(({ topic, reason, received, payload }) => [textOf(topic), textOf(reason), received, payload])),
+  );
+  await execute('DELETE FROM refused WHERE id <= (SELECT max(id) FROM refused) - $1', [REFUSED_KEPT]);
+}
+
+/** Texts of PostgreSQL have no U+0000, which a car may send. */
+function textOf<T extends string | null>(text: T): T {
+  return (text?.replaceAll('\0', '\u{fffd}') ?? null) as T;
+}
+
+/** Rows as the arrays of their columns, for `unnest`. */
+function columns(rows: readonly (readonly unknown[])[]): unknown[][] {
+  return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column]));
+}

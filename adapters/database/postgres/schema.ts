@@ -1,0 +1,102 @@
+/** Tables of the hub on PostgreSQL: those of SQLite (../format.ts), with texts in the order of their code points. */
+export const schema = `
+  CREATE TABLE vehicles (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    vin text COLLATE "C" NOT NULL UNIQUE,
+    first_seen bigint NOT NULL,
+    last_seen bigint NOT NULL
+  );
+  -- As they came; the unique key makes a repetition harmless.
+  CREATE TABLE messages (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    vehicle bigint NOT NULL REFERENCES vehicles,
+    class smallint NOT NULL,
+    seq bigint NOT NULL,
+    boot bigint NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    at bigint NOT NULL,
+    clock text COLLATE "C" NOT NULL,
+    received bigint NOT NULL,
+    payload bytea NOT NULL,
+    UNIQUE (vehicle, class, seq, boot)
+  );
+  -- Messages are compressed already.
+  ALTER TABLE messages ALTER COLUMN payload SET STORAGE EXTERNAL;
+  -- The message that has the present form of a record; at is corrected where the car learnt the time later.
+  CREATE TABLE records (
+    vehicle bigint NOT NULL REFERENCES vehicles,
+    collection text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    at bigint NOT NULL,
+    boot bigint NOT NULL,
+    seq bigint NOT NULL,
+    message bigint NOT NULL REFERENCES messages,
+    PRIMARY KEY (vehicle, collection, id)
+  );
+  CREATE INDEX records_by_time ON records (vehicle, collection, at, id);
+  CREATE INDEX records_across_cars ON records (collection, at, id, vehicle)
+    WHERE collection NOT IN ('telemetry', 'waypoint');
+  CREATE INDEX records_by_id ON records (collection, id) WHERE collection NOT IN ('telemetry', 'waypoint');
+  -- Runs of numbers as JSON: [[first, last], ...].
+  CREATE TABLE numbers (
+    vehicle bigint NOT NULL REFERENCES vehicles,
+    class smallint NOT NULL,
+    arrived text NOT NULL,
+    given_up text NOT NULL,
+    PRIMARY KEY (vehicle, class)
+  );
+  CREATE TABLE status (
+    vehicle bigint PRIMARY KEY REFERENCES vehicles,
+    document text NOT NULL
+  );
+  -- What hello says to add to the moments of a start of the agent that did not know the time, ms.
+  CREATE TABLE corrections (
+    vehicle bigint NOT NULL REFERENCES vehicles,
+    boot bigint NOT NULL,
+    behind bigint NOT NULL,
+    PRIMARY KEY (vehicle, boot)
+  );
+  CREATE TABLE refused (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    topic text NOT NULL,
+    reason text NOT NULL,
+    received bigint NOT NULL,
+    payload bytea NOT NULL
+  );
+  -- Counters of the signing keys, per car: a car refuses one that it has seen.
+  CREATE TABLE counters (
+    key text COLLATE "C" NOT NULL,
+    vehicle bigint NOT NULL REFERENCES vehicles,
+    last bigint NOT NULL,
+    PRIMARY KEY (key, vehicle)
+  );
+  -- The audit trail.
+  CREATE TABLE commands (
+    id text COLLATE "C" PRIMARY KEY,
+    vehicle bigint NOT NULL REFERENCES vehicles,
+    type text NOT NULL,
+    body text NOT NULL,
+    caller text NOT NULL,
+    requested bigint NOT NULL,
+    expires bigint NOT NULL,
+    key text NOT NULL,
+    counter bigint NOT NULL,
+    signed bytea NOT NULL,
+    final boolean NOT NULL DEFAULT false
+  );
+  CREATE INDEX commands_by_time ON commands (vehicle, requested, id);
+  CREATE INDEX pending_commands ON commands (vehicle, expires, counter, id) WHERE NOT final;
+  CREATE TABLE command_states (
+    command text COLLATE "C" NOT NULL REFERENCES commands,
+    boot bigint NOT NULL,
+    seq bigint NOT NULL,
+    status text NOT NULL,
+    cause text,
+    detail text,
+    at bigint NOT NULL,
+    PRIMARY KEY (command, boot, seq)
+  );
+`;
+
+/** Number of this format, in the table hub_format. */
+export const FORMAT = 1;
