@@ -108,6 +108,7 @@ export class Agent implements LinkEvents {
       signals: this.signals?.recorder,
       captures: this.#captures?.recorder,
       added: ports.recorders,
+      watched: this.signals?.watched,
       patience: watchLease.patience,
     });
     this.#snapshot = new Snapshot(status, records, this.#pipeline.recorders, log);

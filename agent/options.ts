@@ -9,6 +9,7 @@ import type { Notifier } from './callbacks/notifier.ts';
 import type { AnyColumnSink, ColumnSink } from './column-intake.ts';
 import type { Overseer } from './health/overseer.ts';
 import type { SourceGroup } from './mapping.ts';
+import type { MonitorSignals } from './monitors/custom-signals.ts';
 import type {
   Actuator,
   Clock,
@@ -122,6 +123,8 @@ export interface CustomSignalsPart {
   readonly wanted: readonly WantedSignal[];
   readonly recorder: Recorder;
   readonly view: SignalView;
+  /** What monitors watch of them. */
+  readonly watched: MonitorSignals;
   readonly readings: number;
   readonly rejected: number;
   /**

@@ -5,6 +5,7 @@ import type { MonitorEvent } from '../protocol/schema/event.ts';
 import type { OutboxSettings } from '../protocol/settings.ts';
 import type { ChannelObserver, Channels } from './channels.ts';
 import type { StatusWriter } from './mapping.ts';
+import type { MonitorSignals } from './monitors/custom-signals.ts';
 import { Monitors } from './monitors/monitors.ts';
 import type { Log, Publisher } from './ports.ts';
 import { AlarmRecorder } from './recorders/alarm.ts';
@@ -52,6 +53,8 @@ export interface PipelineParts {
   readonly captures?: Recorder | undefined;
   /** Recorders beside those below. */
   readonly added?: readonly MakeRecorder[] | undefined;
+  /** Custom signals that monitors may watch. */
+  readonly watched?: MonitorSignals | undefined;
   /** Shortens what is gathered while somebody watches. */
   readonly patience?: Patience;
 }
@@ -71,6 +74,7 @@ export function pipeline({
   signals,
   captures,
   added = [],
+  watched,
   patience,
 }: PipelineParts): Pipeline {
   const trips = new TripRecorder({ status, records, rule: profile.trips });
@@ -82,6 +86,7 @@ export function pipeline({
     trips,
     emit: tell,
     log,
+    ...(watched === undefined ? {} : { signals: watched }),
   });
   const recorders: readonly Recorder[] = [
     // First: alerts and collisions say during which trip they were.

@@ -1,10 +1,27 @@
 import type { Log } from '../agent/ports.ts';
-import { type MonitorsConfiguration, type MonitorsReading, readMonitorsFile } from '../config/monitors.ts';
+import type { Configuration } from '../config/configuration.ts';
+import {
+  checkMonitorsSection,
+  type MonitorsConfiguration,
+  type MonitorsReading,
+  readMonitorsFile,
+} from '../config/monitors.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
+import type { VehicleProfile } from '../protocol/profile.ts';
+import { signalRulesOf } from '../protocol/schema/monitor/signals.ts';
 
-/** What is wrong with the file that the section names. */
-export function checkMonitors(section: MonitorsConfiguration | undefined): readonly Diagnostic[] {
-  return section !== undefined && 'file' in section ? readMonitorsFile(section.file).diagnostics : [];
+/**
+ * What is wrong with the file that the section names, and with custom signals that the monitors of the section name.
+ * Without a profile that can be read nothing says which signals the car has.
+ */
+export function checkMonitors(
+  { file, monitors: section }: Configuration,
+  profile: VehicleProfile | undefined,
+): readonly Diagnostic[] {
+  if (section === undefined) return [];
+  const signals = profile === undefined ? undefined : signalRulesOf(profile.signals ?? []);
+  if ('file' in section) return readMonitorsFile(section.file, undefined, signals).diagnostics;
+  return signals === undefined ? [] : checkMonitorsSection(file, signals);
 }
 
 /**

@@ -55,7 +55,8 @@ async function check(options: Options): Promise<void> {
       const { vehicle, diagnostics: faults } = inspectVehicle(configuration.profile);
       found.push(...faults, ...(vehicle === undefined ? [] : checkInputs(configuration, vehicle.profile)));
       found.push(...checkKeys(configuration, 'error'));
-      found.push(...checkMonitors(configuration.monitors), ...checkRecords(configuration.data));
+      found.push(...checkMonitors(configuration, vehicle?.profile));
+      found.push(...checkRecords(configuration.data));
     }
   }
   for (const name of profile) found.push(...inspectVehicle(name).diagnostics);

@@ -4,6 +4,7 @@ import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { suggestion } from '../protocol/nearest.ts';
 import { readDelivery } from '../protocol/schema/callback.ts';
+import type { SignalRules } from '../protocol/schema/monitor/signals.ts';
 import {
   compileMonitor,
   MONITORS,
@@ -59,9 +60,10 @@ export interface MonitorsReading {
 /**
  * Reads a file (YAML or JSON) with one monitor or a list of them, each as the interface shows it: `monitorId`, `monitor`
  * and perhaps `status`. Throws nothing for bad content: every fault is a finding with its line. With `id` the file may
- * also be what is sent to the interface, a MonitorParameter alone, which gets this id.
+ * also be what is sent to the interface, a MonitorParameter alone, which gets this id. `signals` are the custom signals of
+ * the car; absent: its profile is not known.
  */
-export function readMonitorsFile(path: string, id?: string): MonitorsReading {
+export function readMonitorsFile(path: string, id?: string, signals?: SignalRules): MonitorsReading {
   const { contents, diagnostics } = readYamlFile(path);
   if (contents === undefined) return { diagnostics };
   const findings = new Findings(path, contents.lines);
@@ -69,22 +71,40 @@ export function readMonitorsFile(path: string, id?: string): MonitorsReading {
   const { data } = contents;
   const bare = id !== undefined && isMap(data) && 'triggerParam' in data;
   const monitors = bare
-    ? readMonitor({ monitorId: id, monitor: data }, '', '', findings)
+    ? readMonitor({ monitorId: id, monitor: data }, { at: '', within: '', findings, signals })
     : Array.isArray(data)
-      ? readMonitors(data, '', findings)
-      : readMonitor(data, '', '/monitor', findings);
+      ? readMonitors(data, '', findings, signals)
+      : readMonitor(data, { at: '', within: '/monitor', findings, signals });
   return { ...(findings.failed ? {} : { monitors }), diagnostics: findings.sorted() };
 }
 
+/**
+ * What is wrong with the list in a configuration for a car with these custom signals; the configuration is known to have
+ * no other faults.
+ */
+export function checkMonitorsSection(path: string, signals: SignalRules): Diagnostic[] {
+  const { contents } = readYamlFile(path);
+  const list = isMap(contents?.data) ? contents.data['monitors'] : undefined;
+  if (contents === undefined || !Array.isArray(list)) return [];
+  const findings = new Findings(path, contents.lines);
+  readMonitors(list, '/monitors', findings, signals);
+  return findings.sorted();
+}
+
 /** The monitors of a list; entries with faults are reported and left out. */
-function readMonitors(list: readonly unknown[], at: string, findings: Findings): WrittenMonitor[] {
+function readMonitors(
+  list: readonly unknown[],
+  at: string,
+  findings: Findings,
+  signals?: SignalRules,
+): WrittenMonitor[] {
   if (list.length > MONITORS) {
     findings.error(at, `${list.length} monitors are too many`, `keep at most ${MONITORS}`);
   }
   const ids = new Set<string>();
   return list.flatMap((entry, index) => {
     const place = at + pointer(index);
-    const read = readMonitor(entry, place, `${place}/monitor`, findings);
+    const read = readMonitor(entry, { at: place, within: `${place}/monitor`, findings, signals });
     for (const { monitorId } of read) {
       if (ids.has(monitorId)) findings.error(`${place}/monitorId`, `there are two monitors ${quoted(monitorId)}`);
       ids.add(monitorId);
@@ -97,8 +117,16 @@ function readMonitors(list: readonly unknown[], at: string, findings: Findings):
 const shown: readonly string[] = ['_links', 'createdAt', 'updatedAt'];
 const members: readonly string[] = ['monitorId', 'monitor', 'status'];
 
-/** None or one; `within` is the place of its MonitorParameter. */
-function readMonitor(entry: unknown, at: string, within: string, findings: Findings): WrittenMonitor[] {
+interface Reading {
+  readonly at: string;
+  /** Place of the MonitorParameter. */
+  readonly within: string;
+  readonly findings: Findings;
+  readonly signals: SignalRules | undefined;
+}
+
+/** None or one. */
+function readMonitor(entry: unknown, { at, within, findings, signals }: Reading): WrittenMonitor[] {
   if (!isMap(entry)) {
     findings.error(at, 'this is not a monitor', 'write monitorId and monitor');
     return [];
@@ -116,7 +144,7 @@ function readMonitor(entry: unknown, at: string, within: string, findings: Findi
     findings.error(`${at}/status`, `status must be one of ${monitorStatuses.join(', ')}`);
   }
   try {
-    readDelivery(compileMonitor(monitor).parameter.delivery);
+    readDelivery(compileMonitor(monitor, signals).parameter.delivery);
   } catch (error) {
     if (!(error instanceof VigieError)) throw error;
     findings.error(within + placeOf(error.where ?? ''), error.message);

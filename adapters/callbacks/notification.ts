@@ -11,6 +11,7 @@ import type { Viewer } from '../../protocol/interface/json/viewer.ts';
 import type { Members } from '../../protocol/interface/json/writer.ts';
 import type { CallbackSide, CallbackType } from '../../protocol/schema/callback.ts';
 import type { EventValue } from '../../protocol/schema/event.ts';
+import { dataOf } from '../../protocol/schema/monitor/data.ts';
 import type { RemoteReport, RemoteStatus } from '../../protocol/schema/remote.ts';
 import { extensionJson } from './extensions.ts';
 
@@ -86,7 +87,9 @@ function monitorContent({ event }: MonitorNotification, vehicle: NamedVehicle, s
   };
 }
 
-function valueJson(viewer: Viewer, { data, literal, alerts, collision, previous }: EventValue): Members {
+function valueJson(viewer: Viewer, value: EventValue): Members {
+  const { literal, alerts, collision, previous } = value;
+  const data = dataOf(value);
   const before = viewer.side === 'user' && previous !== undefined ? { previous } : {};
   if (alerts !== undefined) {
     const objectValues = alerts.map((alert) => alertJson(viewer, alert));

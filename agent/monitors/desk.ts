@@ -1,5 +1,6 @@
 import { decodeBody } from '../../protocol/command.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import type { SignalRules } from '../../protocol/schema/monitor/signals.ts';
 import type { Monitor, MonitorStatus } from '../../protocol/schema/monitor.ts';
 import type { Clock, Log, Memory, Publisher } from '../ports.ts';
 import type { Monitors } from './monitors.ts';
@@ -34,6 +35,11 @@ export class MonitorDesk {
     this.#publisher = parts.publisher;
     this.#clock = parts.clock;
     this.#log = parts.log;
+  }
+
+  /** The custom signals that monitors may name. */
+  get signals(): SignalRules {
+    return this.#monitors.signals;
   }
 
   get all(): readonly Monitor[] {

@@ -1,8 +1,9 @@
 import type { CompiledMonitor } from '../../protocol/schema/monitor/compile.ts';
-import type { DataName } from '../../protocol/schema/monitor/data.ts';
+import type { TriggerData } from '../../protocol/schema/monitor/data.ts';
 import { FALSE, judge, TRUE, type Truth, UNKNOWN } from '../../protocol/schema/monitor/expression.ts';
 import type { Slot, SlotValue } from '../../protocol/slots.ts';
 import { look } from './calendar.ts';
+import type { WatchedSignal } from './custom-signals.ts';
 import type { PreviousStatus } from './previous-status.ts';
 import {
   among,
@@ -47,7 +48,7 @@ export class Evaluator {
   /** Time of the car, UTC ms. */
   now: number = Number.NEGATIVE_INFINITY;
   /** What occurs in this step, by data name. */
-  readonly occurring = new Map<DataName, SourceValue>();
+  readonly occurring = new Map<TriggerData, SourceValue>();
 
   constructor(parts: EvaluatorParts) {
     this.#parts = parts;
@@ -115,8 +116,20 @@ export class Evaluator {
     this.#settle();
   }
 
+  /** A custom signal has another value, or none any more. */
+  heard(source: TriggerSource, at: number): void {
+    this.arrive(at);
+    if (this.#timers.next <= this.now && this.#endWaits(source)) {
+      source.before = true;
+      this.#settle();
+      source.before = false;
+    }
+    this.#look(source, true);
+    this.#settle();
+  }
+
   /** Records changed: what is watched of them is read anew after `change` was made, and `occurrences` occur. */
-  recorded(names: readonly SourceName[], change: () => void, occurrences: ReadonlyMap<DataName, SourceValue>): void {
+  recorded(names: readonly SourceName[], change: () => void, occurrences: ReadonlyMap<TriggerData, SourceValue>): void {
     const { sources } = this.#parts;
     const watched = names.map((name) => sources.watched(name)).filter((source) => source !== undefined);
     for (const source of watched) this.#endWaits(source);
@@ -141,8 +154,18 @@ export class Evaluator {
     }
     this.#settle();
     for (const monitor of inOrder(refreshes)) this.#refresh(monitor);
-    for (const source of this.#parts.sources.all) if (source.dirty) this.#look(source, true);
+    for (const source of this.#parts.sources.all) {
+      if (source.signal !== undefined) this.#heedPrivacy(source, source.signal);
+      if (source.dirty) this.#look(source, true);
+    }
     this.#settle();
+  }
+
+  /** What privacy hid or showed since the last tick is looked at; nobody says so of a signal that is silent meanwhile. */
+  #heedPrivacy(source: TriggerSource, signal: WatchedSignal): void {
+    const obscured = signal.hidden();
+    if (obscured !== source.obscured || !sameValue(signal.read(), source.last)) source.dirty = true;
+    source.obscured = obscured;
   }
 
   /** What was stamped with a time `by` ms too early moves; intervals are looked at at the next tick. */

@@ -1,7 +1,7 @@
 /** What an event says: values, extensions, and the changes around it. */
 import type { Alert } from '../../protocol/schema/alert.ts';
 import type { EventExtension, EventValue } from '../../protocol/schema/event.ts';
-import type { DataName } from '../../protocol/schema/monitor/data.ts';
+import { codedData, type TriggerData } from '../../protocol/schema/monitor/data.ts';
 import { TRUE } from '../../protocol/schema/monitor/expression.ts';
 import { type Extension, type ExtensionType, telemetrySections } from '../../protocol/schema/monitor/extensions.ts';
 import type { StatusContents } from '../../protocol/schema/status.ts';
@@ -22,7 +22,7 @@ export interface EventContentParts {
 
 /** The step that the event comes from. */
 export interface StepContext {
-  readonly values: ReadonlyMap<DataName, SourceValue>;
+  readonly values: ReadonlyMap<TriggerData, SourceValue>;
   /** The alert that has just ended. */
   readonly ended: Alert | undefined;
 }
@@ -34,7 +34,7 @@ export function triggersOf(monitor: RunningMonitor): string[] {
 
 /** Each data name that the monitor watches, once, if it has a value now. */
 export function valuesOf(monitor: RunningMonitor, parts: EventContentParts, step: StepContext): EventValue[] {
-  const values = new Map<DataName, EventValue>();
+  const values = new Map<TriggerData, EventValue>();
   for (const trigger of monitor.triggers) {
     const { condition } = trigger.compiled;
     if (condition.kind !== 'data') continue;
@@ -50,7 +50,7 @@ function previousOf({ truth, from }: RunningTrigger): { previous?: string } {
   return truth === TRUE && from !== undefined ? { previous: from } : {};
 }
 
-function told(data: DataName, parts: EventContentParts, step: StepContext): EventValue | undefined {
+function told(data: TriggerData, parts: EventContentParts, step: StepContext): EventValue | undefined {
   const { facts, sources } = parts;
   if (data === 'vehicle.collision.side' || data === 'vehicle.collision.severity') {
     const collision = facts.newest('collision');
@@ -64,7 +64,7 @@ function told(data: DataName, parts: EventContentParts, step: StepContext): Even
     return { data, alerts: alerts.map((alert) => shown(alert, facts)) };
   }
   const value = step.values.get(data) ?? sources.value(data);
-  return value === undefined ? undefined : { data, literal: literal(value) };
+  return value === undefined ? undefined : { ...codedData(data), literal: literal(value) };
 }
 
 /** The contents of what was asked for beside the values. */

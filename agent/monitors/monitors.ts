@@ -2,12 +2,14 @@ import { VigieError } from '../../protocol/errors.ts';
 import type { Alert } from '../../protocol/schema/alert.ts';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import type { Body } from '../../protocol/schema/message.ts';
+import { noSignals, type SignalRules } from '../../protocol/schema/monitor/signals.ts';
 import {
   type CompiledMonitor,
   compileMonitor,
   MONITORS,
   type Monitor,
   type MonitorList,
+  type MonitorParameter,
   type MonitorStatus,
   monitorIdPattern,
 } from '../../protocol/schema/monitor.ts';
@@ -17,13 +19,14 @@ import type { OpenTripReader, Recorder } from '../recorders/recorder.ts';
 import type { RecordKind, RecordObserver } from '../records.ts';
 import type { StatusReader } from '../status.ts';
 import { MonitorContext } from './context.ts';
+import type { MonitorSignals } from './custom-signals.ts';
 import { Evaluator } from './evaluator.ts';
 import { extensionsOf, triggersOf, valuesOf } from './event-content.ts';
 import { Facts } from './facts.ts';
 import { PreviousStatus } from './previous-status.ts';
 import { recordTriggersOf, watchedByKind } from './record-triggers.ts';
 import type { RunningMonitor } from './running.ts';
-import { Sources } from './sources.ts';
+import { type CustomSignalParts, Sources } from './sources.ts';
 import { kept, readKept } from './state.ts';
 
 const HEAD = 'monitors';
@@ -35,6 +38,8 @@ const standingKeyOf = (id: string): string => `monitor/${id}/now`;
 export interface MonitorsParts {
   readonly status: StatusReader;
   readonly trips: OpenTripReader;
+  /** Absent: the profile has no custom signals. */
+  readonly signals?: MonitorSignals;
   /** Takes an event; it must be kept in the same commit as the states. */
   readonly emit: (event: MonitorEvent) => void;
   readonly log: Log;
@@ -84,7 +89,9 @@ export class Monitors implements Recorder, RecordObserver {
     this.#parts = parts;
     this.#status = status;
     this.#facts = new Facts(status);
-    this.#sources = new Sources(status, this.#facts);
+    const { signals } = parts;
+    const heard: CustomSignalParts['heard'] = (source, at) => this.#evaluator.heard(source, at);
+    this.#sources = new Sources(status, this.#facts, signals === undefined ? undefined : { signals, heard });
     this.#evaluator = new Evaluator({
       status,
       sources: this.#sources,
@@ -96,6 +103,11 @@ export class Monitors implements Recorder, RecordObserver {
   /** Counts the changes of the list. */
   get version(): number {
     return this.#version;
+  }
+
+  /** The custom signals that monitors may name. */
+  get signals(): SignalRules {
+    return this.#parts.signals ?? noSignals;
   }
 
   /** In the order in which they were given. */
@@ -122,7 +134,7 @@ export class Monitors implements Recorder, RecordObserver {
     if (!new RegExp(monitorIdPattern).test(id)) {
       throw new VigieError('input.malformed', `must match ${monitorIdPattern}`, { where: 'monitorId' });
     }
-    const compiled = compileMonitor(input);
+    const compiled = compileMonitor(input, this.signals);
     const before = this.#entries.get(id);
     if (before === undefined && this.#entries.size >= MONITORS) {
       throw new VigieError('input.malformed', `there are ${MONITORS} monitors already: remove one`, {
@@ -255,9 +267,9 @@ export class Monitors implements Recorder, RecordObserver {
 
   #recallOne(found: unknown, memory: Memory, at: number): void {
     const { monitor, order } = found as Pick<Entry, 'monitor' | 'order'>;
-    const compiled = compileMonitor(monitor.monitor);
-    const entry: Entry = { monitor, order, compiled, running: undefined };
     const id = monitor.monitorId;
+    const compiled = this.#compileKept(id, monitor.monitor);
+    const entry: Entry = { monitor, order, compiled, running: undefined };
     this.#entries.set(id, entry);
     if (monitor.status !== 'Running') return;
     this.#attempt(standingKeyOf(id), memory, (state) => {
@@ -266,6 +278,18 @@ export class Monitors implements Recorder, RecordObserver {
     if (entry.running !== undefined) return;
     this.#evaluator.arrive(at);
     this.#restart(entry);
+  }
+
+  /** Another profile may have other signals; the one of before may come back, so that its monitors stay. */
+  #compileKept(id: string, parameter: MonitorParameter): CompiledMonitor {
+    try {
+      return compileMonitor(parameter, this.signals);
+    } catch (error) {
+      const compiled = compileMonitor(parameter);
+      const { message } = error as Error;
+      this.#parts.log.warn('monitors.signals', { message: 'a monitor does not fit the profile', id, error: message });
+      return compiled;
+    }
   }
 
   #attempt(key: string, memory: Memory, take: (state: unknown) => void): void {

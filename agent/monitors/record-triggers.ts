@@ -1,6 +1,6 @@
 /** What a record that was put means for triggers. docs/monitors.md, "Triggers". */
 import type { Body } from '../../protocol/schema/message.ts';
-import type { DataName } from '../../protocol/schema/monitor/data.ts';
+import type { TriggerData } from '../../protocol/schema/monitor/data.ts';
 import { type Trip, tripState } from '../../protocol/schema/trip.ts';
 import type { RecordKind } from '../records.ts';
 import type { SourceName, SourceValue } from './running.ts';
@@ -21,7 +21,7 @@ export function watchedByKind(kind: RecordKind): readonly SourceName[] {
   return watched[kind] ?? [];
 }
 
-type RecordTriggers = ReadonlyMap<DataName, SourceValue>;
+type RecordTriggers = ReadonlyMap<TriggerData, SourceValue>;
 
 const nothing: RecordTriggers = new Map();
 
@@ -37,7 +37,7 @@ export function recordTriggersOf<K extends RecordKind>(
 }
 
 function ofTrip(trip: Trip, previous: Trip | undefined): RecordTriggers {
-  const triggers = new Map<DataName, SourceValue>();
+  const triggers = new Map<TriggerData, SourceValue>();
   const begins = previous === undefined;
   const ends = trip.done === true && previous?.done !== true;
   if (begins || ends) triggers.set('vehicle.trip', trip.id);
@@ -53,7 +53,7 @@ function ofTrip(trip: Trip, previous: Trip | undefined): RecordTriggers {
 function ofCollision({ details = [] }: Body<'collision'>, previous: Body<'collision'> | undefined): RecordTriggers {
   if (details.length === 0 || JSON.stringify(details) === JSON.stringify(previous?.details)) return nothing;
   const severities = details.map(({ severity }) => severity).filter((severity) => severity !== undefined);
-  return new Map<DataName, SourceValue>([
+  return new Map<TriggerData, SourceValue>([
     ['vehicle.collision.side', details.map(({ side }) => side)],
     ['vehicle.collision.severity', severities],
   ]);

@@ -6,11 +6,12 @@ import type {
   DataCondition,
   ZoneCondition,
 } from '../../protocol/schema/monitor/compile.ts';
-import type { DataName } from '../../protocol/schema/monitor/data.ts';
+import type { TriggerData } from '../../protocol/schema/monitor/data.ts';
 import { FALSE, TRUE, type Truth, UNKNOWN } from '../../protocol/schema/monitor/expression.ts';
 import { type Slot, slotByPath } from '../../protocol/slots.ts';
 import { distance } from '../position.ts';
 import type { StatusReader } from '../status.ts';
+import type { WatchedSignal } from './custom-signals.ts';
 import type { Thresholds } from './thresholds.ts';
 import type { Due } from './timer-queue.ts';
 
@@ -18,17 +19,23 @@ import type { Due } from './timer-queue.ts';
 export type SourceValue = number | string | readonly string[];
 
 /** `used` and `position` are what time and zone triggers watch. */
-export type SourceName = DataName | 'used' | 'position';
+export type SourceName = TriggerData | 'used' | 'position';
 
 export interface TriggerSource {
   readonly name: SourceName;
   readonly slots: readonly Slot[];
-  /** One slot is all that it is made of. */
+  /** One slot, or one custom signal, is all that it is made of. */
   readonly single: boolean;
   /** Its parts come one after the other: changes are looked at at the next tick. */
   readonly deferred: boolean;
   /** The present value; undefined: not known. */
   read(): SourceValue | undefined;
+  /** Of a custom signal of the car: what there is of it. */
+  readonly signal: WatchedSignal | undefined;
+  /** Privacy hid the signal when a tick looked at it last. */
+  obscured: boolean;
+  /** What is judged now sees the signal as it was before its change. */
+  before: boolean;
   /** The value when it was looked at last; undefined also when a part was taken away since. */
   last: SourceValue | undefined;
   /** Is to be looked at at the next tick. */

@@ -1,7 +1,8 @@
 /** What triggers watch, and where it comes from: slots of Status, several of them together, or records. */
-import { dataRules } from '../../protocol/schema/monitor/data.ts';
+import { dataRules, isSignal, type SignalDataName, signalNameOf } from '../../protocol/schema/monitor/data.ts';
 import { type Slot, type SlotValue, slotByPath, slots } from '../../protocol/slots.ts';
 import type { StatusReader } from '../status.ts';
+import type { MonitorSignals, WatchedSignal } from './custom-signals.ts';
 import { type Facts, privacyState } from './facts.ts';
 import { edgesOf, type RunningTrigger, type SourceName, type SourceValue, type TriggerSource } from './running.ts';
 import { Thresholds } from './thresholds.ts';
@@ -22,17 +23,26 @@ const deferred: ReadonlySet<SourceName> = new Set(['vehicle.autonomy', 'position
 
 const inUse: ReadonlySet<SlotValue> = new Set(['StartUp', 'Start', 'Starting', 'Running', 'Stopping']);
 
+export interface CustomSignalParts {
+  readonly signals: MonitorSignals;
+  /** Called at each change of a custom signal that somebody watches. */
+  readonly heard: (source: TriggerSource, at: number) => void;
+}
+
 /** The sources that somebody watches. */
 export class Sources {
+  readonly #custom: CustomSignalParts | undefined;
   readonly #status: StatusReader;
   readonly #facts: Facts;
   readonly #byName = new Map<SourceName, TriggerSource>();
   /** By index of the slot; a slot that nobody watches has none. */
   readonly bySlot: (TriggerSource[] | undefined)[] = new Array(slots.length).fill(undefined);
 
-  constructor(status: StatusReader, facts: Facts) {
+  /** @param custom absent: the profile has no custom signals */
+  constructor(status: StatusReader, facts: Facts, custom?: CustomSignalParts) {
     this.#status = status;
     this.#facts = facts;
+    this.#custom = custom;
   }
 
   /** The source, if anybody watches it. */
@@ -58,6 +68,7 @@ export class Sources {
     source.thresholds.remove(trigger);
     source.anew = true;
     if (source.triggers.length > 0) return;
+    source.signal?.end();
     this.#byName.delete(source.name);
     for (const { index } of source.slots) {
       const left = this.bySlot[index]?.filter((other) => other !== source) ?? [];
@@ -67,18 +78,27 @@ export class Sources {
 
   /** What the source is now, whether anybody watches it or not. */
   value(name: SourceName): SourceValue | undefined {
+    if (isSignal(name)) {
+      const source = this.#byName.get(name);
+      return source?.before === true ? source.last : source?.read();
+    }
     return this.#read(name, slotsOf(name));
   }
 
   #begin(name: SourceName): TriggerSource {
     const parts = slotsOf(name);
+    const signal = isSignal(name) ? this.#watchSignal(name) : undefined;
+    const read = isSignal(name) ? () => signal?.read() : () => this.#read(name, parts);
     const source: TriggerSource = {
       name,
       slots: parts,
       single: isSingle(name),
       deferred: deferred.has(name),
-      read: () => this.#read(name, parts),
-      last: this.#read(name, parts),
+      signal,
+      obscured: false,
+      before: false,
+      read,
+      last: read(),
       dirty: false,
       triggers: [],
       thresholds: new Thresholds(),
@@ -87,6 +107,14 @@ export class Sources {
     this.#byName.set(name, source);
     for (const { index } of parts) this.bySlot[index] = [...(this.bySlot[index] ?? []), source];
     return source;
+  }
+
+  #watchSignal(name: SignalDataName): WatchedSignal | undefined {
+    const { signals, heard } = this.#custom ?? {};
+    return signals?.watch(signalNameOf(name), (at) => {
+      const source = this.#byName.get(name);
+      if (source !== undefined) heard?.(source, at);
+    });
   }
 
   #read(name: SourceName, parts: readonly Slot[]): SourceValue | undefined {
@@ -147,10 +175,12 @@ export class Sources {
 }
 
 function isSingle(name: SourceName): boolean {
+  if (isSignal(name)) return true;
   return name !== 'used' && name !== 'position' && dataRules[name].path !== undefined;
 }
 
 function slotsOf(name: SourceName): readonly Slot[] {
+  if (isSignal(name)) return [];
   const single = name === 'used' || name === 'position' ? undefined : dataRules[name].path;
   const paths = single === undefined ? (pathsOf[name] ?? []) : [single];
   return paths.map((path) => slotByPath.get(path) as Slot);

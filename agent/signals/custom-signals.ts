@@ -9,6 +9,7 @@ import { SignalNumbers } from './numbers.ts';
 import { SignalRecorder } from './recorder.ts';
 import { Signals } from './signals.ts';
 import { RecordedSignals, type SignalView } from './view.ts';
+import { WatchedSignals } from './watch.ts';
 
 interface SplitGroup {
   readonly mapped: SourceGroup;
@@ -22,6 +23,7 @@ export class CustomSignals implements CustomSignalsPart {
   readonly numbers: SignalNumbers;
   readonly recorder: SignalRecorder;
   readonly view: SignalView;
+  readonly watched: WatchedSignals;
 
   constructor(custom: readonly CustomSignal[], parts: SignalParts) {
     const { status, records, memory, log, clock, quality } = parts;
@@ -37,6 +39,7 @@ export class CustomSignals implements CustomSignalsPart {
       parts,
     );
     this.view = new RecordedSignals(custom, this.signals, this.numbers, parts.kept);
+    this.watched = new WatchedSignals(custom, this.signals);
   }
 
   announce(publisher: Pick<Publisher, 'put'>, store: Pick<OutboxStore, 'entries'>): void {

@@ -36,7 +36,7 @@ export class Signals {
   readonly #hiddenFrom: Uint8Array;
   readonly #invalid: (ReadonlySet<number> | undefined)[];
   readonly #level: () => number;
-  readonly #observers: CustomSignalObserver[] = [];
+  #observers: readonly CustomSignalObserver[] = [];
 
   /** @param level of privacy: 0 nothing is hidden, 1 positions, 2 all */
   constructor(signals: readonly CustomSignal[], level: () => number) {
@@ -55,8 +55,17 @@ export class Signals {
     this.#invalid = signals.map(({ invalid }) => (invalid.length === 0 ? undefined : new Set(invalid)));
   }
 
-  observe(observer: CustomSignalObserver): void {
-    this.#observers.push(observer);
+  /** Observers that each change is told to. */
+  get watchers(): number {
+    return this.#observers.length;
+  }
+
+  /** Tells the observer of changes until the result is called. */
+  observe(observer: CustomSignalObserver): () => void {
+    this.#observers = [...this.#observers, observer];
+    return () => {
+      this.#observers = this.#observers.filter((other) => other !== observer);
+    };
   }
 
   /** The integer that stands for the value; NaN when there is none, or privacy hides it. */

@@ -1,5 +1,6 @@
 /** Monitors by HTTP: which scopes of the user side one needs. A monitor tells nobody what the caller could not read. */
 import type { CompiledMonitor } from '../schema/monitor/compile.ts';
+import { isSignal, signalNameOf, type TriggerData } from '../schema/monitor/data.ts';
 import type { Extension, ExtensionType } from '../schema/monitor/extensions.ts';
 import type { Scope } from './operations/scopes.ts';
 
@@ -20,11 +21,17 @@ const ofExtension: Readonly<Record<ExtensionType, readonly Scope[]>> = {
 /** Sections of telemetry that have where the alarm went off. */
 const withAlarm: ReadonlySet<string | undefined> = new Set([undefined, 'vehicle', 'vehicle.alarm.trigger']);
 
-/** What a monitor watches and tells, as scopes. Interface 4.17.2 asks for all that concern data. */
-export function monitorScopesOf({ triggers, extensions }: CompiledMonitor): ReadonlySet<Scope> {
+/**
+ * What a monitor watches and tells, as scopes. Interface 4.17.2 asks for all that concern data. `isPosition` says of a
+ * custom signal whether it is where the car is.
+ */
+export function monitorScopesOf(
+  { triggers, extensions }: CompiledMonitor,
+  isPosition: (signal: string) => boolean,
+): ReadonlySet<Scope> {
   return new Set([
     ...triggers.flatMap(({ condition }) => {
-      if (condition.kind === 'data') return ofData(condition.data);
+      if (condition.kind === 'data') return ofData(condition.data, isPosition);
       // Times count while the car is used.
       return condition.kind === 'zone' ? (['data:position'] as const) : (['data:telemetry'] as const);
     }),
@@ -32,7 +39,8 @@ export function monitorScopesOf({ triggers, extensions }: CompiledMonitor): Read
   ]);
 }
 
-function ofData(name: string): readonly Scope[] {
+function ofData(name: TriggerData, isPosition: (signal: string) => boolean): readonly Scope[] {
+  if (isSignal(name)) return isPosition(signalNameOf(name)) ? ['data:telemetry', 'data:position'] : ['data:telemetry'];
   // Told whole, with where they were.
   if (name === 'vehicle.alert') return ofExtension['vehicle.alerts'];
   if (name.startsWith('vehicle.collision.')) return ofExtension['vehicle.collisions'];

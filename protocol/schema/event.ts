@@ -4,7 +4,7 @@ import { collisionSchema } from './collision.ts';
 import { enumeration, flag, instant, list, optional, record, required, type Static, text } from './fields.ts';
 import { recordId } from './identity.ts';
 import { maintenanceSchema } from './maintenance.ts';
-import { dataNames } from './monitor/data.ts';
+import { dataCodes } from './monitor/data.ts';
 import { extensionTypes, telemetrySections } from './monitor/extensions.ts';
 import { monitorId } from './monitor.ts';
 import { statusContentsSchema } from './status.ts';
@@ -17,7 +17,7 @@ const valueSchema = record(
   {
     data: required(
       1,
-      enumeration(dataNames, { description: 'Data of the triggers. Interface 3.18.0 MonitorEvent.values.' }),
+      enumeration(dataCodes, { description: 'Data of the triggers. Interface 3.18.0 MonitorEvent.values.' }),
     ),
     literal: optional(
       2,
@@ -32,6 +32,7 @@ const valueSchema = record(
       5,
       text({ maxLength: 1024, description: 'Value before, of a trigger with `previous`. Interface 4.16.0.' }),
     ),
+    signal: optional(6, text({ description: 'Name of the custom signal, where `data` is `signal`. An addition.' })),
   },
   { description: 'One value: exactly one of literal, alerts, collision. Interface 3.18.0 MonitorEvent.values.' },
 );

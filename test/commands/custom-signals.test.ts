@@ -242,6 +242,45 @@ test('check names the signals and messages that were meant, names that are given
   ]);
 });
 
+test.each(['in the configuration', 'in a file beside it'])(
+  'check names unknown signals and wrong operators of monitors %s, with the line and the name that was meant',
+  async (place) => {
+    file('car.dbc', dbc());
+    file('watched.yaml', `${head}signals:\n  Vehicle.Cell.Max: { signal: M0.S0 }\n  Vehicle.Mode: { signal: M1.S7 }\n`);
+    const monitor = (id: string, data: string): string =>
+      `- { monitorId: ${id}, monitor: { label: l, triggerParam: { boolExp: t, triggers: [{ name: t, data: ${data} }] } } }`;
+    const list = [
+      monitor('a', "{ data: signal.Vehicle.Cell.Max, op: lowerThan, value: ['3'], hysteresis: 0.5 }"),
+      monitor('b', "{ data: signal.Vehicle.Cel.Max, op: lowerThan, value: ['3'] }"),
+      monitor('c', '{ data: signal.Vehicle.Cell.Max, op: onChange }'),
+      monitor('d', "{ data: signal.Vehicle.Mode, op: equalsTo, value: ['Of'] }"),
+    ];
+    const beside = place === 'in a file beside it';
+    file('monitors.yaml', list.join('\n'));
+    const first = `configuration: 1
+vin: VF3WR1TTENCAR0001
+profile: ./watched.yaml
+data: ./records
+can: [{ bus: can, socketcan: can0 }]
+mqtt: { url: mqtt://127.0.0.1:1883 }
+`;
+    const section = beside ? 'monitors: { file: monitors.yaml }\n' : `monitors:\n${list.join('\n')}\n`;
+    const configuration = file('signal-monitors.yaml', first + section);
+    const { stdout, status } = await vigie('check', '-c', configuration, '--format', 'ndjson');
+    const found = parsed<{ line: number; severity: string; message: string }>(stdout).filter(
+      ({ severity }) => severity === 'error',
+    );
+    const at = 'triggerParam.triggers[0].data';
+    expect(found.map(({ line, message }) => [beside ? line : line - 7, message.replace(/^.*?: /, '')])).toEqual([
+      [2, 'the car has no custom signal Vehicle.Cel.Max: did you mean signal.Vehicle.Cell.Max?'],
+      [3, 'of signal.Vehicle.Cell.Max must be one of equalsTo, greaterThan, lowerThan, is onChange'],
+      [4, 'of signal.Vehicle.Mode must be one of Off, On, Fault, a whole number that has no name, is "Of"'],
+    ]);
+    expect(found.map(({ message }) => message.split(': ')[0])).toEqual([`${at}.data`, `${at}.op`, `${at}.value[0]`]);
+    expect(status).toBe(2);
+  },
+);
+
 test('check says which path of the interface a VSS name stands for, unless status feeds it', async () => {
   file('car.dbc', dbc());
   const entries = `signals:\n  Vehicle.Speed: { signal: M0.S0 }\n  Vehicle.IsMoving: { signal: M0.S7 }\n`;

@@ -5,6 +5,7 @@ import type { RemoteAction, RemoteOrder } from '../../../agent/remotes/requests.
 import type { StatusReader } from '../../../agent/status.ts';
 import type { Country } from '../../../protocol/interface/countries.ts';
 import type { Callback, CallbackSide, CallbackStatus } from '../../../protocol/schema/callback.ts';
+import type { SignalRules } from '../../../protocol/schema/monitor/signals.ts';
 import type { Monitor, MonitorStatus } from '../../../protocol/schema/monitor.ts';
 import type { Trip } from '../../../protocol/schema/trip.ts';
 import type { Caller } from '../call.ts';
@@ -143,6 +144,8 @@ export interface Capabilities {
 
 /** The monitors of the car (agent/monitors/desk.ts is one). */
 export interface MonitorBook {
+  /** The custom signals that monitors may name; absent: none. */
+  readonly signals?: SignalRules;
   readonly all: readonly Monitor[];
   get(id: string): Monitor | undefined;
   /** Takes or replaces. @throws VigieError `input.malformed`, `input.unknown` */

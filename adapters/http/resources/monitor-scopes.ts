@@ -6,9 +6,10 @@ import { compileMonitor, type MonitorParameter } from '../../../protocol/schema/
 import type { Context } from './context.ts';
 
 /** Scopes that the caller lacks for what a monitor watches and tells. @throws VigieError as compileMonitor does */
-export function scopesLacking({ call, sees }: Context, input: unknown): readonly Scope[] {
+export function scopesLacking({ call, sees, car }: Context, input: unknown): readonly Scope[] {
   if (call.caller.scopes === undefined) return [];
-  return [...monitorScopesOf(compileMonitor(input))].filter((scope) => !sees(scope));
+  const isPosition = (signal: string): boolean => car.monitors.signals?.rule(signal)?.position === true;
+  return [...monitorScopesOf(compileMonitor(input), isPosition)].filter((scope) => !sees(scope));
 }
 
 /**

@@ -4,6 +4,8 @@ import { VigieError } from '../../../protocol/errors.ts';
 import { dateTime } from '../../../protocol/interface/json/date-time.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import { shownDelivery } from '../../../protocol/schema/callback/delivery.ts';
+import { dataOf } from '../../../protocol/schema/monitor/data.ts';
+import type { MonitorTrigger } from '../../../protocol/schema/monitor/parameter.ts';
 import type { Monitor, MonitorParameter, MonitorStatus } from '../../../protocol/schema/monitor.ts';
 import type { Answer } from '../call.ts';
 import { callbackAskedFor } from './callbacks.ts';
@@ -148,14 +150,22 @@ function monitorOf(context: Context, monitor: Monitor, self: ResourceLink): Memb
 
 /** As it was sent. */
 function shown(parameter: MonitorParameter): Members {
-  const { delivery: _, subscribeParam, ...rest } = parameter;
+  const { delivery: _, subscribeParam, triggerParam, ...rest } = parameter;
   const { subscribeParam: delivered, attributes } = shownDelivery(parameter.delivery);
   const subscribe = { ...subscribeParam, ...delivered };
+  const triggers = triggerParam.triggers.map((trigger) =>
+    trigger.data === undefined ? trigger : { ...trigger, data: withName(trigger.data) },
+  );
   return {
     ...rest,
+    triggerParam: { ...triggerParam, triggers },
     ...(subscribeParam === undefined && delivered === undefined ? {} : { subscribeParam: subscribe }),
     ...(attributes === undefined ? {} : { attributes }),
   };
+}
+
+function withName({ signal, ...trigger }: NonNullable<MonitorTrigger['data']>): Members {
+  return { ...trigger, data: dataOf({ data: trigger.data, ...(signal === undefined ? {} : { signal }) }) };
 }
 
 /** Interface 3.19.2 and 4.17.2 MonitorRef. */

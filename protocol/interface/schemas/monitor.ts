@@ -68,10 +68,16 @@ function withData(triggerParam: JsonSchema, side: Side): JsonSchema {
   const trigger = triggers.items ?? {};
   const { data = {} } = trigger.properties ?? {};
   const { data: names = {} } = data.properties ?? {};
-  const all = side === 'fleet' ? without(data, 'previous') : data;
-  const named = extended(all, 'DataTrigger', { data: { ...names, enum: triggerData(side) } });
+  const all = side === 'fleet' ? without(data, 'signal', 'previous') : without(data, 'signal');
+  const named = extended(all, 'DataTrigger', { data: dataName(names.description ?? '', triggerData(side)) });
   const items = extended(withDefaults(trigger), 'MonitorTrigger', { data: named });
   return extended(triggerParam, 'TriggerParam', { triggers: { ...triggers, items } });
+}
+
+/** A published name, or an addition: a custom signal of the car. */
+export function dataName(description: string, names: readonly string[]): JsonSchema {
+  const signal = string('A custom signal of the car (docs/signals.md). An addition.', { pattern: '^signal\\..' });
+  return { description, anyOf: [string('A published name.', { enum: names }), signal] };
 }
 
 /** `recurrence` and `timeZone` may be left out by who asks. */

@@ -8,6 +8,7 @@ import { mapParts, partsOf } from '../../schema/walk.ts';
 import type { Side } from '../operation.ts';
 import { remoteTypesOf } from './delivery.ts';
 import { array, boolean, dateTime, type JsonSchema, object, string, without } from './json.ts';
+import { dataName } from './monitor.ts';
 import { position } from './position.ts';
 import { alarmDetails, alert, collision, maintenance, theft, vin } from './records.ts';
 import { status } from './status.ts';
@@ -111,7 +112,7 @@ function monitorContent(side: Side): Readonly<Record<string, JsonSchema>> {
   const value = {
     type: 'object',
     properties: {
-      data: string('Data that a trigger watches.', { enum: dataNames }),
+      data: dataName('Data that a trigger watches.', dataNames),
       value: { description: 'Its value at the moment of the event.', anyOf: values(side) },
       ...(side === 'user' ? { previous } : {}),
     },

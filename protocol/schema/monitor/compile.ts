@@ -1,11 +1,25 @@
 /** From what somebody wrote to a monitor that can run: every published rule is checked here, once. */
-import { type DataName, type DataOperator, dataNameOf, dataOperators, dataRules, previousOperators } from './data.ts';
+import { suggestion } from '../../nearest.ts';
+import {
+  codedData,
+  type DataOperator,
+  type DataRule,
+  dataNameOf,
+  dataOperators,
+  dataRules,
+  isSignal,
+  previousOperators,
+  type SignalDataName,
+  signalNameOf,
+  type TriggerData,
+} from './data.ts';
 import { truthTable } from './expression.ts';
 import { type Extension, extensionName, extensionOf } from './extensions.ts';
 import { Member, malformed, unknown } from './input.ts';
 import type { MonitorParameter, MonitorTrigger } from './parameter.ts';
 import { triggerNamePattern } from './parameter.ts';
 import { readTimes, type TriggerSchedule } from './schedule.ts';
+import { anySignal, type SignalRules } from './signals.ts';
 
 const EARTH = 20_000;
 
@@ -14,7 +28,7 @@ export type Choice = ReadonlySet<number | string>;
 
 export interface DataCondition {
   readonly kind: 'data';
-  readonly data: DataName;
+  readonly data: TriggerData;
   readonly op: DataOperator;
   /** It is true only in the step in which it happens. */
   readonly occurrence: boolean;
@@ -60,17 +74,21 @@ export interface CompiledMonitor {
 }
 
 /**
- * Checks a MonitorParameter of either line, in JSON's types, and makes ready what is to be worked with.
+ * Checks a MonitorParameter of either line, in JSON's types, and makes ready what is to be worked with. `signals` are the
+ * custom signals of the car; absent where its profile is not known: then triggers may name any, with any operator.
  * @throws VigieError `input.malformed` and `input.unknown`, whose `where` is the member at fault
  */
-export function compileMonitor(input: unknown): CompiledMonitor {
+export function compileMonitor(input: unknown, signals?: SignalRules): CompiledMonitor {
   const root = new Member(input, '');
   const label = root.member('label').text();
   const subscribe = root.member('subscribeParam');
   const refresh = subscribe.absent ? undefined : readRefresh(subscribe.member('refreshEvent'));
   const extensions = readExtensions(root.member('extendedEventParam'));
   const param = root.member('triggerParam');
-  const triggers = param.member('triggers').list(1, 5).map(readTrigger);
+  const triggers = param
+    .member('triggers')
+    .list(1, 5)
+    .map((trigger) => readTrigger(trigger, signals));
   checkNames(triggers.map(({ compiled }) => compiled.name));
   const expression = param.member('boolExp');
   const boolExp = expression.text(512);
@@ -116,7 +134,7 @@ interface ReadTrigger {
   readonly compiled: CompiledTrigger;
 }
 
-function readTrigger(member: Member): ReadTrigger {
+function readTrigger(member: Member, signals: SignalRules | undefined): ReadTrigger {
   const given = member.member('name');
   const name = given.text(64);
   if (!new RegExp(triggerNamePattern).test(name)) {
@@ -128,7 +146,7 @@ function readTrigger(member: Member): ReadTrigger {
     const found = kinds.length === 0 ? 'none' : kinds.join(' and ');
     throw malformed(member.where, `must have exactly one of zone, time, data; has ${found}`);
   }
-  const { condition, kept } = readers[kind](member.member(kind));
+  const { condition, kept } = readers[kind](member.member(kind), signals);
   const holdFor = readHoldFor(member.member('holdFor'), condition);
   return {
     kept: { name, ...kept, ...(holdFor === undefined ? {} : { holdFor }) },
@@ -141,7 +159,9 @@ interface ReadCondition {
   readonly condition: CompiledTrigger['condition'];
 }
 
-const readers: Readonly<Record<'zone' | 'time' | 'data', (member: Member) => ReadCondition>> = {
+type Reader = (member: Member, signals: SignalRules | undefined) => ReadCondition;
+
+const readers: Readonly<Record<'zone' | 'time' | 'data', Reader>> = {
   zone: readZone,
   time: (member) => {
     const { times, timeZone, schedule } = readTimes(member);
@@ -163,24 +183,24 @@ function readZone(member: Member): ReadCondition {
   };
 }
 
-function readData(member: Member): ReadCondition {
-  const given = member.member('data');
-  const data = dataNameOf(given.text());
-  if (data === undefined) throw unknown(given.where, `no data of a trigger is named ${given.text()}`);
-  const rule = dataRules[data];
+function readData(member: Member, signals: SignalRules | undefined): ReadCondition {
+  const data = readDataName(member);
+  const rule = isSignal(data) ? signalRule(member, data, signals) : dataRules[data];
   const operator = member.member('op');
   const op = operator.oneOf(dataOperators);
   if (!rule.operators.includes(op)) {
     throw malformed(operator.where, `of ${data} must be one of ${rule.operators.join(', ')}, is ${op}`);
   }
-  const value = readValues(member.member('value'), data, op);
+  const value = readValues(member.member('value'), data, rule, op);
   const occurrence = op === 'onChange' || rule.occurrence;
-  const previous = readPrevious(member.member('previous'), data);
-  const hysteresis = readHysteresis(member.member('hysteresis'), rule.values === 'number' && !occurrence);
+  const previous = readPrevious(member.member('previous'), data, rule);
+  // Of a signal whose rule is not known the operator says whether its values are numbers.
+  const numbers = rule.values === 'number' || compares.includes(op);
+  const hysteresis = readHysteresis(member.member('hysteresis'), (numbers || rule === anySignal) && !occurrence);
   return {
     kept: {
       data: {
-        data,
+        ...codedData(data),
         op,
         ...(value.length === 0 ? {} : { value }),
         ...(previous === undefined ? {} : { previous }),
@@ -194,18 +214,40 @@ function readData(member: Member): ReadCondition {
       occurrence,
       bound: Number(value[0]),
       hysteresis: hysteresis ?? 0,
-      names: rule.values === 'number' || op === 'onChange' ? undefined : new Set(value),
-      previous: previous === undefined ? undefined : choiceOf(data, previous.value),
+      names: numbers || op === 'onChange' ? undefined : new Set(value),
+      previous: previous === undefined ? undefined : choiceOf(rule, previous.value),
     },
   };
 }
 
-function choiceOf(data: DataName, value: readonly string[]): Choice {
-  return new Set<number | string>(dataRules[data].values === 'number' ? value.map(Number) : value);
+/** Operators that only numbers have. */
+const compares: readonly DataOperator[] = ['greaterThan', 'lowerThan'];
+
+function readDataName(member: Member): TriggerData {
+  const given = member.member('data');
+  const text = given.text();
+  if (text === 'signal') return `signal.${member.member('signal').text()}`;
+  if (isSignal(text)) return text;
+  const data = dataNameOf(text);
+  if (data === undefined) throw unknown(given.where, `no data of a trigger is named ${text}`);
+  return data;
+}
+
+function signalRule(member: Member, data: SignalDataName, signals: SignalRules | undefined): DataRule {
+  if (signals === undefined) return anySignal;
+  const rule = signals.rule(signalNameOf(data));
+  if (rule !== undefined) return rule;
+  const names = Array.from(signals.names, (name) => `signal.${name}`);
+  const found = names.length === 0 ? 'the profile has none' : (suggestion(data, names) ?? 'see GET /vigie/v1/signals');
+  throw unknown(member.member('data').where, `the car has no custom signal ${signalNameOf(data)}: ${found}`);
+}
+
+function choiceOf(rule: DataRule, value: readonly string[]): Choice {
+  return new Set<number | string>(rule.values === 'number' ? value.map(Number) : value);
 }
 
 /** The values that count: none of onChange, one of equalsTo and the comparisons, all of includedIn. */
-function readValues(member: Member, data: DataName, op: DataOperator): string[] {
+function readValues(member: Member, data: TriggerData, rule: DataRule, op: DataOperator): string[] {
   const entries = member.absent ? [] : member.list(0, 128);
   if (op === 'onChange') {
     if (entries.length > 0) throw malformed(member.where, 'must be absent or empty with onChange');
@@ -215,28 +257,32 @@ function readValues(member: Member, data: DataName, op: DataOperator): string[] 
     const count = op === 'includedIn' ? 'at least one value' : 'exactly one value';
     throw malformed(member.where, `must have ${count} with ${op}, has none`);
   }
-  const values = entries.map((entry) => readValue(entry, data));
+  const values = entries.map((entry) => readValue(entry, data, rule, op));
   return op === 'includedIn' ? [...new Set(values)] : values.slice(0, 1);
 }
 
-function readValue(entry: Member, data: DataName): string {
+function readValue(entry: Member, data: TriggerData, { values, unnamed }: DataRule, op: DataOperator): string {
   const text = entry.text();
-  const { values } = dataRules[data];
-  if (values === 'number') {
+  if (values === 'number' || compares.includes(op)) {
     if (/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$/.test(text) && Number.isFinite(Number(text))) return text;
     throw malformed(entry.where, `of ${data} must be a number, is ${JSON.stringify(text)}`);
   }
-  if (values === undefined || values.includes(text)) return text;
-  throw malformed(entry.where, `of ${data} must be one of ${values.join(', ')}, is ${JSON.stringify(text)}`);
+  if (values === undefined || values.includes(text) || unnamed?.(text) === true) return text;
+  const known = [...values, ...(unnamed === undefined ? [] : ['a whole number that has no name'])].join(', ');
+  throw malformed(entry.where, `of ${data} must be one of ${known}, is ${JSON.stringify(text)}`);
 }
 
-function readPrevious(member: Member, data: DataName): { value: string[]; op: 'equalsTo' | 'includedIn' } | undefined {
+function readPrevious(
+  member: Member,
+  data: TriggerData,
+  rule: DataRule,
+): { value: string[]; op: 'equalsTo' | 'includedIn' } | undefined {
   if (member.absent) return undefined;
-  if (dataRules[data].occurrence || data === 'vehicle.alert') {
+  if (rule.occurrence || data === 'vehicle.alert') {
     throw malformed(member.where, `is not allowed: ${data} has no previous value`);
   }
   const op = member.member('op').oneOf(previousOperators);
-  return { value: readValues(member.member('value'), data, op), op };
+  return { value: readValues(member.member('value'), data, rule, op), op };
 }
 
 function readHysteresis(member: Member, allowed: boolean): number | undefined {

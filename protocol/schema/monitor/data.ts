@@ -4,8 +4,11 @@ import { alertTypes } from '../alert-types.ts';
 import { collisionSeverities, collisionSides } from '../collision.ts';
 import { tripStates } from '../trip.ts';
 
-/** Published names; an event carries the position in this list, so it grows at its end only. */
-export const dataNames = [
+/**
+ * Published names, and `signal` for a custom signal, which a member beside it names. The wire carries the position in
+ * this list, so it grows at its end only.
+ */
+export const dataCodes = [
   'vehicle.alert',
   'vehicle.odometer',
   'vehicle.powertrain.status',
@@ -41,8 +44,37 @@ export const dataNames = [
   'vehicle.alarm.trigger.type',
   'vehicle.alarm.status.activation',
   'stolen.state',
+  'signal',
 ] as const;
-export type DataName = (typeof dataNames)[number];
+export type DataCode = (typeof dataCodes)[number];
+
+/** Published names. */
+export type DataName = Exclude<DataCode, 'signal'>;
+export const dataNames: readonly DataName[] = dataCodes.filter((code) => code !== 'signal');
+
+/** A custom signal of the profile. */
+export type SignalDataName = `signal.${string}`;
+/** What a data trigger names. */
+export type TriggerData = DataName | SignalDataName;
+
+export function isSignal(data: string): data is SignalDataName {
+  return data.startsWith('signal.');
+}
+
+/** The name of the custom signal. */
+export function signalNameOf(data: SignalDataName): string {
+  return data.slice('signal.'.length);
+}
+
+/** Data as the wire carries them. */
+export function codedData(data: TriggerData): { readonly data: DataCode; readonly signal?: string } {
+  return isSignal(data) ? { data: 'signal', signal: signalNameOf(data) } : { data };
+}
+
+/** Data as people and the HTTP interface name them. */
+export function dataOf({ data, signal }: { readonly data: DataCode; readonly signal?: string }): TriggerData {
+  return data === 'signal' ? `signal.${signal ?? ''}` : data;
+}
 
 /** Interface 3.19.2 DataTrigger.op. */
 export const dataOperators = ['equalsTo', 'greaterThan', 'lowerThan', 'includedIn', 'onChange'] as const;
@@ -55,6 +87,8 @@ export interface DataRule {
   readonly operators: readonly DataOperator[];
   /** Numbers, or the names it can have; undefined: any text, which no operator compares. */
   readonly values: 'number' | readonly string[] | undefined;
+  /** Whether a value that `values` does not have is possible too: a raw value without a name. */
+  readonly unnamed?: (value: string) => boolean;
   /** The one path of Status that it is; undefined: made of several, or of records. */
   readonly path: string | undefined;
   /** It has no present value, it only happens. */

@@ -3,7 +3,7 @@
  * spelled as published, with our additions. Checked by compile.ts, whose rules say more than a schema can.
  */
 import { enumeration, list, optional, quantity, record, required, type Static, text } from '../fields.ts';
-import { dataNames, dataOperators, previousOperators } from './data.ts';
+import { dataCodes, dataOperators, previousOperators } from './data.ts';
 import { extensionPattern } from './extensions.ts';
 import { recurrences, weekdays } from './schedule.ts';
 
@@ -14,7 +14,7 @@ const dataTriggerSchema = record(
   {
     data: required(
       1,
-      enumeration(dataNames, { description: 'Data of the trigger. Interface 3.19.2 DataTrigger.data.' }),
+      enumeration(dataCodes, { description: 'Data of the trigger. Interface 3.19.2 DataTrigger.data.' }),
     ),
     op: required(2, enumeration(dataOperators, { description: 'How. Interface 3.19.2 DataTrigger.op.' })),
     value: optional(3, value('Values of the comparison. Interface 3.19.2 DataTrigger.value.')),
@@ -38,6 +38,7 @@ const dataTriggerSchema = record(
         description: 'Distance that a number must come back before the trigger is false. An addition.',
       }),
     ),
+    signal: optional(6, text({ description: 'Name of the custom signal, where `data` is `signal`. An addition.' })),
   },
   { description: 'Something of the car that is watched. Interface 3.19.2 DataTrigger.' },
 );

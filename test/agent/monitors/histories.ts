@@ -35,6 +35,7 @@ const changeOf = (data: string) => fc.constant({ data, op: 'onChange' });
 const powertrain = ['Stopped', 'Running', 'Stopping'];
 const alerts = ['FuelLevelLow', 'EngineFault'];
 const flags = ['true', 'false'];
+const driven = ['Eco', 'Sport', '2'];
 
 const withPrevious = <T extends object>(condition: fc.Arbitrary<T>, values: readonly string[]) =>
   fc.oneof(
@@ -49,6 +50,14 @@ const data = fc.oneof(
     .tuple(withPrevious(numberOf('vehicle.kinetic.speed'), ['0', '1', '3']), few(undefined, 0.5, 1, 2))
     .map(([one, hysteresis]) => (hysteresis === undefined ? one : { ...one, hysteresis })),
   numberOf('vehicle.autonomy'),
+  fc
+    .tuple(
+      withPrevious(few('signal.Cell.Max', 'signal.Where.Location.X').chain(numberOf), ['0', '1', '3']),
+      few(undefined, 0.5, 1, 2),
+    )
+    .map(([one, hysteresis]) => (hysteresis === undefined ? one : { ...one, hysteresis })),
+  withPrevious(levelOf('signal.Fan.On', flags, ['equalsTo', 'onChange']).map(clean), flags),
+  withPrevious(levelOf('signal.Mode', driven, ['equalsTo', 'includedIn', 'onChange']).map(clean), driven),
   withPrevious(
     levelOf('vehicle.powertrain.status', powertrain, ['equalsTo', 'includedIn', 'onChange']).map(clean),
     powertrain,
@@ -161,6 +170,9 @@ const ids = ['m0', 'm1', 'm2'];
 const give = (path: string, values: fc.Arbitrary<SlotValue>): fc.Arbitrary<Action> =>
   values.map((value) => (rig: MonitorRig, at: number) => rig.give(path, value, at));
 
+const say = (name: string, values: fc.Arbitrary<number | undefined>): fc.Arbitrary<Action> =>
+  values.map((value) => (rig: MonitorRig, at: number) => rig.signal(name, value, at));
+
 const places: readonly (readonly [number, number])[] = [
   [10, 179.999],
   [10, -179.999],
@@ -265,6 +277,10 @@ const car: fc.Arbitrary<Action> = fc.oneof(
   { weight: 1, arbitrary: give('doorsState.opening.Trunk.state', few('Open', 'Closed')) },
   { weight: 1, arbitrary: give('doorsState.lockedStates', few(['Locked'], ['Unlocked'], ['Locked', 'TrunkLocked'])) },
   { weight: 2, arbitrary: give('privacy.state', few('None', 'None', 'Geolocation', 'Full')) },
+  { weight: 4, arbitrary: say('Cell.Max', few(0, 0.5, 1, 1.5, 2, 2.5, 3, 4, undefined)) },
+  { weight: 3, arbitrary: say('Where.Location.X', few(0, 1, 2, 3, undefined)) },
+  { weight: 3, arbitrary: say('Fan.On', few(0, 1, undefined)) },
+  { weight: 3, arbitrary: say('Mode', few(0, 1, 2, undefined)) },
   { weight: 2, arbitrary: toggleAlert },
   { weight: 2, arbitrary: toggleTrip },
   { weight: 1, arbitrary: toggleTheft },
@@ -322,7 +338,7 @@ const tick: Action = (rig, at) => rig.tick(at);
 
 export const history = fc.record({
   start: few(...starts),
-  monitors: fc.array(parameter, { minLength: 1, maxLength: 3 }),
+  monitors: fc.array(parameter, { minLength: 3, maxLength: 3 }),
   steps: fc.array(
     fc.tuple(
       passing,

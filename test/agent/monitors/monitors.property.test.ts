@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { MonitorEvent } from '../../../protocol/schema/event.ts';
+import { dataOf } from '../../../protocol/schema/monitor/data.ts';
 import { runs } from '../../rig/runs.ts';
 import { history, live } from './histories.ts';
 import { expected } from './reference.ts';
@@ -16,10 +17,11 @@ function told({ monitorId, at, refresh, triggers = [], values = [] }: MonitorEve
     at,
     refresh,
     triggers,
-    values: values.map(({ data, literal, alerts, collision, previous }) => {
+    values: values.map((told) => {
+      const { literal, alerts, collision, previous } = told;
       const value =
         collision === undefined ? (alerts?.map(({ id }) => id).join(' ') ?? literal) : `collision ${collision.id}`;
-      return `${data} = ${value}${previous === undefined ? '' : ` from ${previous}`}`;
+      return `${dataOf(told)} = ${value}${previous === undefined ? '' : ` from ${previous}`}`;
     }),
   };
 }

@@ -17,6 +17,12 @@ export type Input =
       readonly at: number;
     }
   | { readonly do: 'removed'; readonly path: string; readonly at: number }
+  | {
+      readonly do: 'signal';
+      readonly name: string;
+      readonly value: Value | undefined;
+      readonly at: number;
+    }
   | { readonly do: 'record'; readonly kind: Kind; readonly record: AnyRecord; readonly previous: AnyRecord | undefined }
   | { readonly do: 'tick'; readonly at: number }
   | { readonly do: 'put'; readonly id: string; readonly parameter: MonitorParameter; readonly at: number }
@@ -39,6 +45,10 @@ export type Value = number | string | readonly string[];
 /** All that is so after an input. */
 export interface World {
   readonly slots: ReadonlyMap<string, SlotValue>;
+  /** Custom signals, also those that privacy hides. */
+  readonly signals: ReadonlyMap<string, Value>;
+  /** Privacy that is chosen in this very step: signals that it hides are in no event any more. */
+  readonly chosen?: string;
   readonly alerts: readonly Alert[];
   readonly ended: Alert | undefined;
   readonly maintenance: Body<'maintenance'> | undefined;
@@ -68,6 +78,10 @@ export const fromRecords: Readonly<Record<string, readonly Kind[]>> = {
   'stolen.state': ['stolen'],
 };
 export const single = new Set([
+  'signal.Cell.Max',
+  'signal.Where.Location.X',
+  'signal.Fan.On',
+  'signal.Mode',
   'vehicle.kinetic.speed',
   'vehicle.kinetic.moving',
   'vehicle.powertrain.status',
@@ -82,7 +96,17 @@ function hidesAll({ slots, stolen }: World): boolean {
   return slots.get('privacy.state') === 'Full' && !declared;
 }
 
+/** Custom signals that say where the car is. */
+const positions = new Set(['signal.Where.Location.X']);
+
+/** Whether privacy hides a custom signal. */
+export function hides({ slots, chosen }: World, data: string): boolean {
+  const state = chosen ?? slots.get('privacy.state');
+  return state === 'Full' || (state === 'Geolocation' && positions.has(data));
+}
+
 export function read(world: World, data: string): Value | undefined {
+  if (data.startsWith('signal.')) return hides(world, data) ? undefined : world.signals.get(data.slice(7));
   const known = (parts[data] ?? []).map((path) => world.slots.get(path)).filter((value) => value !== undefined);
   if (single.has(data)) {
     const [value] = known;
@@ -249,6 +273,13 @@ export function after(world: World, input: Input): World {
       return { ...world, slots: new Map([...world.slots].filter(([path]) => path !== input.path)) };
     case 'record':
       return withRecord(world, input);
+    case 'signal': {
+      const { name, value } = input;
+      const others = [...world.signals].filter(([other]) => other !== name);
+      return { ...world, signals: new Map(value === undefined ? others : [...others, [name, value]]) };
+    }
+    case 'restart':
+      return { ...world, signals: new Map() };
     default:
       return world;
   }

@@ -10,6 +10,7 @@ import {
   describe,
   evaluate,
   fromRecords,
+  hides,
   type Input,
   inputTime,
   level,
@@ -40,11 +41,18 @@ interface Trigger {
   due: number | undefined;
   /** What was looked at last; undefined after a part was taken away. */
   looked: Value | undefined;
+  /** Of a custom signal: privacy hid it at the last tick. */
+  hidden: boolean;
   /** It is this step that it happens in. */
   happens: boolean;
 }
 
 const happens = ({ rule }: Trigger): boolean => rule.data?.op === 'onChange' || onlyHappen.test(rule.data?.data ?? '');
+
+/** Data as people name them. */
+function dataOfRule({ data }: MonitorTrigger): string | undefined {
+  return data?.data === 'signal' ? `signal.${data.signal}` : data?.data;
+}
 
 /** One monitor from its begin to its end. */
 class Life {
@@ -56,13 +64,15 @@ class Life {
   #collision: string | undefined;
   /** What happens in this step: data and its text. */
   #values = new Map<string, string>();
+  /** The signal whose change has not come to count yet. */
+  #changing: string | undefined;
 
   constructor(id: string, parameter: MonitorParameter, world: World, told: (told: Told) => void) {
     this.#id = id;
     this.parameter = parameter;
     this.#triggers = parameter.triggerParam.triggers.map((rule) => ({
       rule,
-      data: rule.data?.data ?? (rule.zone === undefined ? 'used' : 'position'),
+      data: dataOfRule(rule) ?? (rule.zone === undefined ? 'used' : 'position'),
       met: undefined,
       ready: false,
       from: undefined,
@@ -70,6 +80,7 @@ class Life {
       truth: false,
       due: undefined,
       looked: undefined,
+      hidden: false,
       happens: false,
     }));
     for (const trigger of this.#triggers) {
@@ -89,6 +100,7 @@ class Life {
 
   /** Phases of a step, each judged for all monitors before the next. */
   waits(input: Input, world: World, told: (told: Told) => void): void {
+    this.#changing = input.do === 'signal' ? `signal.${input.name}` : undefined;
     const tick = input.do === 'tick';
     for (const trigger of this.#triggers) {
       const { time } = trigger.rule;
@@ -101,6 +113,7 @@ class Life {
       this.#weigh(trigger, world.now);
     }
     this.#judge(world, told);
+    this.#changing = undefined;
   }
 
   refresh(input: Input, world: World, told: (told: Told) => void): void {
@@ -113,7 +126,7 @@ class Life {
     for (const trigger of this.#triggers) {
       const composed = !single.has(trigger.data);
       if (input.do === 'removed' && composed && this.#has(trigger, input.path)) trigger.looked = undefined;
-      const late = input.do === 'tick' && composed;
+      const late = input.do === 'tick' && (composed || this.#hasTurned(trigger, world));
       if (late || this.#concerns(trigger, input)) this.#look(trigger, input, world);
       if (input.do === 'record') this.#happen(trigger, input);
     }
@@ -145,9 +158,30 @@ class Life {
     for (const trigger of this.#triggers) if (trigger.due !== undefined) trigger.due += by;
   }
 
+  /** What custom signals say is not known after a restart; their triggers stand where they stood. */
+  restart(): void {
+    for (const trigger of this.#triggers) {
+      if (!trigger.data.startsWith('signal.')) continue;
+      trigger.looked = undefined;
+      trigger.hidden = false;
+    }
+  }
+
+  watches(data: string): boolean {
+    return this.#triggers.some((trigger) => trigger.data === data);
+  }
+
   replace(parameter: MonitorParameter): void {
     this.parameter = parameter;
     if (parameter.subscribeParam?.refreshEvent === undefined) this.#due = undefined;
+  }
+
+  /** Privacy hides or shows a signal, or showed it before it was looked at. */
+  #hasTurned(trigger: Trigger, world: World): boolean {
+    if (!trigger.data.startsWith('signal.')) return false;
+    const was = trigger.hidden;
+    trigger.hidden = hides(world, trigger.data);
+    return was !== trigger.hidden || read(world, trigger.data) !== trigger.looked;
   }
 
   #has(trigger: Trigger, path: string): boolean {
@@ -157,6 +191,7 @@ class Life {
   /** The input is looked at at once for what this trigger watches. */
   #concerns(trigger: Trigger, input: Input): boolean {
     if (input.do === 'changed') return this.#has(trigger, input.path) && !atTicks.has(trigger.data);
+    if (input.do === 'signal') return trigger.data === `signal.${input.name}`;
     if (input.do === 'removed') return this.#has(trigger, input.path) && single.has(trigger.data);
     return input.do === 'record' && (fromRecords[trigger.data]?.includes(input.kind) ?? false);
   }
@@ -222,6 +257,13 @@ class Life {
     );
   }
 
+  /** Before a change of a signal it is told as it was when it was looked at last. */
+  #before(name: string): string | undefined {
+    if (name !== this.#changing) return undefined;
+    const looked = this.#triggers.find(({ data }) => data === name)?.looked;
+    return looked === undefined ? undefined : text(looked);
+  }
+
   #judge(world: World, told: (told: Told) => void): void {
     const outcome = this.#outcome();
     if (outcome === undefined || outcome === this.#satisfied) return;
@@ -240,18 +282,22 @@ class Life {
   #tell(world: World, refresh: boolean, told: (told: Told) => void): void {
     const values: string[] = [];
     for (const name of new Set(
-      this.#triggers.map(({ rule }) => rule.data?.data).filter((data) => data !== undefined),
+      this.#triggers.map(({ rule }) => dataOfRule(rule)).filter((data) => data !== undefined),
     )) {
-      const value = this.#values.get(name) ?? describe(world, name);
+      const value = this.#values.get(name) ?? this.#before(name) ?? describe(world, name);
       if (value === undefined) continue;
       const from = this.#triggers.findLast(
-        ({ rule, truth, from }) => rule.data?.data === name && truth === true && from !== undefined,
+        ({ rule, truth, from }) => dataOfRule(rule) === name && truth === true && from !== undefined,
       )?.from;
       values.push(`${name} = ${value}${from === undefined ? '' : ` from ${from}`}`);
     }
     const triggers = this.#triggers.filter(({ truth }) => truth === true).map(({ rule }) => rule.name);
     told({ monitorId: this.#id, at: Math.round(world.now), refresh, triggers, values });
   }
+}
+
+function isPrivacy(input: Input): input is Extract<Input, { do: 'changed' }> {
+  return input.do === 'changed' && input.path === 'privacy.state';
 }
 
 /** What is to be told of a history, in order. */
@@ -262,6 +308,7 @@ export function expected(history: readonly Input[]): Told[] {
   };
   let world: World = {
     slots: new Map(),
+    signals: new Map(),
     alerts: [],
     ended: undefined,
     maintenance: undefined,
@@ -287,9 +334,17 @@ export function expected(history: readonly Input[]): Told[] {
       anew = false;
       for (const { life } of monitors.values()) life?.setBack(now);
     }
-    world = { ...after(before, input), now };
-    const then = { ...before, now };
     const lives = (): Life[] => [...monitors.values()].map(({ life }) => life).filter((life) => life !== undefined);
+    // A signal that nobody watches, or privacy hides, is no step.
+    if (input.do === 'signal') {
+      const watched = lives().some((life) => life.watches(`signal.${input.name}`));
+      if (!watched || hides(world, `signal.${input.name}`)) {
+        world = after(world, input);
+        continue;
+      }
+    }
+    world = { ...after(before, input), now };
+    const then = { ...before, now, ...(isPrivacy(input) ? { chosen: `${input.value}` } : {}) };
     switch (input.do) {
       case 'put': {
         const known = monitors.get(input.id);
@@ -316,6 +371,7 @@ export function expected(history: readonly Input[]): Told[] {
         for (const life of lives()) life.correct(input.by);
         break;
       case 'restart':
+        for (const life of lives()) life.restart();
         break;
       default:
         // What was over before the change is judged by what was so before it.

@@ -1,7 +1,10 @@
 /** Monitors behind the real Status, with privacy as the mapping applies it, restarts, and a log of what they were given. */
 import { Monitors } from '../../../agent/monitors/monitors.ts';
 import { hiddenFrom } from '../../../agent/privacy.ts';
+import { Signals } from '../../../agent/signals/signals.ts';
+import { WatchedSignals } from '../../../agent/signals/watch.ts';
 import { Status } from '../../../agent/status.ts';
+import type { CustomSignal } from '../../../protocol/profile.ts';
 import type { MonitorEvent } from '../../../protocol/schema/event.ts';
 import type { Body } from '../../../protocol/schema/message.ts';
 import { compileMonitor } from '../../../protocol/schema/monitor.ts';
@@ -12,6 +15,33 @@ import { encodeMessageBody } from './wire.ts';
 
 const levels: Readonly<Record<string, number>> = { None: 0, Geolocation: 1, Full: 2 };
 const slot = (path: string): Slot => slotByPath.get(path) as Slot;
+
+/** Raw value that says "not available". */
+const NOT_AVAILABLE = 255;
+
+const custom = (name: string, more: Partial<CustomSignal>): CustomSignal => ({
+  ...{ name, message: 'M', signal: name, kind: 'quantity', raw: false, scale: 1, shift: 0, position: false },
+  ...{ invalid: [NOT_AVAILABLE], rule: { interval: 0, deadBand: 0, heartbeat: 60_000 } },
+  ...more,
+});
+const modes = [
+  { count: 0, name: 'Eco' },
+  { count: 1, name: 'Sport' },
+];
+
+export const customSignals: readonly CustomSignal[] = [
+  custom('Cell.Max', { resolution: 0.5, unit: 'V' }),
+  custom('Where.Location.X', { resolution: 0.5, position: true }),
+  custom('Fan.On', { kind: 'flag' }),
+  custom('Mode', { kind: 'enumeration', raw: true, names: modes }),
+];
+
+/** What a trigger compares; the physical value of a flag or enumeration is its raw one. */
+function comparedValue({ kind, names = [] }: CustomSignal, physical: number): number | string {
+  if (kind === 'quantity') return Math.round(physical * 2) / 2;
+  if (kind === 'flag') return physical === 0 ? 'false' : 'true';
+  return names.find(({ count }) => count === physical)?.name ?? `${physical}`;
+}
 
 type Kind = Extract<Input, { do: 'record' }>['kind'];
 
@@ -24,6 +54,9 @@ export class MonitorRig {
   readonly faults: string[] = [];
   readonly memory = new KeptMemory();
   readonly #records = new Map<string, Body<Kind>>();
+  readonly #said = new Map<string, number | string | undefined>();
+  /** Custom signals; what they say is not known after a restart. */
+  #signals = new Signals(customSignals, () => this.#level);
 
   constructor() {
     this.monitors = this.#start();
@@ -33,6 +66,17 @@ export class MonitorRig {
   give(path: string, value: SlotValue, at: number): void {
     if (path === 'privacy.state') this.#hide(levels[value as string] ?? 0, at);
     if (hiddenFrom(path) > this.#level) this.status.write(slot(path), value, at);
+  }
+
+  /** A custom signal of the car; undefined: the car says that it has none. */
+  signal(name: string, physical: number | undefined, at: number): void {
+    const place = customSignals.findIndex((signal) => signal.name === name);
+    const definition = customSignals[place] as CustomSignal;
+    const value = physical === undefined ? undefined : comparedValue(definition, physical);
+    if (value === this.#said.get(name)) return;
+    this.#said.set(name, value);
+    this.history.push({ do: 'signal', name, value, at });
+    this.#signals.reading(place, physical ?? 0, physical ?? NOT_AVAILABLE, at);
   }
 
   locate(latitude: number, longitude: number, at: number, type = 'Acquire', fix = '3D'): void {
@@ -82,6 +126,8 @@ export class MonitorRig {
     this.memory.commit();
     const before = this.status;
     this.status = new Status();
+    this.#signals = new Signals(customSignals, () => this.#level);
+    this.#said.clear();
     for (const { index } of statusObjects) this.status.restore(before.contents(new Set([index])));
     this.monitors = this.#start();
     this.monitors.recall(this.memory, at);
@@ -105,6 +151,7 @@ export class MonitorRig {
     const monitors = new Monitors({
       status,
       trips: { present: () => undefined },
+      signals: new WatchedSignals(customSignals, this.#signals),
       log,
       emit: (event) => this.events.push(encodeMessageBody(event)),
     });

@@ -4,7 +4,7 @@ import { Agent } from '../../../agent/agent.ts';
 import { emptyLedger } from '../../../agent/remotes/ledger.ts';
 import { CustomSignals } from '../../../agent/signals/custom-signals.ts';
 import { decodeMessage } from '../../../protocol/cbor/message.ts';
-import type { CustomSignal, SourceMapping } from '../../../protocol/profile.ts';
+import type { CustomSignal, SourceMapping, VehicleProfile } from '../../../protocol/profile.ts';
 import type { CatalogEntry } from '../../../protocol/schema/catalog.ts';
 import type { Message } from '../../../protocol/schema/message.ts';
 import { agentSettings } from '../../../protocol/settings.ts';
@@ -65,16 +65,18 @@ interface Start {
   readonly connected?: boolean;
   readonly boot?: number;
   readonly sources?: readonly SourceMapping[];
+  /** Instead of one with nothing but `sources`. */
+  readonly profile?: VehicleProfile;
 }
 
 export async function run(signals: readonly CustomSignal[], start: Start = {}): Promise<Run> {
-  const { disk = new RecordedDisk(), connected = true, boot = 1, sources = [] } = start;
+  const { disk = new RecordedDisk(), connected = true, boot = 1, sources = [], profile = bareProfile(sources) } = start;
   const clock = new VirtualClock(start.at);
   const store = await openStore('/data', { files: disk, now: () => clock.now(), settleWithin: 3_600_000 });
   const published: Published[] = [];
   const log = new MemoryLog();
   const agent = new Agent(
-    bareProfile(sources),
+    profile,
     {
       ...{ clock, log, store: store.outbox, memory: store.memory, records: store.records, verifier: verifierOf() },
       actuator: { actions: new Set(), actuate: async () => undefined },
