@@ -1,5 +1,6 @@
 /**
- * `npm run test:hub -- NAME…`: the tests of one part of the hub; without a name, of all parts. They are in `npm test` too.
+ * `npm run test:hub -- NAME…`: the tests of one part of the hub; without a name, of all parts. They are in `npm test`, those
+ * on PostgreSQL in `npm run test:engines`, too.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -12,9 +13,12 @@ const parts: Readonly<Record<string, readonly string[]>> = {
     'test/commands/hub.test.ts',
     'test/commands/bench-fleet.test.ts',
   ],
-  contract: ['test/adapters/database'],
+  // Store and interface, on SQLite and on PostgreSQL.
+  contract: ['test/adapters/database', 'test/assembly/hub.test.ts', 'test/assembly/hub-postgres.engine.test.ts'],
   numbers: ['test/hub/numbers.test.ts', 'test/hub/vehicle-status.test.ts', 'test/hub/intake.test.ts'],
   commands: ['test/hub/commands.test.ts', 'test/assembly/hub-commands.test.ts'],
+  // The hub killed, and PostgreSQL restarted, while a car drives.
+  failure: ['test/commands/hub-postgres.engine.test.ts'],
 };
 
 const names = process.argv.slice(2);

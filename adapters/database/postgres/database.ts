@@ -16,6 +16,10 @@ const QUERY_TIMEOUT = 60_000;
 /** Hubs that start together create the tables once: key of pg_advisory_xact_lock, "vigi". */
 const CREATION = 0x76696769;
 
+/** An acknowledged message must outlive a crash of the server, whatever its configuration says. */
+const BEGIN = `BEGIN;
+  SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`;
+
 const INT8 = 20;
 const BYTEA = 17;
 
@@ -100,11 +104,7 @@ export class PostgresDatabase {
     client.on('error', ended);
     let broken = false;
     try {
-      await execute('BEGIN');
-      // An acknowledged message must outlive a crash of the server, whatever its configuration says.
-      await execute(
-        `SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`,
-      );
+      await client.query(BEGIN);
       const result = await work(execute);
       await execute('COMMIT');
       return result;

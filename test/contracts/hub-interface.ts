@@ -1,0 +1,227 @@
+/** What every hub answers over HTTP, whatever database it keeps messages in: real cars on its broker, people at its interface. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SystemClock } from '../../adapters/clock/system.ts';
+import { type Hub, type HubOptions, startHub } from '../../assembly/hub.ts';
+import type { Run } from '../../protocol/runs.ts';
+import { upTopic } from '../../protocol/topics.ts';
+import { DrivingCar } from '../hub/driving-car.ts';
+import { payloadOf, trip } from '../hub/messages.ts';
+import { Observer } from '../rig/car.ts';
+import { rightBodies } from '../rig/interface-bodies.ts';
+import { MemoryLog } from '../rig/log.ts';
+
+const [FIRST, SECOND, SILENT] = ['VF3VGEHVBC0000001', 'VF3VGEHVBC0000002', 'VF3VGEHVBC0000009'] as const;
+// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+type Json = any;
+
+/** Links that are followed; of long collections the first pages will do. */
+const MOST_LINKS = 400;
+
+/** Addresses in an answer, but for those with names to fill in. */
+function linksIn(value: Json): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  if (typeof value.href === 'string') return value.templated === true ? [] : [value.href];
+  return Object.values(value).flatMap(linksIn);
+}
+
+interface Numbers {
+  readonly kinds: readonly string[];
+  readonly arrived: readonly Run[];
+  readonly givenUp: readonly Run[];
+  readonly missing: readonly Run[];
+}
+
+/** `database` has the options that choose the database. */
+export function hubInterfaceContract(name: string, database: () => Promise<Pick<HubOptions, 'database'>>): void {
+  describe(`the interface of a hub on ${name}`, () => {
+    const data = mkdtempSync(join(tmpdir(), 'vigie-hub-'));
+    const log = new MemoryLog();
+    let hub: Hub;
+    let cars: readonly DrivingCar[];
+
+    async function get(path: string): Promise<{ readonly status: number; readonly body: Json }> {
+      const url = path.startsWith('http') ? path : `${hub.interface.url}${path}`;
+      const response = await fetch(url);
+      return { status: response.status, body: await response.json() };
+    }
+
+    async function numbersOf(vin: string): Promise<readonly Numbers[]> {
+      return (await get(`/vigie/v1/vehicles/${vin}/numbers`)).body.classes;
+    }
+
+    beforeAll(async () => {
+      hub = await startHub({ data, ...(await database()), port: 0, http: 0, clock: new SystemClock(), log });
+      cars = await Promise.all(
+        [FIRST, SECOND].map((vin, index) =>
+          new DrivingCar({ vin, url: hub.broker, scenario: index === 0 ? 'loop' : 'parked' }).start(),
+        ),
+      );
+      const [driving, parked] = cars as readonly [DrivingCar, DrivingCar];
+      await Promise.all([
+        driving.untilTrip(),
+        parked.until(() => parked.acknowledged.some(({ message }) => message.kind === 'status')),
+      ]);
+      // The newest Status goes first when a link is up, so a lower number may arrive after it.
+      for (const car of cars) {
+        while ((await car.during(numbersOf(car.vin))).some(({ missing }) => missing.length > 0));
+      }
+      await Promise.all(cars.map((car) => car.stop()));
+    });
+
+    afterAll(async () => {
+      for (const car of cars) await car.remove();
+      await hub.stop();
+      rmSync(data, { recursive: true, force: true });
+    });
+
+    test('lists every car that has sent a message, on both lines of the interface', async () => {
+      for (const path of ['/fleets/local/vehicles', '/user/vehicles']) {
+        const { status, body } = await get(path);
+        expect(status).toBe(200);
+        expect(body.total).toBe(2);
+        expect(body._embedded.vehicles.map(({ vin }: Json) => vin).sort()).toEqual([FIRST, SECOND]);
+        for (const vehicle of body._embedded.vehicles) expect((await get(vehicle._links.status.href)).status).toBe(200);
+      }
+    });
+
+    test('shows the Status that each car had when it was last heard', async () => {
+      for (const car of cars) {
+        const { body } = await get(`/fleets/local/vehicles?vinPrefix=${car.vin}`);
+        const [vehicle] = body._embedded.vehicles;
+        const shown = await get(vehicle._links.status.href);
+        const newest = car.acknowledged.filter(({ message }) => message.kind === 'status').at(-1)?.message;
+        const whole = car.acknowledged.flatMap(({ message }) =>
+          message.kind === 'status' && message.body.full ? [message.body.status] : [],
+        );
+        expect(newest).toBeDefined();
+        // A change tells all objects since the last whole Status.
+        const last = newest?.kind === 'status' ? { ...whole.at(-1), ...newest.body.status } : {};
+        expect(shown.body.odometer.mileage).toBe(last.odometer?.mileage);
+        expect(Date.parse(shown.body.odometer.createdAt)).toBe(last.odometer?.createdAt);
+        expect(shown.body.lastPosition?.geometry).toEqual(last.lastPosition?.geometry);
+      }
+    });
+
+    test('lists trips of a car with their way and telemetry, and those of a fleet', async () => {
+      const { body } = await get(`/fleets/local/vehicles?vinPrefix=${FIRST}`);
+      const [vehicle] = body._embedded.vehicles;
+      const trips = (await get(vehicle._links.trips.href)).body._embedded.trips;
+      const sent = new Map(
+        (cars[0] as DrivingCar).acknowledged.flatMap(({ message }) =>
+          message.kind === 'trip' ? [[message.body.id, message.body] as const] : [],
+        ),
+      );
+      expect(trips.map(({ id }: Json) => id).sort()).toEqual([...sent.keys()].sort());
+      const [ended] = trips.filter(({ done }: Json) => done === true);
+      expect(ended.distance).toBeCloseTo(sent.get(ended.id)?.distance ?? Number.NaN, 6);
+      expect((await get(ended._links.self.href)).body.id).toBe(ended.id);
+      const way = await get(ended._links.waypoints.href);
+      const { startedAt = 0, stoppedAt = 0 } = sent.get(ended.id) ?? {};
+      const points = (cars[0] as DrivingCar).acknowledged
+        .flatMap(({ message }) => (message.kind === 'waypoint' ? message.body.points : []))
+        .filter(({ at }) => at >= startedAt && at <= stoppedAt);
+      expect(points.length).toBeGreaterThan(2);
+      expect(way.body.total).toBe(points.length);
+      const telemetry = await get(ended._links.telemetry.href);
+      expect(telemetry.body.total).toBeGreaterThan(10);
+      const ofFleet = (await get('/fleets/local/trips')).body._embedded.trips;
+      expect(ofFleet.map(({ id }: Json) => id)).toEqual(trips.map(({ id }: Json) => id));
+      expect(ofFleet[0]._links.vehicle.href).toContain(vehicle.id);
+    });
+
+    test('lists the Status of all cars of a fleet, each with the links of its own car', async () => {
+      const { body } = await get('/fleets/local/status');
+      const listed = (await get('/fleets/local/vehicles')).body._embedded.vehicles;
+      expect(body._embedded.status.map(({ _links }: Json) => _links.vehicle.href).sort()).toEqual(
+        listed.map(({ _links }: Json) => _links.self.href).sort(),
+      );
+    });
+
+    test('reports the numbers of a car: what it was acknowledged for has arrived and is not missing', async () => {
+      const within = (runs: readonly Run[], seq: number): boolean =>
+        runs.some(([first, last]) => first <= seq && seq <= last);
+      for (const car of cars) {
+        const classes = await numbersOf(car.vin);
+        expect(classes.length).toBeGreaterThanOrEqual(2);
+        let known = 0;
+        for (const { kinds, arrived, givenUp, missing } of classes) {
+          const seqs = car.acknowledged
+            .filter(({ message }) => kinds.includes(message.kind))
+            .map((one) => one.message.seq);
+          known += seqs.length;
+          expect(givenUp).toEqual([]);
+          expect(seqs.filter((seq) => !within(arrived, seq) || within(missing, seq))).toEqual([]);
+        }
+        expect(known).toBe(car.acknowledged.length);
+      }
+    });
+
+    test('answers 404 for a car that it never heard', async () => {
+      expect((await get(`/vigie/v1/vehicles/${SILENT}/numbers`)).status).toBe(404);
+      expect((await get('/fleets/local/vehicles/0000')).status).toBe(404);
+      expect((await get('/fleets/other/vehicles')).status).toBe(404);
+    });
+
+    test('says of monitors and callbacks that it does not take them, has none, and links to none', async () => {
+      const [vehicle] = (await get('/fleets/local/vehicles')).body._embedded.vehicles;
+      const { href } = vehicle._links.callbacks;
+      expect((await get(href)).body.total).toBe(0);
+      const body = JSON.stringify(rightBodies.fleetCallback);
+      const response = await fetch(href, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+      expect([response.status, ((await response.json()) as Json).message]).toEqual([
+        400,
+        expect.stringContaining('does not take monitors and callbacks yet'),
+      ]);
+      const { _links } = (await get('/fleets/local')).body;
+      for (const link of Object.values<Json>(_links)) expect((await get(link.href)).status).toBe(200);
+    });
+
+    test('every link that is found from either start leads to an answer', async () => {
+      const known = new Set(['/fleets', '/user'].map((path) => `${hub.interface.url}${path}`));
+      const failed: string[] = [];
+      // A set that grows while it is walked is walked to its end.
+      for (const href of known) {
+        const { status, body } = await get(href);
+        if (status !== 200) failed.push(`${status} ${href}`);
+        for (const link of linksIn(body)) if (known.size < MOST_LINKS) known.add(link);
+      }
+      expect(failed).toEqual([]);
+      const kinds = [
+        'vehicles',
+        'status',
+        'trips',
+        'wayPoints',
+        'telemetry',
+        'maintenance',
+        'alerts',
+        'collisions',
+        'alarms',
+      ];
+      for (const kind of [...kinds, 'monitors', 'callbacks', 'lastPosition']) {
+        expect(
+          [...known].some((href) => new URL(href).pathname.includes(`/${kind}`)),
+          kind,
+        ).toBe(true);
+      }
+    });
+
+    test('garbage of one client disturbs nobody, and is kept aside', async () => {
+      const client = await Observer.connect(hub.broker, 4);
+      await client.send(upTopic(SILENT, 'trip'), Buffer.from('no message'));
+      await client.send('elsewhere/entirely', 'not of a car');
+      await client.send(upTopic(FIRST, 'trip'), Buffer.from(payloadOf('trip', trip('abc'), { seq: 100_000 })));
+      await client.close();
+      expect(log.lines.filter(({ event }) => event === 'hub.message.refused')).toMatchObject([
+        { fields: { topic: upTopic(SILENT, 'trip') } },
+      ]);
+      expect((await get(`/vigie/v1/vehicles/${SILENT}/numbers`)).status).toBe(404);
+      const { body } = await get(`/vigie/v1/vehicles/${FIRST}/numbers`);
+      const trips = body.classes.find(({ class: number }: Json) => number === 2);
+      expect(trips.missing).toHaveLength(1);
+      expect(trips.missing[0][1]).toBe(99_999);
+    });
+  });
+}
