@@ -63,7 +63,12 @@ export function ownViewOf(options: OwnOptions): OwnView {
   };
 }
 
-function describeCar({ vin, vehicle, title }: Pick<OwnOptions, 'vin' | 'vehicle' | 'title'>): CarDescription {
+function describeCar({
+  vin,
+  vehicle,
+  title,
+  bench,
+}: Pick<OwnOptions, 'vin' | 'vehicle' | 'title' | 'bench'>): CarDescription {
   const { profile } = vehicle;
   const sources = new Map<string, SourceMapping[]>();
   for (const source of profile.sources) sources.set(source.path, [...(sources.get(source.path) ?? []), source]);
@@ -77,7 +82,13 @@ function describeCar({ vin, vehicle, title }: Pick<OwnOptions, 'vin' | 'vehicle'
       .sort((a, b) => a.priority - b.priority)
       .map((source) => describeSource(vehicle, source)),
   });
-  return { vin, title: title ?? profile.title ?? profile.name, profile: profile.name, values: slots.map(describe) };
+  return {
+    vin,
+    title: title ?? profile.title ?? profile.name,
+    profile: profile.name,
+    ...(bench === undefined ? {} : { bench: true }),
+    values: slots.map(describe),
+  };
 }
 
 function describeSource({ profile, databases }: Vehicle, source: SourceMapping): ValueSource {

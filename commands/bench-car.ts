@@ -1,7 +1,8 @@
 /** One simulated car with its agent, as `vigie bench` runs it. */
 import { join } from 'node:path';
 import type { SystemClock } from '../adapters/clock/system.ts';
-import type { ScenarioName } from '../adapters/simulated/index.ts';
+import type { BenchControls } from '../adapters/http/own-routes.ts';
+import type { ScenarioName, SceneName, SimulatedCar } from '../adapters/simulated/index.ts';
 import { openDocument } from '../adapters/store/index.ts';
 import type { Log } from '../agent/ports.ts';
 import { type Car, type CarOptions, startCar } from '../assembly/car.ts';
@@ -17,6 +18,10 @@ export interface BenchCarOptions
   /** Directory of records, state and the simulated car. */
   readonly data: string;
   readonly scenario: ScenarioName;
+  /** What it does at once, in place of the scenario. */
+  readonly scene?: SceneName;
+  /** What a person at its page can do to the bench; absent: nothing. */
+  readonly controls?: (car: SimulatedCar) => BenchControls;
   /** File of the keys that may command it. */
   readonly trust: string;
   readonly clock: SystemClock;
@@ -29,9 +34,12 @@ export async function startBenchCar(options: BenchCarOptions): Promise<Car> {
   makeDirectory(data);
   const memory = await openDocument<{ car?: object }>(join(data, 'car.json'), {}, { log });
   const simulation = benchCar(vehicle, clock, { restore: memory.data.car, scenario });
-  const { scenario: _, ...rest } = options;
+  if (options.scene !== undefined) simulation.play(options.scene);
+  const { scenario: _, scene: __, controls, http, ...rest } = options;
+  const bench = controls?.(simulation);
   const car = await startCar({
     ...rest,
+    ...(http === undefined ? {} : { http: 'local' in http && bench !== undefined ? { ...http, bench } : http }),
     sources: [simulation],
     sender: simulation,
     // Cars on one machine: somebody is watching, and the broker is not short of breath.

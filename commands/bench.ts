@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { callbackChannels } from '../adapters/callbacks/index.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
-import type { BenchControls } from '../adapters/http/own-routes.ts';
 import { generateKey, listKeys } from '../adapters/keys/index.ts';
 import { type Level, StreamLog } from '../adapters/logging/stream.ts';
 import { EmbeddedBroker } from '../adapters/mqtt/index.ts';
-import type { ScenarioName } from '../adapters/simulated/index.ts';
+import { type ScenarioName, type SceneName, sceneNames } from '../adapters/simulated/index.ts';
 import { makeDirectory } from '../assembly/directory.ts';
 import { benchVehicle } from '../assembly/simulation.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { commandKinds } from '../protocol/schema/remote.ts';
 import { startBenchCar } from './bench-car.ts';
+import { benchControls } from './bench-controls.ts';
 import { BenchReport } from './bench-report.ts';
 import { isFree, portOf, STANDARD_BROKER, STANDARD_HTTP, sayElsewhere } from './ports.ts';
 import { programName } from './program-name.ts';
@@ -34,6 +34,7 @@ interface Options {
   readonly log: Level;
   readonly http?: number;
   readonly scenario: ScenarioName;
+  readonly scene?: SceneName;
 }
 
 export function benchCommand(): Command {
@@ -60,6 +61,11 @@ for the next start.`,
         .default('loop'),
     )
     .addOption(
+      new Option('--scene <name>', 'begins with this scene in place of the scenario; the page plays them too').choices(
+        sceneNames,
+      ),
+    )
+    .addOption(
       new Option('--log <level>', 'level of the log on standard error')
         .choices(['info', 'warn', 'error', 'silent'])
         .default('warn'),
@@ -73,6 +79,9 @@ async function bench(options: Options): Promise<void> {
     if (options.broker !== undefined || options.vin !== BENCH_VIN) {
       const option = options.broker === undefined ? '--vin' : '--broker';
       throw new VigieError('usage.wrong', `--cars brings its own broker and VINs: leave out ${option}`);
+    }
+    if (options.scene !== undefined) {
+      throw new VigieError('usage.wrong', 'a scene is for one car: leave out --cars or --scene');
     }
     return (await import('./bench-fleet.ts')).benchFleet({ ...options, cars });
   }
@@ -108,8 +117,9 @@ async function bench(options: Options): Promise<void> {
     http: {
       local: true,
       port: options.http ?? (free ? STANDARD_HTTP : 0),
-      ...(broker === undefined ? {} : { bench: plugOf(broker) }),
     },
+    controls: (simulation) => benchControls(broker, simulation),
+    ...(options.scene === undefined ? {} : { scene: options.scene }),
     log,
     clock,
     published: (topic, payload) => report.published(topic, payload),
@@ -172,23 +182,4 @@ function carsOf(text: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && value >= 1 && value <= MOST_CARS) return value;
   throw new InvalidArgumentError(`a number of cars is 1 to ${MOST_CARS}.`);
-}
-
-/** Lets the page stop the embedded broker and start it again, one after the other. */
-function plugOf(broker: EmbeddedBroker): BenchControls {
-  let runs = true;
-  let before: Promise<unknown> = Promise.resolve();
-  const turn = async (wanted: boolean): Promise<void> => {
-    if (wanted) await broker.start();
-    else await broker.stop();
-    runs = wanted;
-  };
-  return {
-    report: () => ({ broker: runs }),
-    plug: ({ broker: wanted }) => {
-      const done = before.then(() => turn(wanted));
-      before = done.catch(() => undefined);
-      return done;
-    },
-  };
 }

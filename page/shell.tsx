@@ -9,6 +9,7 @@ import { SignIn } from './sign-in.tsx';
 import { CarPanels } from './views/car.tsx';
 import { CommandPanels } from './views/commands.tsx';
 import { JourneyPanels } from './views/journey.tsx';
+import { ScenePanels } from './views/scenes.tsx';
 import { WirePanels } from './views/wire.tsx';
 
 interface View {
@@ -17,6 +18,8 @@ interface View {
   /** After `g`. */
   readonly key: string;
   readonly panels: ComponentType;
+  /** Absent in a real car. */
+  readonly bench?: true;
 }
 
 const views: readonly View[] = [
@@ -24,6 +27,7 @@ const views: readonly View[] = [
   { id: 'journey', name: 'The journey', key: 'j', panels: JourneyPanels },
   { id: 'commands', name: 'Commands', key: 'k', panels: CommandPanels },
   { id: 'wire', name: 'The wire', key: 'w', panels: WirePanels },
+  { id: 'scenes', name: 'Scenes', key: 's', panels: ScenePanels, bench: true },
 ];
 
 export function Shell(): JSX.Element {
@@ -74,21 +78,23 @@ export function Shell(): JSX.Element {
 }
 
 function Tabs({ shown }: { readonly shown: View }): JSX.Element | null {
-  if (views.length < 2) return null;
+  useTopics('connection');
+  const tabs = views.filter(({ bench = false }) => !bench || store.car?.bench === true);
+  if (tabs.length < 2) return null;
   const move = (event: KeyboardEvent): void => {
-    const step = { ArrowRight: 1, ArrowLeft: -1, Home: -views.length, End: views.length }[event.key];
+    const step = { ArrowRight: 1, ArrowLeft: -1, Home: -tabs.length, End: tabs.length }[event.key];
     if (step === undefined) return;
     event.preventDefault();
-    const index = views.indexOf(shown) + step;
+    const index = tabs.indexOf(shown) + step;
     const wrapped =
-      Math.abs(step) > 1 ? Math.min(views.length - 1, Math.max(0, index)) : (index + views.length) % views.length;
-    const next = views[wrapped] ?? shown;
+      Math.abs(step) > 1 ? Math.min(tabs.length - 1, Math.max(0, index)) : (index + tabs.length) % tabs.length;
+    const next = tabs[wrapped] ?? shown;
     show(next);
     document.getElementById(`tab-${next.id}`)?.focus();
   };
   return (
     <div class="tabs" role="tablist" aria-label="Views" onKeyDown={move}>
-      {views.map((view) => (
+      {tabs.map((view) => (
         <button
           key={view.id}
           id={`tab-${view.id}`}

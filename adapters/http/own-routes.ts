@@ -24,7 +24,7 @@ export interface OwnView {
   link(): LinkReport;
   readonly commands: OwnCommands;
   outbox(): OutboxReport;
-  /** What a person may unplug; absent in a car. */
+  /** What a person may unplug, and let the simulated car do; absent in a car. */
   readonly bench?: BenchControls;
   /** Loads what follows the buses; absent: they cannot be followed. */
   readonly bus?: () => Promise<BusStreams>;
@@ -32,8 +32,10 @@ export interface OwnView {
 
 export interface BenchControls {
   report(): BenchReportEvent;
-  /** Resolves when it is so. */
-  plug(wanted: BenchReportEvent): Promise<void>;
+  /** Resolves when it is so. Rejects with `input.malformed` where the bench has no broker of its own. */
+  plug(wanted: { readonly broker: boolean }): Promise<void>;
+  /** Lets the simulated car do one of the scenes of the report. */
+  play?(scene: string): void;
 }
 
 /** What the car can be asked, and what became of it. */
@@ -126,13 +128,26 @@ function addOutbox(routes: OwnRoutes, { outbox, bench }: OwnView, snapshots: Sna
     await serving.admit(sideShown(routes, context), { operation: { scopes: noScopes }, path: {} }, query, context);
     requireJson(incoming.headers['content-type'], incoming.headers['content-encoding']);
     const wanted = await readJson(incoming, outgoing as ServerResponse, LONGEST_COMMAND);
-    if (!isObject(wanted) || typeof wanted['broker'] !== 'boolean') {
-      throw new VigieError('input.malformed', 'broker: must be true or false');
-    }
-    await bench.plug({ broker: wanted['broker'] });
+    await changeBench(bench, wanted);
     return respond(context.env, 200, JSON.stringify(bench.report()), { 'Content-Type': JSON_TYPE });
   });
   addRefusal(app, '/vigie/v1/bench', ['POST']);
+}
+
+/** @throws VigieError `input.malformed` for what is no change of the bench */
+async function changeBench(bench: BenchControls, wanted: unknown): Promise<void> {
+  if (isObject(wanted) && 'scene' in wanted && bench.play !== undefined) {
+    const { scene } = wanted;
+    const { scenes = [] } = bench.report();
+    if (typeof scene !== 'string' || !scenes.includes(scene)) {
+      throw new VigieError('input.malformed', `scene: must be one of ${scenes.join(', ')}`);
+    }
+    return bench.play(scene);
+  }
+  if (!isObject(wanted) || typeof wanted['broker'] !== 'boolean') {
+    throw new VigieError('input.malformed', 'broker: must be true or false');
+  }
+  await bench.plug({ broker: wanted['broker'] });
 }
 
 /** The longest body of a command, bytes: a route with its places. */

@@ -11,11 +11,13 @@ import { VigieError } from '../../protocol/errors.ts';
 import type { InjectionTime } from './injections.ts';
 import type { CarPosition } from './navigator.ts';
 import type { Part, ScenarioName, Scene } from './scenario.ts';
+import { type SceneName, sceneNames } from './stage.ts';
 import { type CarState, newCar, parseState } from './state.ts';
 import { SimulatedTransmitter, TICK } from './transmitter.ts';
 import { SimulatedVehicle } from './vehicle.ts';
 
-export type { CarPosition, CarState, InjectionTime, Part, ScenarioName, Scene };
+export type { CarPosition, CarState, InjectionTime, Part, ScenarioName, Scene, SceneName };
+export { sceneNames };
 
 /** Ticks that were missed for longer than this (a suspended machine) are not made up for, ms. */
 const LONGEST_LAG = 1_000;
@@ -89,6 +91,24 @@ export class SimulatedCar implements FrameSource, FrameSender {
   /** Takes back everything that was injected, also what has not happened yet. */
   release(): void {
     this.#vehicle.release();
+  }
+
+  /** What plays instead of the scenario. */
+  get played(): SceneName | undefined {
+    return this.#vehicle.played;
+  }
+
+  /**
+   * Does this from the next tick on, from where it is, instead of its scenario: a car that drives brakes before what
+   * begins at rest. It is not part of {@link state}, but its way is.
+   */
+  play(name: SceneName): void {
+    const slept = this.#receive !== undefined && this.#sleep > 0;
+    if (slept) this.#oversleep();
+    this.#vehicle.play(name);
+    if (!slept) return;
+    this.#await(this.#due - this.#sleep);
+    this.#wait();
   }
 
   /** Rejects with `usage.wrong` when it has been started already. */

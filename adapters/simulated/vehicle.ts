@@ -9,6 +9,7 @@ import { Loop } from './loop.ts';
 import { Noise } from './noise.ts';
 import { Route, type RoutePoint } from './route.ts';
 import type { Part, Scenario, ScenarioName, Scene } from './scenario.ts';
+import { type SceneName, Stage } from './stage.ts';
 import type { CarState } from './state.ts';
 
 /** Network management keeps the network awake for so long after it was asked to, ms. */
@@ -20,6 +21,8 @@ const FIRST_FIX = 1_000;
 /** How often the slow noise is drawn, ms. */
 const SLOW = 1_000;
 const DEGREES = 180 / Math.PI;
+/** Charge below which the 12 V battery does not hold its voltage, %. */
+const LOW = 30;
 /** m/s² */
 const GRAVITY = 9.81;
 /** m */
@@ -45,7 +48,7 @@ export class SimulatedVehicle {
   /** V */
   voltage = 12.6;
   readonly #route = new Route();
-  readonly #scenario: Scenario;
+  #scenario: Scenario;
   readonly #noise: Noise;
   readonly #injections = new Injections();
   /** The scene but for what control units make of it. */
@@ -134,6 +137,20 @@ export class SimulatedVehicle {
     this.#injections.clear();
   }
 
+  /** What plays instead of the scenario. */
+  get played(): SceneName | undefined {
+    return this.#scenario instanceof Stage ? this.#scenario.name : undefined;
+  }
+
+  /** From now on the car does this, from where it is, instead of its scenario. */
+  play(name: SceneName): void {
+    if (this.#scenario instanceof Stage) this.#scenario.play(name, this.#elapsed);
+    else {
+      this.#scenario = new Stage(this.#route, name, this.motion);
+      this.#elapsed = 0;
+    }
+  }
+
   /** Lets `ms` pass. */
   step(ms: number): void {
     this.#awake += ms;
@@ -161,10 +178,12 @@ export class SimulatedVehicle {
 
   state(): CarState {
     const { charge, fuel, burnt, coolant, oil, engineRunning } = this.drivetrain;
+    // Scenes are not part of the state: the next run begins its scenario anew, with the odometer as it is.
+    const scripted = this.played === undefined;
     return {
       version: 1,
-      elapsed: this.#elapsed,
-      odometer: this.#odometer,
+      elapsed: scripted ? this.#elapsed : 0,
+      odometer: scripted ? this.#odometer : this.odometer,
       charge,
       fuel,
       burnt,
@@ -240,6 +259,8 @@ export class SimulatedVehicle {
   #drift(): void {
     this.outside = Math.min(17, Math.max(11, this.#noise.around(this.outside, 0.05)));
     this.satellites = Math.round(this.#noise.around(12, 2));
-    this.voltage = this.#noise.around(this.scene.powertrain === 'Running' || this.scene.charging ? 14.1 : 12.6, 0.05);
+    const { powertrain, charging, battery12V } = this.scene;
+    const rest = battery12V < LOW ? 11.4 : 12.6;
+    this.voltage = this.#noise.around(powertrain === 'Running' || charging ? 14.1 : rest, 0.05);
   }
 }

@@ -12,7 +12,8 @@ interface Followed {
   readonly bench?: BenchReportEvent;
 }
 
-function useOutbox(): Followed {
+/** The outbox; on a bench also what can be done there. */
+export function useOutbox(): Followed {
   const [followed, setFollowed] = useState<Followed>({});
   useEffect(() => {
     const options = {
@@ -125,7 +126,7 @@ function Chain({ waiting, bench }: ChainOptions): JSX.Element {
           </span>
           <span class="note">{link?.broker ?? ''}</span>
           {!up && link?.reason !== undefined && <span class="bad">{link.reason}</span>}
-          {bench !== undefined && (
+          {bench?.broker !== undefined && (
             <button
               type="button"
               class="btn"

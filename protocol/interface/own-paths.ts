@@ -99,7 +99,7 @@ export const ownPaths = {
       summary: 'Follows the messages that wait for the broker, for screens.',
       description:
         'Answers server-sent events (WHATWG HTML §9.2) as `/vigie/v1/agent` does. `outbox`: for each priority class the sequence numbers given out, the messages ' +
-        'that wait, and the numbers that are missing. On a bench `bench` says whether its broker runs; POST /vigie/v1/bench stops and starts it there.',
+        'that wait, and the numbers that are missing. On a bench `bench` says whether its broker runs and which scene plays; POST /vigie/v1/bench changes them there.',
       security: readers,
       responses: {
         200: {

@@ -44,6 +44,7 @@ export const carDescriptionSchema = Type.Object({
   vin: Type.String(),
   title: Type.String({ description: 'Name of the car, or of its profile.' }),
   profile: Type.String(),
+  bench: Type.Optional(Type.Boolean({ description: 'True: it is the simulated car of a bench.' })),
   values: Type.Array(valueDescriptionSchema, { description: 'Every value that Status can have.' }),
 });
 

@@ -19,9 +19,11 @@ export const outboxReportSchema = Type.Object({
   classes: Type.Array(outboxClassSchema, { description: 'The highest priority first.' }),
 });
 
-/** The event `bench`: what a person can unplug there. Absent in a car. */
+/** The event `bench`: what a person can unplug there, and let the simulated car do. Absent in a car. */
 export const benchReportSchema = Type.Object({
-  broker: Type.Boolean({ description: 'The broker of the bench runs.' }),
+  broker: Type.Optional(Type.Boolean({ description: 'The broker of the bench runs; absent: it uses another one.' })),
+  scenes: Type.Optional(Type.Array(Type.String(), { description: 'What the simulated car can do at once.' })),
+  scene: Type.Optional(Type.String({ description: 'What it does; absent: its scenario.' })),
 });
 
 export type OutboxReport = Static<typeof outboxReportSchema>;

@@ -220,3 +220,24 @@ test('only a bench lets somebody stop its broker, and says whether it runs', asy
   expect((await rig.send('POST', '/vigie/v1/bench', { broker: 'no' })).status).toBe(400);
   expect(broker).toBe(false);
 });
+
+test('only a bench plays scenes, and refuses a scene that it does not have', async () => {
+  const { view } = viewOf();
+  const played: string[] = [];
+  const bench = {
+    report: () => ({ scenes: ['drive', 'park'], ...(played.length === 0 ? {} : { scene: played.at(-1) ?? '' }) }),
+    plug: async () => undefined,
+    play: (scene: string) => {
+      played.push(scene);
+    },
+  };
+  const rig = await startRig({ own: { view: { ...view, bench }, snapshots: new Snapshots(new SystemClock()) } });
+  expect(await rig.send('POST', '/vigie/v1/bench', { scene: 'park' })).toMatchObject({
+    status: 200,
+    json: { scenes: ['drive', 'park'], scene: 'park' },
+  });
+  const refused = await rig.send('POST', '/vigie/v1/bench', { scene: 'fly' });
+  expect(refused.status).toBe(400);
+  expect(JSON.stringify(refused.json)).toContain('scene: must be one of drive, park');
+  expect(played).toEqual(['park']);
+});

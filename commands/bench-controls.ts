@@ -1,0 +1,33 @@
+/** What a person at the page can do to the bench: pull the plug of its broker, and let the simulated car play scenes. */
+import type { BenchControls } from '../adapters/http/own-routes.ts';
+import type { EmbeddedBroker } from '../adapters/mqtt/index.ts';
+import { type SceneName, type SimulatedCar, sceneNames } from '../adapters/simulated/index.ts';
+import { VigieError } from '../protocol/errors.ts';
+
+/** `broker`: absent where the bench uses another one. */
+export function benchControls(broker: EmbeddedBroker | undefined, car: SimulatedCar): BenchControls {
+  let runs = true;
+  // One after the other.
+  let before: Promise<unknown> = Promise.resolve();
+  const turn = async (wanted: boolean): Promise<void> => {
+    if (broker === undefined) {
+      throw new VigieError('input.malformed', 'broker: the bench has no broker of its own; start it without --broker');
+    }
+    if (wanted) await broker.start();
+    else await broker.stop();
+    runs = wanted;
+  };
+  return {
+    report: () => ({
+      ...(broker === undefined ? {} : { broker: runs }),
+      scenes: [...sceneNames],
+      ...(car.played === undefined ? {} : { scene: car.played }),
+    }),
+    plug: ({ broker: wanted }) => {
+      const done = before.then(() => turn(wanted));
+      before = done.catch(() => undefined);
+      return done;
+    },
+    play: (scene) => car.play(scene as SceneName),
+  };
+}
