@@ -1,5 +1,7 @@
 /** Raw frames that a profile wants kept around events. */
+import type { CaptureView } from '../adapters/http/captures.ts';
 import type { AgentPorts } from '../agent/options.ts';
+import type { RecordStore } from '../agent/ports.ts';
 import type { CaptureRules, FrameChoice, VehicleProfile } from '../protocol/profile.ts';
 
 /** What keeps raw frames, which is loaded only for a vehicle whose profile asks for captures. */
@@ -12,6 +14,16 @@ export async function capturesOf({
   if (captures === undefined) return {};
   const { Captures } = await import('../agent/captures/captures.ts');
   return { captures: (parts) => new Captures(captures, parts) };
+}
+
+/** What the interface tells of captures, which is loaded only for such a vehicle. */
+export async function captureViewIn(
+  { profile }: { readonly profile: VehicleProfile },
+  { records }: { readonly records: RecordStore },
+): Promise<{ readonly captures?: CaptureView }> {
+  if (profile.captures === undefined) return {};
+  const { captureViewOf } = await import('./capture-view.ts');
+  return { captures: captureViewOf(records) };
 }
 
 /** The rules of a car whose only bus may have any name. */

@@ -18,7 +18,7 @@ import { remoteTypes } from '../protocol/remote/table.ts';
 import { type AgentSettings, agentSettings } from '../protocol/settings.ts';
 import { actuationOf, type Ways } from './actuation.ts';
 import { setAlarm } from './alarm.ts';
-import { capturesOf } from './captures.ts';
+import { capturesOf, captureViewIn } from './captures.ts';
 import { type CloudLink, noLink } from './cloud-link.ts';
 import { deflate } from './deflate.ts';
 import { beginRecords, makeDirectory, takeDirectory } from './directory.ts';
@@ -225,6 +225,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
             },
             status: agent.status,
             signals: agent.signals?.view,
+            ...(await captureViewIn(vehicle, store)),
             data,
             timeKnown: () => clock.quality() !== 'none',
             clock,

@@ -12,6 +12,7 @@ import { LocalGate } from '../adapters/http/access/local.ts';
 import { readPasswordHash } from '../adapters/http/access/password.ts';
 import { keysByAddress, keysOfFiles, keysOfPem, keysOfSet } from '../adapters/http/access/token-keys.ts';
 import { UserGate } from '../adapters/http/access/user.ts';
+import type { CaptureView } from '../adapters/http/captures.ts';
 import { type Documents, pageFiles } from '../adapters/http/documents.ts';
 import { LiveChanges } from '../adapters/http/live.ts';
 import type { BenchControls } from '../adapters/http/own-routes.ts';
@@ -43,6 +44,8 @@ export interface InterfaceOptions {
   readonly status: Status;
   /** Its custom signals; absent: it has none. */
   readonly signals?: SignalView | undefined;
+  /** Its captures; absent: its profile asks for none. */
+  readonly captures?: CaptureView | undefined;
   /** Directory of records and state. */
   readonly data: string;
   /** False while the time is not known; then no token can be checked. */
@@ -75,6 +78,7 @@ export async function startInterface(options: InterfaceOptions): Promise<Running
     live,
     own: { view: ownViewOf(own), snapshots: new Snapshots(clock) },
     ...(options.signals === undefined ? {} : { signals: options.signals }),
+    ...(options.captures === undefined ? {} : { captures: options.captures }),
     ...(documents === undefined ? {} : { documents }),
     ...('local' in http
       ? { host: '127.0.0.1', port: http.port, ...BENCH_LIMITS, gates: { fleet: gate, user: gate } }

@@ -41,6 +41,10 @@ export class MessageReader {
       case 'catalog':
         this.#catalogs.add(message.body);
         return { ...message.body, catalog: hexOf(message.body.catalog) };
+      case 'capture': {
+        const { columns, size: _, start: __, ...readable } = message.body;
+        return { ...readable, bytes: columns.length };
+      }
       case 'collision': {
         const { readings } = message.body;
         return readings === undefined ? message.body : { ...message.body, readings: telemetryJson(readings) };

@@ -1,8 +1,10 @@
 import { Command, Option } from 'commander';
+import { decodeMessage } from '../protocol/cbor/message.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { upFilter, upKind } from '../protocol/topics.ts';
 import { type BrokerOptions, connectTo, withBroker } from './broker.ts';
+import { CaptureFiles } from './capture-files.ts';
 import { formatOf, Lines } from './output.ts';
 import { explainAbsence, followPresence } from './presence.ts';
 import { MessageReader, type ReceivedMessage, ReceivedNumbers } from './received.ts';
@@ -15,6 +17,7 @@ const WAITING = 16 * 1024 * 1024;
 
 interface Options extends BrokerOptions {
   readonly passive?: true;
+  readonly captures?: string;
   readonly format?: string;
 }
 
@@ -30,6 +33,7 @@ While it runs, the car sends within two seconds the readings that it would other
     .argument('<vin>', 'the car', vinOf);
   return withBroker(command, 'broker to listen to')
     .option('--passive', 'do not request early sending of batches from the car')
+    .option('--captures <dir>', 'write each capture of raw frames there as a candump log')
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .action(watch);
 }
@@ -37,6 +41,8 @@ While it runs, the car sends within two seconds the readings that it would other
 async function watch(vin: string, options: Options): Promise<void> {
   const format = formatOf(options.format);
   const signalled = untilSignal();
+  const say = (text: string): void => void process.stderr.write(`${text}\n`);
+  const captures = options.captures === undefined ? undefined : new CaptureFiles(options.captures, say);
   const client = await connectTo(options);
   const numbers = new ReceivedNumbers();
   const reader = new MessageReader((catalog) => {
@@ -60,6 +66,8 @@ async function watch(vin: string, options: Options): Promise<void> {
   const show = (topic: string, payload: Uint8Array, { retained }: { retained: boolean }): void => {
     try {
       if (!numbers.admit(payload, retained)) return;
+      const message = captures === undefined ? undefined : decodeMessage(payload);
+      if (message?.kind === 'capture') captures?.take(message.body);
       const line = reader.line(topic, payload);
       if (lines.size > WAITING) {
         left++;
@@ -82,6 +90,7 @@ async function watch(vin: string, options: Options): Promise<void> {
   await signalled;
   stop?.();
   await client.close();
+  captures?.close();
   if (left > 0)
     process.stderr.write(
       `${counted(left, 'message was', 'messages were')} left out: the output was not read in time\n`,

@@ -16,6 +16,7 @@ import { LocalGate } from './access/local.ts';
 import { authorityOf } from './address.ts';
 import { addBus } from './bus.ts';
 import type { Handlers } from './call.ts';
+import { addCaptures, type CaptureView } from './captures.ts';
 import { addDocuments, type Documents } from './documents.ts';
 import { type App, headerOf, openExchange, type RequestContext } from './exchange.ts';
 import { Hosts, isLoopback } from './hosts.ts';
@@ -53,6 +54,8 @@ export interface ServerOptions extends InterfaceSettings {
   readonly documents?: Documents;
   /** Custom signals; absent: the car has none. */
   readonly signals?: SignalView;
+  /** Captures of raw frames; absent: the car makes none. */
+  readonly captures?: CaptureView;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -166,6 +169,7 @@ function buildApp(options: ServerOptions): { readonly app: App; readonly signals
   if (live !== undefined) addLive({ app, serving, enabled }, live);
   if (own !== undefined) addOwnRoutes({ app, serving, enabled }, own.view, own.snapshots);
   if (own?.view.bus !== undefined) addBus({ app, serving, enabled }, own.view.bus, own.snapshots);
+  if (options.captures !== undefined) addCaptures({ app, serving, enabled }, options.captures);
   const signals = options.signals && new SignalRoutes(options.signals, clock, { app, serving, enabled });
   if (documents !== undefined) addDocuments(app, documents, new RateLimiter(documentRates, clock));
   app.notFound(({ env }) => refuse(env, new VigieError('request.unknown', 'there is nothing at this path'), log));

@@ -1,6 +1,7 @@
 /** What the server has beside the interface, described as OpenAPI paths. */
 
 import { busPaths } from './own/bus-paths.ts';
+import { capturePaths } from './own/capture-paths.ts';
 import { carDescriptionSchema, linkReportSchema } from './own/car-description.ts';
 import { commandHistorySchema, commandRequestSchema, commandsReportSchema } from './own/commands.ts';
 import { benchReportSchema, outboxReportSchema } from './own/outbox.ts';
@@ -26,6 +27,7 @@ const refusals = {
 };
 
 export const ownPaths = {
+  ...capturePaths({ tag: ownTag.name, security: readers, refusals, refused }),
   ...signalPaths({ tag: ownTag.name, security: readers, refusals, refused }),
   ...busPaths({ tag: ownTag.name, refusals, refused }),
   '/openapi.json': {

@@ -6,6 +6,7 @@ import { append, createBatch } from '../../../adapters/can/frames.ts';
 import { formatCandump } from '../../../adapters/can/log/index.ts';
 import { openStore } from '../../../adapters/store/index.ts';
 import { Agent } from '../../../agent/agent.ts';
+import type { RecordStore } from '../../../agent/ports.ts';
 import { emptyLedger } from '../../../agent/remotes/ledger.ts';
 import { capturesOf } from '../../../assembly/captures.ts';
 import { decoderFor, loadVehicle } from '../../../assembly/vehicle.ts';
@@ -68,6 +69,7 @@ export interface CaptureCar {
   /** Lets time pass, and the disk work. */
   pass(ms: number): Promise<void>;
   captures(): Capture[];
+  readonly records: RecordStore;
   /** Closes the store; the agent is not told, as by a power cut. */
   drop(): Promise<void>;
 }
@@ -121,7 +123,7 @@ export async function startCar(captures: string, start: Start = {}): Promise<Cap
   const intakes = buses.map((bus) => agent.intake(() => decoderFor(vehicle, agent.wanted, [bus]), { buses: [bus] }));
   const lines: { sent: Sent; line: string }[] = [];
   return {
-    ...{ agent, clock, disk, log, published, lines },
+    ...{ agent, clock, disk, log, published, lines, records: store.records },
     send(frames, at = clock.now()) {
       for (const [index, bus] of buses.entries()) {
         const own = frames.filter((frame) => frame.bus === bus);

@@ -1,0 +1,76 @@
+/** Captures of the car over HTTP (docs/captures.md). No part of the published interface, so it has a base of its own. */
+import { VigieError } from '../../protocol/errors.ts';
+import { readSegments } from './address.ts';
+import { type RequestContext, respond } from './exchange.ts';
+import { admitReader, type OwnRoutes, sideShown } from './own-routes.ts';
+import { addRefusal } from './routes.ts';
+
+/** What is told of a capture. */
+export interface CaptureReport {
+  readonly id: string;
+  readonly cause: string;
+  /** Id of the collision or event. */
+  readonly of: string;
+  readonly monitorId?: string;
+  /** RFC 3339. */
+  readonly at: string;
+  readonly from: string;
+  readonly to: string;
+  readonly frames: number;
+  /** Compressed. */
+  readonly bytes: number;
+  /** All its parts are made. */
+  readonly complete: boolean;
+}
+
+/** Captures that are kept. */
+export interface CaptureView {
+  /** By ascending time. */
+  list(): readonly CaptureReport[];
+  /** Its frames as a candump log, in pieces; undefined when there is none with this id. */
+  log(id: string): Iterable<string> | undefined;
+}
+
+const BASE = '/vigie/v1/captures';
+
+/** Adds the routes to those of the server. */
+export function addCaptures(routes: OwnRoutes, view: CaptureView): void {
+  const { app } = routes;
+  app.get(BASE, async (context) => {
+    await admit(routes, context);
+    const body = JSON.stringify({ captures: view.list() });
+    return respond(context.env, 200, body, { 'Content-Type': 'application/json' });
+  });
+  app.get(`${BASE}/:id`, async (context) => {
+    await admit(routes, context);
+    const { id = '' } = readSegments(`${BASE}/{id}`, context.env.exchange.target.path);
+    const pieces = view.log(id);
+    if (pieces === undefined) throw new VigieError('request.unknown', `there is no capture ${id}`);
+    return respond(context.env, 200, streamOf(pieces), { 'Content-Type': 'text/plain; charset=utf-8' });
+  });
+  for (const path of [BASE, `${BASE}/:id`]) addRefusal(app, path, ['GET', 'HEAD']);
+}
+
+/** Raw frames say everything of the car, also where it is. */
+async function admit(routes: OwnRoutes, context: RequestContext): Promise<void> {
+  const { scopes } = await admitReader(routes, sideShown(routes, context), context);
+  for (const scope of ['data:telemetry', 'data:position']) {
+    if (scopes?.has(scope) === false) throw new VigieError('request.forbidden', `needs ${scope}`);
+  }
+}
+
+/** One piece at a time, when the reader takes it. */
+function streamOf(pieces: Iterable<string>): ReadableStream<Uint8Array> {
+  const iterator = pieces[Symbol.iterator]();
+  const encoder = new TextEncoder();
+  return new ReadableStream(
+    {
+      pull(controller) {
+        const { value, done } = iterator.next();
+        if (done === true) controller.close();
+        else controller.enqueue(encoder.encode(value));
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

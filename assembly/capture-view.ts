@@ -1,0 +1,48 @@
+/** Captures as the HTTP interface of the car reads them: from its records, as candump logs. */
+import { formatCandump } from '../adapters/can/log/writer.ts';
+import type { CaptureReport, CaptureView } from '../adapters/http/captures.ts';
+import type { RecordStore } from '../agent/ports.ts';
+import { unpackFrames } from '../protocol/captures/capture.ts';
+import type { Capture } from '../protocol/schema/capture.ts';
+
+export function captureViewOf(records: Pick<RecordStore, 'list'>): CaptureView {
+  function* parts(): Generator<Capture> {
+    for (const { record } of records.list('capture')) yield record as Capture;
+  }
+  return {
+    list() {
+      const reports = new Map<string, CaptureReport>();
+      for (const { id, cause, of, monitorId, at, from, to, frames, columns, last } of parts()) {
+        const known = reports.get(id);
+        reports.set(id, {
+          ...{ id, cause, of, ...(monitorId === undefined ? {} : { monitorId }) },
+          ...{ at: textOf(at), from: textOf(from), to: textOf(to) },
+          frames: (known?.frames ?? 0) + frames,
+          bytes: (known?.bytes ?? 0) + columns.length,
+          complete: (known?.complete ?? false) || last,
+        });
+      }
+      return [...reports.values()];
+    },
+    log(id) {
+      const own = [...parts()].filter((part) => part.id === id).sort((a, b) => a.part - b.part);
+      return own.length === 0 ? undefined : logOf(own);
+    },
+  };
+}
+
+/** A part at a time, when it is read. */
+function* logOf(parts: readonly Capture[]): Generator<string> {
+  for (const part of parts) yield candumpOf(part);
+}
+
+function candumpOf(part: Capture): string {
+  const frames = unpackFrames(part);
+  let text = '';
+  for (let i = 0; i < frames.count; i++) text += `${formatCandump(frames, i, part.buses)}\n`;
+  return text;
+}
+
+function textOf(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,78 @@
+/** Captures as candump logs in a folder, one file each, written as their parts come. */
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatCandump } from '../adapters/can/log/index.ts';
+import { makeDirectory } from '../assembly/directory.ts';
+import { unpackFrames } from '../protocol/captures/capture.ts';
+import { VigieError } from '../protocol/errors.ts';
+import type { Capture } from '../protocol/schema/capture.ts';
+
+interface OpenFile {
+  readonly path: string;
+  /** Number of the part that comes next. */
+  next: number;
+  /** Parts that came before it. */
+  readonly early: Map<number, Capture>;
+}
+
+export class CaptureFiles {
+  readonly #folder: string;
+  readonly #report: (line: string) => void;
+  readonly #open = new Map<string, OpenFile>();
+
+  /** @throws VigieError `usage.wrong` when the folder cannot be made */
+  constructor(folder: string, report: (line: string) => void) {
+    makeDirectory(folder, { of: 'captures', choose: '--captures' });
+    this.#folder = folder;
+    this.#report = report;
+  }
+
+  /**
+   * Takes a part, in any order, each once.
+   * @throws VigieError `message.malformed` for a part that cannot be read, `store.failed` when the file cannot be written
+   */
+  take(part: Capture): void {
+    // The identifier becomes the name of a file.
+    if (!/^[0-9a-fA-F_-]{1,64}$/.test(part.id))
+      throw new VigieError('message.malformed', `no capture has the id ${part.id}`);
+    const path = join(this.#folder, `${part.id}.log`);
+    const file = this.#open.get(part.id) ?? { path, next: 0, early: new Map<number, Capture>() };
+    this.#open.set(part.id, file);
+    file.early.set(part.part, part);
+    for (let next = file.early.get(file.next); next !== undefined; next = file.early.get(file.next)) {
+      file.early.delete(file.next);
+      write(file.path, next, file.next > 0);
+      file.next++;
+      this.#tell(file.path, next);
+      if (next.last) this.#open.delete(part.id);
+    }
+  }
+
+  /** Writes parts that came while an earlier one did not. */
+  close(): void {
+    for (const { path, next, early } of this.#open.values()) {
+      for (const part of [...early.values()].sort((a, b) => a.part - b.part)) write(path, part, true);
+      this.#report(`${path}: parts are missing from part ${next} on`);
+    }
+    this.#open.clear();
+  }
+
+  #tell(path: string, { last, since, lost, broken }: Capture): void {
+    if (since !== undefined)
+      this.#report(`${path}: begins at ${new Date(since).toISOString()}, frames before were not in memory`);
+    if (lost !== undefined) this.#report(`${path}: up to ${lost} frames were overwritten before the car wrote them`);
+    if (broken === true) this.#report(`${path}: the agent ended during the capture`);
+    if (last) this.#report(`${path}: complete`);
+  }
+}
+
+function write(path: string, part: Capture, append: boolean): void {
+  const frames = unpackFrames(part);
+  let text = '';
+  for (let i = 0; i < frames.count; i++) text += `${formatCandump(frames, i, part.buses)}\n`;
+  try {
+    (append ? appendFileSync : writeFileSync)(path, text);
+  } catch (cause) {
+    throw new VigieError('store.failed', `cannot be written: ${(cause as Error).message}`, { where: path, cause });
+  }
+}

@@ -1,0 +1,32 @@
+/** Captures over HTTP: those of a real agent behind a real server. */
+import { expect, onTestFinished, test } from 'vitest';
+import { captureViewOf } from '../../../assembly/capture-view.ts';
+import { CRASH, drive, startCar } from '../../agent/captures/car.ts';
+import { startRig } from './rig.ts';
+
+test('captures are listed, and one is read as the candump log that the frames make', async () => {
+  const car = await startCar('  collision: { before: 1s, after: 1s }\n');
+  onTestFinished(() => car.drop());
+  const rig = await startRig({ captures: captureViewOf(car.records) });
+  expect((await rig.get('/vigie/v1/captures')).json).toEqual({ captures: [] });
+  await drive(car, 2);
+  car.send([{ bus: 'can', id: CRASH, data: [1, 0, 0, 0, 0, 0, 0, 0] }]);
+  await drive(car, 4);
+  await car.pass(1_000);
+  const { json } = await rig.get('/vigie/v1/captures');
+  const [capture] = (json as { captures: { id: string; at: string; frames: number }[] }).captures;
+  const at = Date.parse(capture?.at ?? '');
+  expect(capture).toMatchObject({ cause: 'collision', complete: true });
+  const around = car.lines.filter(({ sent }) => sent.at >= at - 1_000 && sent.at <= at + 1_000);
+  expect(capture?.frames).toBe(around.length);
+  const { status, headers, text } = await rig.get(`/vigie/v1/captures/${capture?.id}`);
+  expect(status).toBe(200);
+  expect(headers['content-type']).toContain('text/plain');
+  expect(text).toBe(around.map(({ line }) => `${line}\n`).join(''));
+});
+
+test('a capture that is not there, and other methods, are refused', async () => {
+  const rig = await startRig({ captures: { list: () => [], log: () => undefined } });
+  expect((await rig.get('/vigie/v1/captures/ca-1')).status).toBe(404);
+  expect((await rig.send('DELETE', '/vigie/v1/captures/ca-1')).status).toBe(405);
+});

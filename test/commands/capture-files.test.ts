@@ -1,0 +1,61 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { append, createBatch } from '../../adapters/can/frames.ts';
+import { CaptureFiles } from '../../commands/capture-files.ts';
+import { packFrames } from '../../protocol/captures/capture.ts';
+import { portableDeflate } from '../../protocol/columns/deflate.ts';
+import type { Capture } from '../../protocol/schema/capture.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'vigie-capture-files-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const start = 1_700_000_000_000;
+
+function part(id: string, number: number, more: Partial<Capture> = {}): Capture {
+  const batch = createBatch(1, 8);
+  append(batch, start + number + 0.25, 0x100 + number, 0, 0, Uint8Array.of(number, 0xff), 2);
+  return {
+    ...{ id, part: number, last: false, cause: 'collision', of: 'c1', at: start, from: start - 10, to: start + 10 },
+    ...{ buses: ['can'], ...packFrames(batch, start, portableDeflate) },
+    ...more,
+  };
+}
+
+const line = (number: number): string => `(1700000000.00${number}250) can 10${number}#0${number}FF\n`;
+
+test('parts that come in any order become one candump log in the order of the frames', () => {
+  const said: string[] = [];
+  const files = new CaptureFiles(join(folder, 'a'), (text) => said.push(text));
+  for (const number of [1, 0, 3]) files.take(part('a1', number, { last: number === 3 }));
+  files.take(part('a1', 2));
+  files.close();
+  expect(readFileSync(join(folder, 'a/a1.log'), 'latin1')).toBe([0, 1, 2, 3].map(line).join(''));
+  expect(said).toEqual([expect.stringMatching(/a1\.log: complete$/)]);
+});
+
+test('what is missing of a capture is said, and what came is written', () => {
+  const said: string[] = [];
+  const files = new CaptureFiles(join(folder, 'b'), (text) => said.push(text));
+  files.take(part('b1', 0, { since: start - 5 }));
+  files.take(part('b1', 2, { lost: 7 }));
+  files.take(part('b2', 0, { last: true, broken: true }));
+  files.close();
+  expect(readFileSync(join(folder, 'b/b1.log'), 'latin1')).toBe(line(0) + line(2));
+  expect(said).toEqual([
+    expect.stringMatching(/b1\.log: begins at 2023-11-14T22:13:19\.995Z/),
+    expect.stringMatching(/b2\.log: the agent ended/),
+    expect.stringMatching(/b2\.log: complete$/),
+    expect.stringMatching(/b1\.log: parts are missing from part 1 on$/),
+  ]);
+});
+
+test('an id that is no name of a file is refused', () => {
+  const files = new CaptureFiles(join(folder, 'c'), () => undefined);
+  expect(() => files.take(part('../c1', 0))).toThrowError(expect.objectContaining({ code: 'message.malformed' }));
+  expect(readdirSync(join(folder, 'c'))).toEqual([]);
+});
