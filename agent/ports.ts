@@ -258,6 +258,12 @@ export interface OutboxStore {
   owed(): Iterable<OwedNumbers>;
   /** A receiver has acknowledged the message that says that these numbers never come: they are owed no more. */
   told(numbers: OwedNumbers): void;
+  /**
+   * Searches what is still on the disk, acknowledged messages included, for those that `wants` says. Each step reads a
+   * bounded piece and gives what it found there; a message may come more than once. A step throws `store.failed` when the
+   * disk does not give its piece. Absent: the store keeps no message that was acknowledged.
+   */
+  find?(wants: (priorityClass: number, seq: number) => boolean): Iterator<readonly OutboxEntry[]>;
   /** Files in which damage was found when the store was opened. */
   readonly damagedFiles?: readonly string[] | undefined;
   /** Resolves when everything appended or acknowledged before the call is on disk. */

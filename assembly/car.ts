@@ -126,7 +126,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
     teardowns.unshift(await keepChannels(notificationChannels, { service, clock, log }));
   }
   const first = (data !== undefined && (await beginRecords(data, log))) || options.first === true;
-  const records = await openRecords({ ...options, first }, teardowns);
+  const records = await openRecords({ ...options, first, settings }, teardowns);
   const { boot, store, ledger } = records;
   const own =
     http === undefined || data === undefined

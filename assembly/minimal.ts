@@ -34,7 +34,8 @@ export async function startMinimal(parts: MinimalParts): Promise<() => Promise<v
 async function begin(parts: MinimalParts, teardowns: Teardown[]): Promise<void> {
   const { configuration, data, service, clock, log, reason } = parts;
   const { vin, commands, profile } = configuration;
-  const records = await openRecords({ vin, data, first: false, clock, log }, teardowns);
+  const settings = agentSettings(configuration);
+  const records = await openRecords({ vin, data, first: false, settings, clock, log }, teardowns);
   const { boot, store, ledger } = records;
   const { trust } = commands ?? {};
   const verifier = await openKeys({ data, first: false, clock, log, trust, service }, records, teardowns);
@@ -66,7 +67,7 @@ async function begin(parts: MinimalParts, teardowns: Teardown[]): Promise<void> 
       boot,
       profile,
       reason,
-      settings: agentSettings(configuration),
+      settings,
       quality: () => clock.quality(),
       window: () => link.window,
       more: service.overseer.hello,

@@ -5,6 +5,7 @@ import { type OwnKey, TrustStore } from '../adapters/keys/index.ts';
 import { type FileSystem, memoryStore, openDocument, openStore, type Store } from '../adapters/store/index.ts';
 import type { Log } from '../agent/ports.ts';
 import { emptyLedger, type LedgerDocument } from '../agent/remotes/ledger.ts';
+import type { AgentSettings } from '../protocol/settings.ts';
 import { type Boots, countBoot, openChanges, openLedger } from './directory.ts';
 import { keepTrust } from './retry.ts';
 import type { CarService } from './service.ts';
@@ -16,6 +17,7 @@ export interface OpenRecordsOptions {
   readonly data?: string | undefined;
   /** No agent ever ran in `data`. */
   readonly first: boolean;
+  readonly settings: Pick<AgentSettings, 'outbox'>;
   /** Default: the file system of the machine. */
   readonly files?: FileSystem | undefined;
   /** Opens the program's own store, instead of one in `data`. */
@@ -44,7 +46,7 @@ export interface OpenRecords {
  * @throws VigieError `usage.wrong` when they are another car's, `store.failed` when they cannot be opened
  */
 export async function openRecords(options: OpenRecordsOptions, teardowns: Teardown[]): Promise<OpenRecords> {
-  const { vin, data, first, files, clock, log } = options;
+  const { vin, data, first, settings, files, clock, log } = options;
   const own = await options.store?.();
   if (own !== undefined) teardowns.unshift(() => own.close());
   const now = () => (clock.quality() === 'none' ? undefined : clock.now());
@@ -63,6 +65,7 @@ export async function openRecords(options: OpenRecordsOptions, teardowns: Teardo
     log,
     now,
     agreed: () => clock.agreed(),
+    keptBytes: settings.outbox.keepAcknowledged,
     ...(files === undefined ? {} : { files }),
   });
   teardowns.unshift(() => store.close());

@@ -40,6 +40,7 @@ export const variables: readonly Variable[] = [
   { name: 'VIGIE_MQTT_KEEPALIVE', member: ['mqtt', 'keepalive'], take: measured },
   { name: 'VIGIE_COMMANDS_TRUST', member: ['commands', 'trust'], take: path },
   { name: 'VIGIE_OUTBOX_LIMIT', member: ['outbox', 'limit'], take: measured },
+  { name: 'VIGIE_OUTBOX_KEEP_ACKNOWLEDGED', member: ['outbox', 'keepAcknowledged'], take: measured },
   { name: 'VIGIE_OUTBOX_BATCH', member: ['outbox', 'batch'], take: measured },
   { name: 'VIGIE_METRICS_LISTEN', member: ['metrics', 'listen'], take: listening },
   { name: 'VIGIE_FAULTS_EVERY', member: ['faults', 'every'], take: measured },

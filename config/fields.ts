@@ -60,14 +60,15 @@ export function duration(description: string): TUnsafe<number | string> {
 }
 
 /** A number of bytes; `readSize` gives it. */
-export function size(description: string): TUnsafe<number | string> {
+export function size(description: string, { minimum = 1 }: { minimum?: number } = {}): TUnsafe<number | string> {
+  const least = minimum === 0 ? 'or 0' : 'and more than 0';
   return Type.Unsafe({
     type: ['integer', 'string'],
-    minimum: 1,
+    minimum,
     maximum: Number.MAX_SAFE_INTEGER,
     pattern: '^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$',
     description,
-    'x-expected': 'a size such as 64MiB, 500kB or 1GiB, or a whole number of bytes, and more than 0',
+    'x-expected': `a size such as 64MiB, 500kB or 1GiB, or a whole number of bytes, ${least}`,
   });
 }
 

@@ -15,7 +15,7 @@ export function members<G extends SettingGroup>(group: G): { [K in keyof G]: TOp
 
 function formOf({ kind, about, form }: NumberSetting): TUnsafe<number | string> {
   if (kind === 'time') return duration(about);
-  return kind === 'size' ? size(about) : (number(about, form) as TUnsafe<number | string>);
+  return kind === 'size' ? size(about, form) : (number(about, form) as TUnsafe<number | string>);
 }
 
 /**

@@ -10,7 +10,7 @@ export interface NumberSetting {
   readonly kind: 'time' | 'size' | 'number';
   readonly default: number;
   readonly about: string;
-  /** Of a plain number: what its form allows. */
+  /** Of a plain number: what its form allows; of a size `minimum` 0 where that is allowed. */
   readonly form?: { readonly minimum?: number; readonly exclusiveMinimum?: number; readonly maximum?: number };
   /** Only whole numbers count: a fraction is cut off. */
   readonly whole?: true;
@@ -36,8 +36,8 @@ export type Settings<G extends SettingGroup> = { readonly [K in keyof G]: number
 type More = Omit<NumberSetting, 'kind' | 'default' | 'about'>;
 const time = (about: string, ms: number, range?: SettingRange) =>
   ({ kind: 'time', default: ms, about, ...(range && { range }) }) as const;
-const size = (about: string, bytes: number, range?: SettingRange) =>
-  ({ kind: 'size', default: bytes, about, ...(range && { range }) }) as const;
+const size = (about: string, bytes: number, range?: SettingRange, more: More = {}) =>
+  ({ kind: 'size', default: bytes, about, ...(range && { range }), ...more }) as const;
 const number = (about: string, value: number, more: More = {}) =>
   ({ kind: 'number', default: value, about, ...more }) as const;
 
@@ -62,6 +62,17 @@ export const outboxSettings = {
     fault: 'too little for messages that must not be lost',
     fix: 'write at least 1MiB',
   }),
+  /** Some days of driving: a broker that lost acknowledged messages is noticed by then. */
+  keepAcknowledged: size(
+    'Files of acknowledged messages that stay on disk, to be sent again on request; 0: none',
+    32 * 2 ** 20,
+    {
+      most: 128 * 2 ** 20,
+      fault: 'too much beside the records, which share 512 MiB with it',
+      fix: 'write at most 128MiB',
+    },
+    { form: { minimum: 0 } },
+  ),
   /** A reading takes half the bytes it would take alone; who watches live has Status within seconds. */
   batch: time('Time for which the agent gathers readings and waypoints into one message', 60_000),
 };

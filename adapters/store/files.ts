@@ -156,3 +156,8 @@ export const nodeFileSystem: FileSystem = {
       });
     }),
 };
+
+/** Whether the system refused because there is no room on the disk. */
+export function isFull(cause: unknown): boolean {
+  return cause instanceof Error && 'code' in cause && (cause.code === 'ENOSPC' || cause.code === 'EDQUOT');
+}

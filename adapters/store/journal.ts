@@ -21,9 +21,11 @@ import { VigieError } from '../../protocol/errors.ts';
 import { markSize, type RecordBatch, smallestPadding } from './batch.ts';
 import { Compaction, moveBack } from './compaction.ts';
 import { Contents, type Medium, type Move, type Removal } from './contents.ts';
-import { type FileSystem, nodeFileSystem, type OpenFile } from './files.ts';
+import { isFull, nodeFileSystem, type OpenFile } from './files.ts';
 import { Flusher } from './flusher.ts';
+import { defaultBytesPerDay, defaultDiskBytes, defaultSegmentBytes, type JournalOptions } from './journal-options.ts';
 import { Manifest } from './manifest.ts';
+import type { MessageFile } from './message-search.ts';
 import { type JournalMetrics, noMetrics } from './metrics.ts';
 import { SegmentReader } from './reader.ts';
 import { wearRecord } from './record-types.ts';
@@ -31,19 +33,6 @@ import { Recovery } from './recovery.ts';
 import { newSegment, type Segment } from './segment.ts';
 import { SegmentFiles } from './segments.ts';
 import { Wear } from './wear.ts';
-
-export interface JournalOptions {
-  /** Bytes after which the next segment is begun; 1 MiB. */
-  readonly segmentBytes?: number;
-  readonly log?: Log;
-  readonly files?: FileSystem;
-  /** Bytes that all files may take; 512 MiB. What is kept in them is bounded elsewhere. */
-  readonly diskBytes?: number;
-  /** Bytes a day that the medium is meant to take (see wear.ts); 4 GiB. */
-  readonly bytesPerDay?: number;
-  /** UTC milliseconds, undefined while nobody knows the time; the system's clock. */
-  readonly now?: () => number | undefined;
-}
 
 interface Current {
   readonly segment: Segment;
@@ -60,9 +49,6 @@ interface Flight {
   readonly moves: readonly Move[];
 }
 
-const defaultSegmentBytes = 1 << 20;
-const defaultDiskBytes = 512 * 2 ** 20;
-const defaultBytesPerDay = 4 * 2 ** 30;
 /** Bytes handed to the system at a time. */
 const chunk = 1 << 20;
 const page = 4096;
@@ -102,7 +88,9 @@ export class Journal implements Adapter<Contents>, Medium {
     const files = options.files ?? nodeFileSystem;
     this.segmentBytes = options.segmentBytes ?? defaultSegmentBytes;
     this.#log = options.log;
-    this.#store = new SegmentFiles(directory, files, options.log);
+    const { keptBytes = 0, agreed = () => undefined } = options;
+    const keeping = { bytes: keptBytes, least: this.segmentBytes / 4, agreed };
+    this.#store = new SegmentFiles(directory, files, options.log, keeping);
     this.#manifest = new Manifest(directory, files, options.log);
     this.#reader = new SegmentReader(files, options.log);
     this.wear = new Wear(options.bytesPerDay ?? defaultBytesPerDay, options.now ?? Date.now);
@@ -220,7 +208,9 @@ export class Journal implements Adapter<Contents>, Medium {
     } catch (cause) {
       const failure = this.#failure(cause);
       this.#abandon();
-      throw failure;
+      // A disk that is full has room again when something goes that is only kept in case a receiver asks for it.
+      if (!isFull(cause) || !this.#store.makeRoom()) throw failure;
+      await this.#commit(last);
     } finally {
       this.#count();
     }
@@ -328,7 +318,7 @@ export class Journal implements Adapter<Contents>, Medium {
 
   #release(segment: Segment): void {
     this.#reader.forget(segment);
-    segment.stuck = !this.#store.release(segment.path, segment.used >= this.segmentBytes && !segment.damaged);
+    segment.stuck = !this.#store.release(segment, this.segmentBytes);
     if (segment.stuck) return;
     this.#sealed = this.#sealed.filter((one) => one !== segment);
     this.#segments.delete(segment.number);
@@ -386,6 +376,14 @@ export class Journal implements Adapter<Contents>, Medium {
     return new VigieError('store.failed', message, { where, cause });
   }
 
+  /** Files with messages that were acknowledged, oldest first, and where what counts in each ends. */
+  messageFiles(): readonly MessageFile[] {
+    const kept = this.#store.kept.all.map(({ number, path }) => ({ number, path, used: Number.POSITIVE_INFINITY }));
+    return [...kept, ...this.#sealed, ...(this.#current === undefined ? [] : [this.#current.segment])].sort(
+      (a, b) => a.number - b.number,
+    );
+  }
+
   #count(): void {
     const { metrics } = this;
     metrics.damaged += this.#compaction.takeDamaged();
@@ -393,7 +391,8 @@ export class Journal implements Adapter<Contents>, Medium {
     metrics.segments = segments.length;
     metrics.spares = this.#store.spares;
     metrics.live = segments.reduce((sum, { live }) => sum + live, 0);
-    metrics.disk = segments.reduce((sum, { used }) => sum + used, 0) + metrics.spares * this.segmentBytes;
+    metrics.kept = this.#store.kept.bytes;
+    metrics.disk = segments.reduce((sum, { used }) => sum + used, metrics.kept) + metrics.spares * this.segmentBytes;
     metrics.flashed = this.wear.total;
     metrics.flashedToday = this.wear.today;
   }

@@ -20,6 +20,8 @@ export interface JournalMetrics extends SegmentFindings {
   failures: number;
   /** Bytes of records of what exists. */
   live: number;
+  /** Bytes of files that are kept for acknowledged messages. */
+  kept: number;
   /** Bytes of all files. */
   disk: number;
   /** The bound on {@link disk}. */
@@ -51,6 +53,7 @@ export function noMetrics(): JournalMetrics {
     moved: 0,
     failures: 0,
     live: 0,
+    kept: 0,
     disk: 0,
     diskBound: 0,
     flashed: 0,

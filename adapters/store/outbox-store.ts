@@ -21,11 +21,12 @@ export interface OutboxDuties {
   commit(): Promise<void>;
   /** Something was acknowledged. */
   acknowledged(): void;
+  readonly find: NonNullable<OutboxStore['find']>;
 }
 
 export function outboxStore(
   contents: Contents,
-  { commit, acknowledged }: OutboxDuties,
+  { commit, acknowledged, find }: OutboxDuties,
   damagedFiles: readonly string[] = [],
 ): OutboxStore {
   const { kinds } = contents;
@@ -116,6 +117,7 @@ export function outboxStore(
       for (const run of numbers) contents.settle(series, run);
       acknowledged();
     },
+    find,
     commit,
   };
 }

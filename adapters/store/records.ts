@@ -50,8 +50,8 @@ export function journalRecords(contents: Contents, journal: Journal, options: Re
     retire() {
       const now = options.agreed();
       for (const one of collections.values()) metrics.retired += one.retire(now);
-      // Files take up to twice what lives in them, beside some that are begun, moved or spare.
-      const excess = metrics.live - Math.max(0, metrics.diskBound - 7 * journal.segmentBytes) / 2;
+      // Files take up to twice what lives in them, beside those that are kept and some that are begun, moved or spare.
+      const excess = metrics.live - Math.max(0, metrics.diskBound - metrics.kept - 7 * journal.segmentBytes) / 2;
       if (excess <= 0) return;
       const series = [...collections.values()].filter(({ name }) => isSeries(name));
       const largest = series.sort((a, b) => b.bytes - a.bytes)[0];

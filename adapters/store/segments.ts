@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { FileSystem, OpenFile } from './files.ts';
+import { type KeepingRule, type KeptSegment, KeptSegments } from './kept-segments.ts';
 import { type SegmentFile, unknownEnd } from './listing.ts';
 import { type Header, headerLength, readHeader, type Segment, writeHeader } from './segment.ts';
 
@@ -32,11 +33,18 @@ export class SegmentFiles {
   #spares: string[] = [];
   /** Names have changed since the directory was last put on the medium. */
   #renamed = false;
+  /** Nothing lives in them; they hold messages that were acknowledged. */
+  readonly #kept: KeptSegments;
 
-  constructor(directory: string, files: FileSystem, log: Log | undefined) {
+  constructor(directory: string, files: FileSystem, log: Log | undefined, keeping: KeepingRule) {
     this.directory = directory;
     this.#files = files;
     this.#log = log;
+    this.#kept = new KeptSegments(keeping);
+  }
+
+  get kept(): Pick<KeptSegments, 'all' | 'bytes'> {
+    return this.#kept;
   }
 
   /** Files that wait to be used again. */
@@ -165,21 +173,45 @@ export class SegmentFiles {
     }
   }
 
-  /**
-   * Lets go of a segment whose records nobody needs, keeping the file to be used again when it is a `whole` one; false
-   * when the disk refuses.
-   */
-  release(path: string, whole: boolean): boolean {
+  /** Lets go of a segment in which nothing lives, or keeps it for its messages; false when the disk refuses. */
+  release(segment: Segment, segmentBytes: number): boolean {
+    const kept = this.#kept.place(segment);
+    if (kept === undefined) return this.#letGo(segment.path, segment.used >= segmentBytes && !segment.damaged);
+    if (!this.#moveAside(segment.path, kept.path)) return false;
+    this.#kept.add(kept);
+    for (const one of this.#kept.excess) this.#drop(one, one.bytes >= segmentBytes);
+    return true;
+  }
+
+  /** Removes the oldest of the segments that are kept for their messages; false when there is none or the disk refuses. */
+  makeRoom(): boolean {
+    const [oldest] = this.#kept.all;
+    return oldest !== undefined && this.#drop(oldest, false);
+  }
+
+  #drop(kept: KeptSegment, whole: boolean): boolean {
+    if (!this.#letGo(kept.path, whole)) return false;
+    this.#kept.forget(kept);
+    return true;
+  }
+
+  /** Removes a file whose records nobody needs, or has it used again when it is a `whole` one. */
+  #letGo(path: string, whole: boolean): boolean {
     if (!whole || this.spares >= mostSpares) return this.remove(path);
     const spare = path + spareEnding;
+    if (!this.#moveAside(path, spare)) return false;
+    // Written to only when the old name is gone for good: a power cut must not find new records under it.
+    this.#newSpares.push(spare);
+    return true;
+  }
+
+  #moveAside(path: string, aside: string): boolean {
     try {
-      this.#files.rename(path, spare);
+      this.#files.rename(path, aside);
     } catch (error) {
       this.#log?.warn('store.spare', { file: path, error: String(error) });
       return false;
     }
-    // Written to only when the old name is gone for good: a power cut must not find new records under it.
-    this.#newSpares.push(spare);
     this.#renamed = true;
     return true;
   }
@@ -247,10 +279,12 @@ export class SegmentFiles {
     });
     this.#last = numbered.reduce((last, { number }) => Math.max(last, number), 0);
     for (const { name, path } of numbered) {
+      this.#kept.found(name, path);
       if (!name.endsWith(spareEnding)) continue;
       this.#newSpares.push(path);
       this.#renamed = true;
     }
+    for (const kept of this.#kept.excess) this.#drop(kept, false);
     const segments = numbered.filter(({ name }) => name.endsWith('.journal') || name.endsWith(movedEnding));
     return segments.sort((a, b) => a.number - b.number);
   }

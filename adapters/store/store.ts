@@ -5,10 +5,11 @@ import type { Log, Memory, OutboxStore, RecordStore } from '../../agent/ports.ts
 import { EARLIEST_TIME } from '../../protocol/calendar.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Contents } from './contents.ts';
-import type { FileSystem } from './files.ts';
+import { type FileSystem, nodeFileSystem } from './files.ts';
 import { Journal } from './journal.ts';
+import { findMessages } from './message-search.ts';
 import type { JournalMetrics } from './metrics.ts';
-import { outboxStore } from './outbox-store.ts';
+import { type OutboxDuties, outboxStore } from './outbox-store.ts';
 import { journalRecords } from './records.ts';
 import type { RecordRules } from './retention.ts';
 import { journalKeeper, statesIn } from './states.ts';
@@ -26,6 +27,8 @@ export interface StoreOptions {
   readonly diskBytes?: number;
   /** Bytes a day, in whole pages, after which series of records are no longer kept that day; 4 GiB. */
   readonly bytesPerDay?: number;
+  /** Bytes on disk of acknowledged messages and what was written with them, for receivers that lost some; 0. */
+  readonly keptBytes?: number;
   /** UTC milliseconds for what is written in a day, undefined while nobody knows the time; the system's clock. */
   readonly now?: () => number | undefined;
   /**
@@ -69,7 +72,7 @@ export async function openStore(directory: string, options: StoreOptions = {}): 
   const now = options.now ?? systemTime;
   const agreed = options.agreed ?? options.now ?? (() => undefined);
   const { log, settleWithin = 1000 } = options;
-  const journal = new Journal(directory, { ...options, now });
+  const journal = new Journal(directory, { ...options, now, agreed });
   const db = new Low<Contents>(journal, journal.contents);
   await db.read();
   const contents = db.data;
@@ -107,7 +110,9 @@ export async function openStore(directory: string, options: StoreOptions = {}): 
     });
   };
 
-  const outbox = outboxStore(contents, { commit, acknowledged }, journal.damagedFiles);
+  const find: OutboxDuties['find'] = (wants) =>
+    findMessages(options.files ?? nodeFileSystem, () => journal.messageFiles(), wants);
+  const outbox = outboxStore(contents, { commit, acknowledged, find }, journal.damagedFiles);
   const states = statesIn(journalKeeper(contents), log);
   const records = journalRecords(contents, journal, { rules: options.records ?? {}, agreed, changed });
   contents.beforeGroup.push(

@@ -125,6 +125,10 @@ export class MeteredStore implements OutboxStore {
     this.#store.told(numbers);
   }
 
+  find(wants: (priorityClass: number, seq: number) => boolean): Iterator<readonly OutboxEntry[]> {
+    return this.#store.find?.(wants) ?? [].values();
+  }
+
   async commit(): Promise<void> {
     const commit = { since: this.#clock.monotonic() };
     this.#underWay.add(commit);

@@ -3950,19 +3950,20 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
 }
 validate52.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 var configuration = validate178;
-var schema41 = { "type": "object", "required": ["configuration", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "faults": { "$ref": "#/$defs/part2" }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part4" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part5" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" }, "maxValidity": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part4" }, "batch": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "$ref": "#/$defs/part2" }, "power": { "type": "object", "properties": { "standbyFor": { "$ref": "#/$defs/part3" }, "lowBatteryStandbyFor": { "$ref": "#/$defs/part3" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "busSilentAfter": { "$ref": "#/$defs/part3" }, "wakeTimeout": { "$ref": "#/$defs/part3" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part6" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part7" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part7" }, "subjects": { "$ref": "#/$defs/part7" }, "clientIds": { "$ref": "#/$defs/part7" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part6" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part8" }, "BR": { "$ref": "#/$defs/part8" }, "AR": { "$ref": "#/$defs/part8" } }, "additionalProperties": false } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "maxBodyBytes": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "captures": { "type": "object", "properties": { "memory": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part2": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part5": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part6": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part7": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part8": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
+var schema41 = { "type": "object", "required": ["configuration", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "faults": { "$ref": "#/$defs/part2" }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part4" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part5" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" }, "maxValidity": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part4" }, "keepAcknowledged": { "type": ["integer", "string"], "minimum": 0, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "batch": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "$ref": "#/$defs/part2" }, "power": { "type": "object", "properties": { "standbyFor": { "$ref": "#/$defs/part3" }, "lowBatteryStandbyFor": { "$ref": "#/$defs/part3" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "busSilentAfter": { "$ref": "#/$defs/part3" }, "wakeTimeout": { "$ref": "#/$defs/part3" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part6" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part7" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part7" }, "subjects": { "$ref": "#/$defs/part7" }, "clientIds": { "$ref": "#/$defs/part7" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part6" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part8" }, "BR": { "$ref": "#/$defs/part8" }, "AR": { "$ref": "#/$defs/part8" } }, "additionalProperties": false } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "maxBodyBytes": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "captures": { "type": "object", "properties": { "memory": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part2": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part5": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part6": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part7": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part8": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
 var pattern27 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
 var pattern30 = new RegExp("^[^\\s/:]{1,15}$", "u");
 var pattern31 = new RegExp("^[0-9]{1,4}k$", "u");
-var pattern35 = new RegExp("^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$", "u");
-var pattern36 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$", "u");
-var pattern38 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$", "u");
-var pattern39 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
-var pattern40 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
-var pattern42 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
-var pattern43 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
-var pattern44 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
-var pattern45 = new RegExp("^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "u");
+var pattern33 = new RegExp("^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$", "u");
+var pattern36 = new RegExp("^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$", "u");
+var pattern37 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$", "u");
+var pattern39 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$", "u");
+var pattern40 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
+var pattern41 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
+var pattern43 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
+var pattern44 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
+var pattern45 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
+var pattern46 = new RegExp("^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "u");
 function validate179(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -4126,7 +4127,6 @@ function validate189(data, { instancePath = "", parentData, parentDataProperty, 
 }
 validate189.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 var schema46 = { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" };
-var pattern33 = new RegExp("^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$", "u");
 function validate197(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -4215,7 +4215,7 @@ function validate199(data, { instancePath = "", parentData, parentDataProperty, 
   return errors === 0;
 }
 validate199.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var pattern37 = new RegExp("^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
+var pattern38 = new RegExp("^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
 function validate219(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -4227,7 +4227,7 @@ function validate219(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (typeof data === "string") {
-    if (!pattern37.test(data)) {
+    if (!pattern38.test(data)) {
       const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" } };
       if (vErrors === null) {
         vErrors = [err0];
@@ -4289,7 +4289,7 @@ function validate226(data, { instancePath = "", parentData, parentDataProperty, 
   return errors === 0;
 }
 validate226.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
-var pattern41 = new RegExp("^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$", "u");
+var pattern42 = new RegExp("^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$", "u");
 function validate240(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -4301,7 +4301,7 @@ function validate240(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (typeof data === "string") {
-    if (!pattern41.test(data)) {
+    if (!pattern42.test(data)) {
       const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } };
       if (vErrors === null) {
         vErrors = [err0];
@@ -4988,7 +4988,7 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
       let data44 = data.outbox;
       if (data44 && typeof data44 == "object" && !Array.isArray(data44)) {
         for (const key7 in data44) {
-          if (!(key7 === "limit" || key7 === "batch")) {
+          if (!(key7 === "limit" || key7 === "keepAcknowledged" || key7 === "batch")) {
             const err46 = { instancePath: instancePath + "/outbox", schemaPath: "#/properties/outbox/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key7 } };
             if (vErrors === null) {
               vErrors = [err46];
@@ -5004,50 +5004,40 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
             errors = vErrors.length;
           }
         }
-        if (data44.batch !== void 0) {
-          if (!validate190(data44.batch, { instancePath: instancePath + "/outbox/batch", parentData: data44, parentDataProperty: "batch", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
-            errors = vErrors.length;
-          }
-        }
-      } else {
-        const err47 = { instancePath: instancePath + "/outbox", schemaPath: "#/properties/outbox/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err47];
-        } else {
-          vErrors.push(err47);
-        }
-        errors++;
-      }
-    }
-    if (data.metrics !== void 0) {
-      let data47 = data.metrics;
-      if (data47 && typeof data47 == "object" && !Array.isArray(data47)) {
-        if (data47.listen === void 0) {
-          const err48 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/required", keyword: "required", params: { missingProperty: "listen" } };
-          if (vErrors === null) {
-            vErrors = [err48];
-          } else {
-            vErrors.push(err48);
-          }
-          errors++;
-        }
-        for (const key8 in data47) {
-          if (!(key8 === "listen")) {
-            const err49 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key8 } };
+        if (data44.keepAcknowledged !== void 0) {
+          let data46 = data44.keepAcknowledged;
+          if (!(typeof data46 == "number" && (!(data46 % 1) && !isNaN(data46))) && typeof data46 !== "string") {
+            const err47 = { instancePath: instancePath + "/outbox/keepAcknowledged", schemaPath: "#/properties/outbox/properties/keepAcknowledged/type", keyword: "type", params: { type: schema41.properties.outbox.properties.keepAcknowledged.type } };
             if (vErrors === null) {
-              vErrors = [err49];
+              vErrors = [err47];
             } else {
-              vErrors.push(err49);
+              vErrors.push(err47);
             }
             errors++;
           }
-        }
-        if (data47.listen !== void 0) {
-          let data48 = data47.listen;
-          if (typeof data48 === "string") {
-            if (!pattern35.test(data48)) {
-              const err50 = { instancePath: instancePath + "/metrics/listen", schemaPath: "#/properties/metrics/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } };
+          if (typeof data46 == "number") {
+            if (data46 > 9007199254740991 || isNaN(data46)) {
+              const err48 = { instancePath: instancePath + "/outbox/keepAcknowledged", schemaPath: "#/properties/outbox/properties/keepAcknowledged/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } };
+              if (vErrors === null) {
+                vErrors = [err48];
+              } else {
+                vErrors.push(err48);
+              }
+              errors++;
+            }
+            if (data46 < 0 || isNaN(data46)) {
+              const err49 = { instancePath: instancePath + "/outbox/keepAcknowledged", schemaPath: "#/properties/outbox/properties/keepAcknowledged/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+              if (vErrors === null) {
+                vErrors = [err49];
+              } else {
+                vErrors.push(err49);
+              }
+              errors++;
+            }
+          }
+          if (typeof data46 === "string") {
+            if (!pattern33.test(data46)) {
+              const err50 = { instancePath: instancePath + "/outbox/keepAcknowledged", schemaPath: "#/properties/outbox/properties/keepAcknowledged/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" } };
               if (vErrors === null) {
                 vErrors = [err50];
               } else {
@@ -5055,22 +5045,75 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
+          }
+        }
+        if (data44.batch !== void 0) {
+          if (!validate190(data44.batch, { instancePath: instancePath + "/outbox/batch", parentData: data44, parentDataProperty: "batch", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err51 = { instancePath: instancePath + "/outbox", schemaPath: "#/properties/outbox/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err51];
+        } else {
+          vErrors.push(err51);
+        }
+        errors++;
+      }
+    }
+    if (data.metrics !== void 0) {
+      let data48 = data.metrics;
+      if (data48 && typeof data48 == "object" && !Array.isArray(data48)) {
+        if (data48.listen === void 0) {
+          const err52 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/required", keyword: "required", params: { missingProperty: "listen" } };
+          if (vErrors === null) {
+            vErrors = [err52];
           } else {
-            const err51 = { instancePath: instancePath + "/metrics/listen", schemaPath: "#/properties/metrics/properties/listen/type", keyword: "type", params: { type: "string" } };
+            vErrors.push(err52);
+          }
+          errors++;
+        }
+        for (const key8 in data48) {
+          if (!(key8 === "listen")) {
+            const err53 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key8 } };
             if (vErrors === null) {
-              vErrors = [err51];
+              vErrors = [err53];
             } else {
-              vErrors.push(err51);
+              vErrors.push(err53);
+            }
+            errors++;
+          }
+        }
+        if (data48.listen !== void 0) {
+          let data49 = data48.listen;
+          if (typeof data49 === "string") {
+            if (!pattern36.test(data49)) {
+              const err54 = { instancePath: instancePath + "/metrics/listen", schemaPath: "#/properties/metrics/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } };
+              if (vErrors === null) {
+                vErrors = [err54];
+              } else {
+                vErrors.push(err54);
+              }
+              errors++;
+            }
+          } else {
+            const err55 = { instancePath: instancePath + "/metrics/listen", schemaPath: "#/properties/metrics/properties/listen/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err55];
+            } else {
+              vErrors.push(err55);
             }
             errors++;
           }
         }
       } else {
-        const err52 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/type", keyword: "type", params: { type: "object" } };
+        const err56 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err52];
+          vErrors = [err56];
         } else {
-          vErrors.push(err52);
+          vErrors.push(err56);
         }
         errors++;
       }
@@ -5082,178 +5125,127 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.power !== void 0) {
-      let data50 = data.power;
-      if (data50 && typeof data50 == "object" && !Array.isArray(data50)) {
-        for (const key9 in data50) {
+      let data51 = data.power;
+      if (data51 && typeof data51 == "object" && !Array.isArray(data51)) {
+        for (const key9 in data51) {
           if (!(key9 === "standbyFor" || key9 === "lowBatteryStandbyFor" || key9 === "battery" || key9 === "busSilentAfter" || key9 === "wakeTimeout" || key9 === "keepalive")) {
-            const err53 = { instancePath: instancePath + "/power", schemaPath: "#/properties/power/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key9 } };
+            const err57 = { instancePath: instancePath + "/power", schemaPath: "#/properties/power/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key9 } };
             if (vErrors === null) {
-              vErrors = [err53];
+              vErrors = [err57];
             } else {
-              vErrors.push(err53);
+              vErrors.push(err57);
             }
             errors++;
           }
         }
-        if (data50.standbyFor !== void 0) {
-          if (!validate190(data50.standbyFor, { instancePath: instancePath + "/power/standbyFor", parentData: data50, parentDataProperty: "standbyFor", rootData, dynamicAnchors })) {
+        if (data51.standbyFor !== void 0) {
+          if (!validate190(data51.standbyFor, { instancePath: instancePath + "/power/standbyFor", parentData: data51, parentDataProperty: "standbyFor", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
-        if (data50.lowBatteryStandbyFor !== void 0) {
-          if (!validate190(data50.lowBatteryStandbyFor, { instancePath: instancePath + "/power/lowBatteryStandbyFor", parentData: data50, parentDataProperty: "lowBatteryStandbyFor", rootData, dynamicAnchors })) {
+        if (data51.lowBatteryStandbyFor !== void 0) {
+          if (!validate190(data51.lowBatteryStandbyFor, { instancePath: instancePath + "/power/lowBatteryStandbyFor", parentData: data51, parentDataProperty: "lowBatteryStandbyFor", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
-        if (data50.battery !== void 0) {
-          let data53 = data50.battery;
-          if (typeof data53 == "number") {
-            if (data53 > 100 || isNaN(data53)) {
-              const err54 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/maximum", keyword: "maximum", params: { comparison: "<=", limit: 100 } };
+        if (data51.battery !== void 0) {
+          let data54 = data51.battery;
+          if (typeof data54 == "number") {
+            if (data54 > 100 || isNaN(data54)) {
+              const err58 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/maximum", keyword: "maximum", params: { comparison: "<=", limit: 100 } };
               if (vErrors === null) {
-                vErrors = [err54];
+                vErrors = [err58];
               } else {
-                vErrors.push(err54);
+                vErrors.push(err58);
               }
               errors++;
             }
-            if (data53 < 0 || isNaN(data53)) {
-              const err55 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+            if (data54 < 0 || isNaN(data54)) {
+              const err59 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
               if (vErrors === null) {
-                vErrors = [err55];
+                vErrors = [err59];
               } else {
-                vErrors.push(err55);
+                vErrors.push(err59);
               }
               errors++;
             }
           } else {
-            const err56 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/type", keyword: "type", params: { type: "number" } };
+            const err60 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err56];
+              vErrors = [err60];
             } else {
-              vErrors.push(err56);
+              vErrors.push(err60);
             }
             errors++;
           }
         }
-        if (data50.busSilentAfter !== void 0) {
-          if (!validate190(data50.busSilentAfter, { instancePath: instancePath + "/power/busSilentAfter", parentData: data50, parentDataProperty: "busSilentAfter", rootData, dynamicAnchors })) {
+        if (data51.busSilentAfter !== void 0) {
+          if (!validate190(data51.busSilentAfter, { instancePath: instancePath + "/power/busSilentAfter", parentData: data51, parentDataProperty: "busSilentAfter", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
-        if (data50.wakeTimeout !== void 0) {
-          if (!validate190(data50.wakeTimeout, { instancePath: instancePath + "/power/wakeTimeout", parentData: data50, parentDataProperty: "wakeTimeout", rootData, dynamicAnchors })) {
+        if (data51.wakeTimeout !== void 0) {
+          if (!validate190(data51.wakeTimeout, { instancePath: instancePath + "/power/wakeTimeout", parentData: data51, parentDataProperty: "wakeTimeout", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
-        if (data50.keepalive !== void 0) {
-          if (!validate190(data50.keepalive, { instancePath: instancePath + "/power/keepalive", parentData: data50, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
+        if (data51.keepalive !== void 0) {
+          if (!validate190(data51.keepalive, { instancePath: instancePath + "/power/keepalive", parentData: data51, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err57 = { instancePath: instancePath + "/power", schemaPath: "#/properties/power/type", keyword: "type", params: { type: "object" } };
+        const err61 = { instancePath: instancePath + "/power", schemaPath: "#/properties/power/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err57];
+          vErrors = [err61];
         } else {
-          vErrors.push(err57);
+          vErrors.push(err61);
         }
         errors++;
       }
     }
     if (data.http !== void 0) {
-      let data57 = data.http;
-      if (data57 && typeof data57 == "object" && !Array.isArray(data57)) {
-        if (data57.listen === void 0) {
-          const err58 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/required", keyword: "required", params: { missingProperty: "listen" } };
+      let data58 = data.http;
+      if (data58 && typeof data58 == "object" && !Array.isArray(data58)) {
+        if (data58.listen === void 0) {
+          const err62 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/required", keyword: "required", params: { missingProperty: "listen" } };
           if (vErrors === null) {
-            vErrors = [err58];
+            vErrors = [err62];
           } else {
-            vErrors.push(err58);
+            vErrors.push(err62);
           }
           errors++;
         }
-        for (const key10 in data57) {
+        for (const key10 in data58) {
           if (!func1.call(schema41.properties.http.properties, key10)) {
-            const err59 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key10 } };
+            const err63 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key10 } };
             if (vErrors === null) {
-              vErrors = [err59];
+              vErrors = [err63];
             } else {
-              vErrors.push(err59);
+              vErrors.push(err63);
             }
             errors++;
           }
         }
-        if (data57.listen !== void 0) {
-          let data58 = data57.listen;
-          if (typeof data58 === "string") {
-            if (!pattern36.test(data58)) {
-              const err60 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" } };
+        if (data58.listen !== void 0) {
+          let data59 = data58.listen;
+          if (typeof data59 === "string") {
+            if (!pattern37.test(data59)) {
+              const err64 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" } };
               if (vErrors === null) {
-                vErrors = [err60];
+                vErrors = [err64];
               } else {
-                vErrors.push(err60);
+                vErrors.push(err64);
               }
               errors++;
             }
           } else {
-            const err61 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/type", keyword: "type", params: { type: "string" } };
-            if (vErrors === null) {
-              vErrors = [err61];
-            } else {
-              vErrors.push(err61);
-            }
-            errors++;
-          }
-        }
-        if (data57.url !== void 0) {
-          if (!validate219(data57.url, { instancePath: instancePath + "/http/url", parentData: data57, parentDataProperty: "url", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data57.hosts !== void 0) {
-          let data60 = data57.hosts;
-          if (Array.isArray(data60)) {
-            if (data60.length < 1) {
-              const err62 = { instancePath: instancePath + "/http/hosts", schemaPath: "#/properties/http/properties/hosts/minItems", keyword: "minItems", params: { limit: 1 } };
-              if (vErrors === null) {
-                vErrors = [err62];
-              } else {
-                vErrors.push(err62);
-              }
-              errors++;
-            }
-            const len2 = data60.length;
-            for (let i2 = 0; i2 < len2; i2++) {
-              let data61 = data60[i2];
-              if (typeof data61 === "string") {
-                if (!pattern38.test(data61)) {
-                  const err63 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" } };
-                  if (vErrors === null) {
-                    vErrors = [err63];
-                  } else {
-                    vErrors.push(err63);
-                  }
-                  errors++;
-                }
-              } else {
-                const err64 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err64];
-                } else {
-                  vErrors.push(err64);
-                }
-                errors++;
-              }
-            }
-          } else {
-            const err65 = { instancePath: instancePath + "/http/hosts", schemaPath: "#/properties/http/properties/hosts/type", keyword: "type", params: { type: "array" } };
+            const err65 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/type", keyword: "type", params: { type: "string" } };
             if (vErrors === null) {
               vErrors = [err65];
             } else {
@@ -5262,11 +5254,17 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data57.tls !== void 0) {
-          let data62 = data57.tls;
-          if (data62 && typeof data62 == "object" && !Array.isArray(data62)) {
-            if (data62.cert === void 0) {
-              const err66 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "cert" } };
+        if (data58.url !== void 0) {
+          if (!validate219(data58.url, { instancePath: instancePath + "/http/url", parentData: data58, parentDataProperty: "url", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data58.hosts !== void 0) {
+          let data61 = data58.hosts;
+          if (Array.isArray(data61)) {
+            if (data61.length < 1) {
+              const err66 = { instancePath: instancePath + "/http/hosts", schemaPath: "#/properties/http/properties/hosts/minItems", keyword: "minItems", params: { limit: 1 } };
               if (vErrors === null) {
                 vErrors = [err66];
               } else {
@@ -5274,18 +5272,21 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data62.key === void 0) {
-              const err67 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "key" } };
-              if (vErrors === null) {
-                vErrors = [err67];
+            const len2 = data61.length;
+            for (let i2 = 0; i2 < len2; i2++) {
+              let data62 = data61[i2];
+              if (typeof data62 === "string") {
+                if (!pattern39.test(data62)) {
+                  const err67 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" } };
+                  if (vErrors === null) {
+                    vErrors = [err67];
+                  } else {
+                    vErrors.push(err67);
+                  }
+                  errors++;
+                }
               } else {
-                vErrors.push(err67);
-              }
-              errors++;
-            }
-            for (const key11 in data62) {
-              if (!(key11 === "cert" || key11 === "key" || key11 === "clientCa")) {
-                const err68 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key11 } };
+                const err68 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
                   vErrors = [err68];
                 } else {
@@ -5294,26 +5295,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data62.cert !== void 0) {
-              if (!validate179(data62.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data62, parentDataProperty: "cert", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data62.key !== void 0) {
-              if (!validate179(data62.key, { instancePath: instancePath + "/http/tls/key", parentData: data62, parentDataProperty: "key", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data62.clientCa !== void 0) {
-              if (!validate179(data62.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data62, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
-                errors = vErrors.length;
-              }
-            }
           } else {
-            const err69 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/type", keyword: "type", params: { type: "object" } };
+            const err69 = { instancePath: instancePath + "/http/hosts", schemaPath: "#/properties/http/properties/hosts/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
               vErrors = [err69];
             } else {
@@ -5322,11 +5305,11 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data57.fleet !== void 0) {
-          let data66 = data57.fleet;
-          if (Array.isArray(data66)) {
-            if (data66.length < 1) {
-              const err70 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/minItems", keyword: "minItems", params: { limit: 1 } };
+        if (data58.tls !== void 0) {
+          let data63 = data58.tls;
+          if (data63 && typeof data63 == "object" && !Array.isArray(data63)) {
+            if (data63.cert === void 0) {
+              const err70 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "cert" } };
               if (vErrors === null) {
                 vErrors = [err70];
               } else {
@@ -5334,147 +5317,165 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            const len3 = data66.length;
-            for (let i3 = 0; i3 < len3; i3++) {
-              let data67 = data66[i3];
-              if (data67 && typeof data67 == "object" && !Array.isArray(data67)) {
-                if (data67.name === void 0) {
-                  const err71 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "name" } };
-                  if (vErrors === null) {
-                    vErrors = [err71];
-                  } else {
-                    vErrors.push(err71);
-                  }
-                  errors++;
-                }
-                if (data67.passwordFile === void 0) {
-                  const err72 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "passwordFile" } };
-                  if (vErrors === null) {
-                    vErrors = [err72];
-                  } else {
-                    vErrors.push(err72);
-                  }
-                  errors++;
-                }
-                if (data67.clientId === void 0) {
-                  const err73 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "clientId" } };
-                  if (vErrors === null) {
-                    vErrors = [err73];
-                  } else {
-                    vErrors.push(err73);
-                  }
-                  errors++;
-                }
-                if (data67.fleets === void 0) {
-                  const err74 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "fleets" } };
-                  if (vErrors === null) {
-                    vErrors = [err74];
-                  } else {
-                    vErrors.push(err74);
-                  }
-                  errors++;
-                }
-                for (const key12 in data67) {
-                  if (!(key12 === "name" || key12 === "passwordFile" || key12 === "clientId" || key12 === "fleets" || key12 === "certificate")) {
-                    const err75 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key12 } };
-                    if (vErrors === null) {
-                      vErrors = [err75];
-                    } else {
-                      vErrors.push(err75);
-                    }
-                    errors++;
-                  }
-                }
-                if (data67.name !== void 0) {
-                  let data68 = data67.name;
-                  if (typeof data68 === "string") {
-                    if (!pattern39.test(data68)) {
-                      const err76 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u0020:\\u007f]{1,128}$" } };
-                      if (vErrors === null) {
-                        vErrors = [err76];
-                      } else {
-                        vErrors.push(err76);
-                      }
-                      errors++;
-                    }
-                  } else {
-                    const err77 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/type", keyword: "type", params: { type: "string" } };
-                    if (vErrors === null) {
-                      vErrors = [err77];
-                    } else {
-                      vErrors.push(err77);
-                    }
-                    errors++;
-                  }
-                }
-                if (data67.passwordFile !== void 0) {
-                  if (!validate179(data67.passwordFile, { instancePath: instancePath + "/http/fleet/" + i3 + "/passwordFile", parentData: data67, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
-                    errors = vErrors.length;
-                  }
-                }
-                if (data67.clientId !== void 0) {
-                  if (!validate179(data67.clientId, { instancePath: instancePath + "/http/fleet/" + i3 + "/clientId", parentData: data67, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
-                    errors = vErrors.length;
-                  }
-                }
-                if (data67.fleets !== void 0) {
-                  if (!validate226(data67.fleets, { instancePath: instancePath + "/http/fleet/" + i3 + "/fleets", parentData: data67, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
-                    errors = vErrors.length;
-                  }
-                }
-                if (data67.certificate !== void 0) {
-                  if (!validate179(data67.certificate, { instancePath: instancePath + "/http/fleet/" + i3 + "/certificate", parentData: data67, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
-                    errors = vErrors.length;
-                  }
-                }
+            if (data63.key === void 0) {
+              const err71 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "key" } };
+              if (vErrors === null) {
+                vErrors = [err71];
               } else {
-                const err78 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/type", keyword: "type", params: { type: "object" } };
+                vErrors.push(err71);
+              }
+              errors++;
+            }
+            for (const key11 in data63) {
+              if (!(key11 === "cert" || key11 === "key" || key11 === "clientCa")) {
+                const err72 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key11 } };
                 if (vErrors === null) {
-                  vErrors = [err78];
+                  vErrors = [err72];
                 } else {
-                  vErrors.push(err78);
+                  vErrors.push(err72);
                 }
                 errors++;
               }
             }
+            if (data63.cert !== void 0) {
+              if (!validate179(data63.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data63, parentDataProperty: "cert", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data63.key !== void 0) {
+              if (!validate179(data63.key, { instancePath: instancePath + "/http/tls/key", parentData: data63, parentDataProperty: "key", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data63.clientCa !== void 0) {
+              if (!validate179(data63.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data63, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+                errors = vErrors.length;
+              }
+            }
           } else {
-            const err79 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/type", keyword: "type", params: { type: "array" } };
+            const err73 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err79];
+              vErrors = [err73];
             } else {
-              vErrors.push(err79);
+              vErrors.push(err73);
             }
             errors++;
           }
         }
-        if (data57.user !== void 0) {
-          let data73 = data57.user;
-          if (data73 && typeof data73 == "object" && !Array.isArray(data73)) {
-            if (data73.issuer === void 0) {
-              const err80 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "issuer" } };
+        if (data58.fleet !== void 0) {
+          let data67 = data58.fleet;
+          if (Array.isArray(data67)) {
+            if (data67.length < 1) {
+              const err74 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/minItems", keyword: "minItems", params: { limit: 1 } };
               if (vErrors === null) {
-                vErrors = [err80];
+                vErrors = [err74];
               } else {
-                vErrors.push(err80);
+                vErrors.push(err74);
               }
               errors++;
             }
-            if (data73.audience === void 0) {
-              const err81 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "audience" } };
-              if (vErrors === null) {
-                vErrors = [err81];
+            const len3 = data67.length;
+            for (let i3 = 0; i3 < len3; i3++) {
+              let data68 = data67[i3];
+              if (data68 && typeof data68 == "object" && !Array.isArray(data68)) {
+                if (data68.name === void 0) {
+                  const err75 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "name" } };
+                  if (vErrors === null) {
+                    vErrors = [err75];
+                  } else {
+                    vErrors.push(err75);
+                  }
+                  errors++;
+                }
+                if (data68.passwordFile === void 0) {
+                  const err76 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "passwordFile" } };
+                  if (vErrors === null) {
+                    vErrors = [err76];
+                  } else {
+                    vErrors.push(err76);
+                  }
+                  errors++;
+                }
+                if (data68.clientId === void 0) {
+                  const err77 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "clientId" } };
+                  if (vErrors === null) {
+                    vErrors = [err77];
+                  } else {
+                    vErrors.push(err77);
+                  }
+                  errors++;
+                }
+                if (data68.fleets === void 0) {
+                  const err78 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "fleets" } };
+                  if (vErrors === null) {
+                    vErrors = [err78];
+                  } else {
+                    vErrors.push(err78);
+                  }
+                  errors++;
+                }
+                for (const key12 in data68) {
+                  if (!(key12 === "name" || key12 === "passwordFile" || key12 === "clientId" || key12 === "fleets" || key12 === "certificate")) {
+                    const err79 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key12 } };
+                    if (vErrors === null) {
+                      vErrors = [err79];
+                    } else {
+                      vErrors.push(err79);
+                    }
+                    errors++;
+                  }
+                }
+                if (data68.name !== void 0) {
+                  let data69 = data68.name;
+                  if (typeof data69 === "string") {
+                    if (!pattern40.test(data69)) {
+                      const err80 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u0020:\\u007f]{1,128}$" } };
+                      if (vErrors === null) {
+                        vErrors = [err80];
+                      } else {
+                        vErrors.push(err80);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err81 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/type", keyword: "type", params: { type: "string" } };
+                    if (vErrors === null) {
+                      vErrors = [err81];
+                    } else {
+                      vErrors.push(err81);
+                    }
+                    errors++;
+                  }
+                }
+                if (data68.passwordFile !== void 0) {
+                  if (!validate179(data68.passwordFile, { instancePath: instancePath + "/http/fleet/" + i3 + "/passwordFile", parentData: data68, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data68.clientId !== void 0) {
+                  if (!validate179(data68.clientId, { instancePath: instancePath + "/http/fleet/" + i3 + "/clientId", parentData: data68, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data68.fleets !== void 0) {
+                  if (!validate226(data68.fleets, { instancePath: instancePath + "/http/fleet/" + i3 + "/fleets", parentData: data68, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data68.certificate !== void 0) {
+                  if (!validate179(data68.certificate, { instancePath: instancePath + "/http/fleet/" + i3 + "/certificate", parentData: data68, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+                    errors = vErrors.length;
+                  }
+                }
               } else {
-                vErrors.push(err81);
-              }
-              errors++;
-            }
-            for (const key13 in data73) {
-              if (!(key13 === "issuer" || key13 === "audience" || key13 === "jwks" || key13 === "keys" || key13 === "subjects" || key13 === "clientIds" || key13 === "clients")) {
-                const err82 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
+                const err82 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/type", keyword: "type", params: { type: "object" } };
                 if (vErrors === null) {
                   vErrors = [err82];
                 } else {
@@ -5483,172 +5484,168 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data73.issuer !== void 0) {
-              if (!validate179(data73.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data73, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
+          } else {
+            const err83 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/type", keyword: "type", params: { type: "array" } };
+            if (vErrors === null) {
+              vErrors = [err83];
+            } else {
+              vErrors.push(err83);
+            }
+            errors++;
+          }
+        }
+        if (data58.user !== void 0) {
+          let data74 = data58.user;
+          if (data74 && typeof data74 == "object" && !Array.isArray(data74)) {
+            if (data74.issuer === void 0) {
+              const err84 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "issuer" } };
+              if (vErrors === null) {
+                vErrors = [err84];
+              } else {
+                vErrors.push(err84);
+              }
+              errors++;
+            }
+            if (data74.audience === void 0) {
+              const err85 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "audience" } };
+              if (vErrors === null) {
+                vErrors = [err85];
+              } else {
+                vErrors.push(err85);
+              }
+              errors++;
+            }
+            for (const key13 in data74) {
+              if (!(key13 === "issuer" || key13 === "audience" || key13 === "jwks" || key13 === "keys" || key13 === "subjects" || key13 === "clientIds" || key13 === "clients")) {
+                const err86 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
+                if (vErrors === null) {
+                  vErrors = [err86];
+                } else {
+                  vErrors.push(err86);
+                }
+                errors++;
+              }
+            }
+            if (data74.issuer !== void 0) {
+              if (!validate179(data74.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data74, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
-            if (data73.audience !== void 0) {
-              if (!validate179(data73.audience, { instancePath: instancePath + "/http/user/audience", parentData: data73, parentDataProperty: "audience", rootData, dynamicAnchors })) {
+            if (data74.audience !== void 0) {
+              if (!validate179(data74.audience, { instancePath: instancePath + "/http/user/audience", parentData: data74, parentDataProperty: "audience", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
-            if (data73.jwks !== void 0) {
-              if (!validate179(data73.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data73, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
+            if (data74.jwks !== void 0) {
+              if (!validate179(data74.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data74, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
-            if (data73.keys !== void 0) {
-              if (!validate226(data73.keys, { instancePath: instancePath + "/http/user/keys", parentData: data73, parentDataProperty: "keys", rootData, dynamicAnchors })) {
+            if (data74.keys !== void 0) {
+              if (!validate226(data74.keys, { instancePath: instancePath + "/http/user/keys", parentData: data74, parentDataProperty: "keys", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
                 errors = vErrors.length;
               }
             }
-            if (data73.subjects !== void 0) {
-              if (!validate226(data73.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data73, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
+            if (data74.subjects !== void 0) {
+              if (!validate226(data74.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data74, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
                 errors = vErrors.length;
               }
             }
-            if (data73.clientIds !== void 0) {
-              if (!validate226(data73.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data73, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
+            if (data74.clientIds !== void 0) {
+              if (!validate226(data74.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data74, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
                 errors = vErrors.length;
               }
             }
-            if (data73.clients !== void 0) {
-              let data80 = data73.clients;
-              if (Array.isArray(data80)) {
-                if (data80.length < 1) {
-                  const err83 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/minItems", keyword: "minItems", params: { limit: 1 } };
+            if (data74.clients !== void 0) {
+              let data81 = data74.clients;
+              if (Array.isArray(data81)) {
+                if (data81.length < 1) {
+                  const err87 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/minItems", keyword: "minItems", params: { limit: 1 } };
                   if (vErrors === null) {
-                    vErrors = [err83];
+                    vErrors = [err87];
                   } else {
-                    vErrors.push(err83);
+                    vErrors.push(err87);
                   }
                   errors++;
                 }
-                const len4 = data80.length;
+                const len4 = data81.length;
                 for (let i4 = 0; i4 < len4; i4++) {
-                  let data81 = data80[i4];
-                  if (data81 && typeof data81 == "object" && !Array.isArray(data81)) {
-                    if (data81.clientId === void 0) {
-                      const err84 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "clientId" } };
+                  let data82 = data81[i4];
+                  if (data82 && typeof data82 == "object" && !Array.isArray(data82)) {
+                    if (data82.clientId === void 0) {
+                      const err88 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "clientId" } };
                       if (vErrors === null) {
-                        vErrors = [err84];
+                        vErrors = [err88];
                       } else {
-                        vErrors.push(err84);
+                        vErrors.push(err88);
                       }
                       errors++;
                     }
-                    if (data81.energy === void 0) {
-                      const err85 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "energy" } };
+                    if (data82.energy === void 0) {
+                      const err89 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "energy" } };
                       if (vErrors === null) {
-                        vErrors = [err85];
+                        vErrors = [err89];
                       } else {
-                        vErrors.push(err85);
+                        vErrors.push(err89);
                       }
                       errors++;
                     }
-                    for (const key14 in data81) {
+                    for (const key14 in data82) {
                       if (!(key14 === "clientId" || key14 === "energy")) {
-                        const err86 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
+                        const err90 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
                         if (vErrors === null) {
-                          vErrors = [err86];
+                          vErrors = [err90];
                         } else {
-                          vErrors.push(err86);
+                          vErrors.push(err90);
                         }
                         errors++;
                       }
                     }
-                    if (data81.clientId !== void 0) {
-                      if (!validate179(data81.clientId, { instancePath: instancePath + "/http/user/clients/" + i4 + "/clientId", parentData: data81, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+                    if (data82.clientId !== void 0) {
+                      if (!validate179(data82.clientId, { instancePath: instancePath + "/http/user/clients/" + i4 + "/clientId", parentData: data82, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data81.energy !== void 0) {
-                      let data83 = data81.energy;
-                      if (typeof data83 !== "string") {
-                        const err87 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/type", keyword: "type", params: { type: "string" } };
+                    if (data82.energy !== void 0) {
+                      let data84 = data82.energy;
+                      if (typeof data84 !== "string") {
+                        const err91 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/type", keyword: "type", params: { type: "string" } };
                         if (vErrors === null) {
-                          vErrors = [err87];
+                          vErrors = [err91];
                         } else {
-                          vErrors.push(err87);
+                          vErrors.push(err91);
                         }
                         errors++;
                       }
-                      if (!(data83 === "object" || data83 === "list")) {
-                        const err88 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/enum", keyword: "enum", params: { allowedValues: schema41.properties.http.properties.user.properties.clients.items.properties.energy.enum } };
+                      if (!(data84 === "object" || data84 === "list")) {
+                        const err92 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/enum", keyword: "enum", params: { allowedValues: schema41.properties.http.properties.user.properties.clients.items.properties.energy.enum } };
                         if (vErrors === null) {
-                          vErrors = [err88];
+                          vErrors = [err92];
                         } else {
-                          vErrors.push(err88);
+                          vErrors.push(err92);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err89 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/type", keyword: "type", params: { type: "object" } };
+                    const err93 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/type", keyword: "type", params: { type: "object" } };
                     if (vErrors === null) {
-                      vErrors = [err89];
+                      vErrors = [err93];
                     } else {
-                      vErrors.push(err89);
+                      vErrors.push(err93);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err90 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/type", keyword: "type", params: { type: "array" } };
-                if (vErrors === null) {
-                  vErrors = [err90];
-                } else {
-                  vErrors.push(err90);
-                }
-                errors++;
-              }
-            }
-          } else {
-            const err91 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/type", keyword: "type", params: { type: "object" } };
-            if (vErrors === null) {
-              vErrors = [err91];
-            } else {
-              vErrors.push(err91);
-            }
-            errors++;
-          }
-        }
-        if (data57.vehicle !== void 0) {
-          let data84 = data57.vehicle;
-          if (data84 && typeof data84 == "object" && !Array.isArray(data84)) {
-            for (const key15 in data84) {
-              if (!(key15 === "id" || key15 === "motorization" || key15 === "brand" || key15 === "label" || key15 === "pictures" || key15 === "callCenters")) {
-                const err92 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key15 } };
-                if (vErrors === null) {
-                  vErrors = [err92];
-                } else {
-                  vErrors.push(err92);
-                }
-                errors++;
-              }
-            }
-            if (data84.id !== void 0) {
-              let data85 = data84.id;
-              if (typeof data85 === "string") {
-                if (!pattern40.test(data85)) {
-                  const err93 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" } };
-                  if (vErrors === null) {
-                    vErrors = [err93];
-                  } else {
-                    vErrors.push(err93);
-                  }
-                  errors++;
-                }
-              } else {
-                const err94 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/type", keyword: "type", params: { type: "string" } };
+                const err94 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/type", keyword: "type", params: { type: "array" } };
                 if (vErrors === null) {
                   vErrors = [err94];
                 } else {
@@ -5657,19 +5654,22 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data84.motorization !== void 0) {
-              let data86 = data84.motorization;
-              if (typeof data86 !== "string") {
-                const err95 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err95];
-                } else {
-                  vErrors.push(err95);
-                }
-                errors++;
-              }
-              if (!(data86 === "Electric" || data86 === "Hybrid" || data86 === "Thermic" || data86 === "Hydrogen")) {
-                const err96 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema41.properties.http.properties.vehicle.properties.motorization.enum } };
+          } else {
+            const err95 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/type", keyword: "type", params: { type: "object" } };
+            if (vErrors === null) {
+              vErrors = [err95];
+            } else {
+              vErrors.push(err95);
+            }
+            errors++;
+          }
+        }
+        if (data58.vehicle !== void 0) {
+          let data85 = data58.vehicle;
+          if (data85 && typeof data85 == "object" && !Array.isArray(data85)) {
+            for (const key15 in data85) {
+              if (!(key15 === "id" || key15 === "motorization" || key15 === "brand" || key15 === "label" || key15 === "pictures" || key15 === "callCenters")) {
+                const err96 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key15 } };
                 if (vErrors === null) {
                   vErrors = [err96];
                 } else {
@@ -5678,23 +5678,11 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data84.brand !== void 0) {
-              if (!validate179(data84.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data84, parentDataProperty: "brand", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data84.label !== void 0) {
-              if (!validate179(data84.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data84, parentDataProperty: "label", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data84.pictures !== void 0) {
-              let data89 = data84.pictures;
-              if (Array.isArray(data89)) {
-                if (data89.length < 1) {
-                  const err97 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/minItems", keyword: "minItems", params: { limit: 1 } };
+            if (data85.id !== void 0) {
+              let data86 = data85.id;
+              if (typeof data86 === "string") {
+                if (!pattern41.test(data86)) {
+                  const err97 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" } };
                   if (vErrors === null) {
                     vErrors = [err97];
                   } else {
@@ -5702,15 +5690,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                   errors++;
                 }
-                const len5 = data89.length;
-                for (let i5 = 0; i5 < len5; i5++) {
-                  if (!validate219(data89[i5], { instancePath: instancePath + "/http/vehicle/pictures/" + i5, parentData: data89, parentDataProperty: i5, rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
-                    errors = vErrors.length;
-                  }
-                }
               } else {
-                const err98 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/type", keyword: "type", params: { type: "array" } };
+                const err98 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
                   vErrors = [err98];
                 } else {
@@ -5719,40 +5700,19 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data84.callCenters !== void 0) {
-              let data91 = data84.callCenters;
-              if (data91 && typeof data91 == "object" && !Array.isArray(data91)) {
-                for (const key16 in data91) {
-                  if (!(key16 === "CL" || key16 === "BR" || key16 === "AR")) {
-                    const err99 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 } };
-                    if (vErrors === null) {
-                      vErrors = [err99];
-                    } else {
-                      vErrors.push(err99);
-                    }
-                    errors++;
-                  }
+            if (data85.motorization !== void 0) {
+              let data87 = data85.motorization;
+              if (typeof data87 !== "string") {
+                const err99 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err99];
+                } else {
+                  vErrors.push(err99);
                 }
-                if (data91.CL !== void 0) {
-                  if (!validate240(data91.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data91, parentDataProperty: "CL", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
-                    errors = vErrors.length;
-                  }
-                }
-                if (data91.BR !== void 0) {
-                  if (!validate240(data91.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data91, parentDataProperty: "BR", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
-                    errors = vErrors.length;
-                  }
-                }
-                if (data91.AR !== void 0) {
-                  if (!validate240(data91.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data91, parentDataProperty: "AR", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
-                    errors = vErrors.length;
-                  }
-                }
-              } else {
-                const err100 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/type", keyword: "type", params: { type: "object" } };
+                errors++;
+              }
+              if (!(data87 === "Electric" || data87 === "Hybrid" || data87 === "Thermic" || data87 === "Hydrogen")) {
+                const err100 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema41.properties.http.properties.vehicle.properties.motorization.enum } };
                 if (vErrors === null) {
                   vErrors = [err100];
                 } else {
@@ -5761,61 +5721,104 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
+            if (data85.brand !== void 0) {
+              if (!validate179(data85.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data85, parentDataProperty: "brand", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data85.label !== void 0) {
+              if (!validate179(data85.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data85, parentDataProperty: "label", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data85.pictures !== void 0) {
+              let data90 = data85.pictures;
+              if (Array.isArray(data90)) {
+                if (data90.length < 1) {
+                  const err101 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/minItems", keyword: "minItems", params: { limit: 1 } };
+                  if (vErrors === null) {
+                    vErrors = [err101];
+                  } else {
+                    vErrors.push(err101);
+                  }
+                  errors++;
+                }
+                const len5 = data90.length;
+                for (let i5 = 0; i5 < len5; i5++) {
+                  if (!validate219(data90[i5], { instancePath: instancePath + "/http/vehicle/pictures/" + i5, parentData: data90, parentDataProperty: i5, rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
+                    errors = vErrors.length;
+                  }
+                }
+              } else {
+                const err102 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/type", keyword: "type", params: { type: "array" } };
+                if (vErrors === null) {
+                  vErrors = [err102];
+                } else {
+                  vErrors.push(err102);
+                }
+                errors++;
+              }
+            }
+            if (data85.callCenters !== void 0) {
+              let data92 = data85.callCenters;
+              if (data92 && typeof data92 == "object" && !Array.isArray(data92)) {
+                for (const key16 in data92) {
+                  if (!(key16 === "CL" || key16 === "BR" || key16 === "AR")) {
+                    const err103 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 } };
+                    if (vErrors === null) {
+                      vErrors = [err103];
+                    } else {
+                      vErrors.push(err103);
+                    }
+                    errors++;
+                  }
+                }
+                if (data92.CL !== void 0) {
+                  if (!validate240(data92.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data92, parentDataProperty: "CL", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data92.BR !== void 0) {
+                  if (!validate240(data92.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data92, parentDataProperty: "BR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data92.AR !== void 0) {
+                  if (!validate240(data92.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data92, parentDataProperty: "AR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
+                    errors = vErrors.length;
+                  }
+                }
+              } else {
+                const err104 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/type", keyword: "type", params: { type: "object" } };
+                if (vErrors === null) {
+                  vErrors = [err104];
+                } else {
+                  vErrors.push(err104);
+                }
+                errors++;
+              }
+            }
           } else {
-            const err101 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/type", keyword: "type", params: { type: "object" } };
+            const err105 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err101];
+              vErrors = [err105];
             } else {
-              vErrors.push(err101);
+              vErrors.push(err105);
             }
             errors++;
           }
         }
-        if (data57.perDay !== void 0) {
-          let data95 = data57.perDay;
-          if (typeof data95 == "number") {
-            if (data95 > 1e9 || isNaN(data95)) {
-              const err102 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
-              if (vErrors === null) {
-                vErrors = [err102];
-              } else {
-                vErrors.push(err102);
-              }
-              errors++;
-            }
-            if (data95 < 1 || isNaN(data95)) {
-              const err103 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
-              if (vErrors === null) {
-                vErrors = [err103];
-              } else {
-                vErrors.push(err103);
-              }
-              errors++;
-            }
-          } else {
-            const err104 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" } };
-            if (vErrors === null) {
-              vErrors = [err104];
-            } else {
-              vErrors.push(err104);
-            }
-            errors++;
-          }
-        }
-        if (data57.perSecond !== void 0) {
-          let data96 = data57.perSecond;
+        if (data58.perDay !== void 0) {
+          let data96 = data58.perDay;
           if (typeof data96 == "number") {
-            if (data96 > 1e6 || isNaN(data96)) {
-              const err105 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
-              if (vErrors === null) {
-                vErrors = [err105];
-              } else {
-                vErrors.push(err105);
-              }
-              errors++;
-            }
-            if (data96 < 1 || isNaN(data96)) {
-              const err106 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+            if (data96 > 1e9 || isNaN(data96)) {
+              const err106 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
               if (vErrors === null) {
                 vErrors = [err106];
               } else {
@@ -5823,51 +5826,39 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
+            if (data96 < 1 || isNaN(data96)) {
+              const err107 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+              if (vErrors === null) {
+                vErrors = [err107];
+              } else {
+                vErrors.push(err107);
+              }
+              errors++;
+            }
           } else {
-            const err107 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" } };
+            const err108 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err107];
+              vErrors = [err108];
             } else {
-              vErrors.push(err107);
+              vErrors.push(err108);
             }
             errors++;
           }
         }
-        if (data57.maxBodyBytes !== void 0) {
-          if (!validate197(data57.maxBodyBytes, { instancePath: instancePath + "/http/maxBodyBytes", parentData: data57, parentDataProperty: "maxBodyBytes", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
-            errors = vErrors.length;
-          }
-        }
-      } else {
-        const err108 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err108];
-        } else {
-          vErrors.push(err108);
-        }
-        errors++;
-      }
-    }
-    if (data.callbacks !== void 0) {
-      let data98 = data.callbacks;
-      if (data98 && typeof data98 == "object" && !Array.isArray(data98)) {
-        for (const key17 in data98) {
-          if (!(key17 === "networks" || key17 === "allowHttp" || key17 === "ca" || key17 === "queueLimit" || key17 === "push")) {
-            const err109 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
-            if (vErrors === null) {
-              vErrors = [err109];
-            } else {
-              vErrors.push(err109);
+        if (data58.perSecond !== void 0) {
+          let data97 = data58.perSecond;
+          if (typeof data97 == "number") {
+            if (data97 > 1e6 || isNaN(data97)) {
+              const err109 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
+              if (vErrors === null) {
+                vErrors = [err109];
+              } else {
+                vErrors.push(err109);
+              }
+              errors++;
             }
-            errors++;
-          }
-        }
-        if (data98.networks !== void 0) {
-          let data99 = data98.networks;
-          if (Array.isArray(data99)) {
-            if (data99.length < 0) {
-              const err110 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
+            if (data97 < 1 || isNaN(data97)) {
+              const err110 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
               if (vErrors === null) {
                 vErrors = [err110];
               } else {
@@ -5875,31 +5866,38 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            const len6 = data99.length;
-            for (let i6 = 0; i6 < len6; i6++) {
-              let data100 = data99[i6];
-              if (typeof data100 === "string") {
-                if (!pattern42.test(data100)) {
-                  const err111 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
-                  if (vErrors === null) {
-                    vErrors = [err111];
-                  } else {
-                    vErrors.push(err111);
-                  }
-                  errors++;
-                }
-              } else {
-                const err112 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err112];
-                } else {
-                  vErrors.push(err112);
-                }
-                errors++;
-              }
-            }
           } else {
-            const err113 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/type", keyword: "type", params: { type: "array" } };
+            const err111 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" } };
+            if (vErrors === null) {
+              vErrors = [err111];
+            } else {
+              vErrors.push(err111);
+            }
+            errors++;
+          }
+        }
+        if (data58.maxBodyBytes !== void 0) {
+          if (!validate197(data58.maxBodyBytes, { instancePath: instancePath + "/http/maxBodyBytes", parentData: data58, parentDataProperty: "maxBodyBytes", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err112 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err112];
+        } else {
+          vErrors.push(err112);
+        }
+        errors++;
+      }
+    }
+    if (data.callbacks !== void 0) {
+      let data99 = data.callbacks;
+      if (data99 && typeof data99 == "object" && !Array.isArray(data99)) {
+        for (const key17 in data99) {
+          if (!(key17 === "networks" || key17 === "allowHttp" || key17 === "ca" || key17 === "queueLimit" || key17 === "push")) {
+            const err113 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
             if (vErrors === null) {
               vErrors = [err113];
             } else {
@@ -5908,46 +5906,43 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data98.allowHttp !== void 0) {
-          if (typeof data98.allowHttp !== "boolean") {
-            const err114 = { instancePath: instancePath + "/callbacks/allowHttp", schemaPath: "#/properties/callbacks/properties/allowHttp/type", keyword: "type", params: { type: "boolean" } };
-            if (vErrors === null) {
-              vErrors = [err114];
-            } else {
-              vErrors.push(err114);
-            }
-            errors++;
-          }
-        }
-        if (data98.ca !== void 0) {
-          if (!validate179(data98.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data98, parentDataProperty: "ca", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data98.queueLimit !== void 0) {
-          let data103 = data98.queueLimit;
-          if (typeof data103 == "number") {
-            if (data103 > 2e4 || isNaN(data103)) {
-              const err115 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
+        if (data99.networks !== void 0) {
+          let data100 = data99.networks;
+          if (Array.isArray(data100)) {
+            if (data100.length < 0) {
+              const err114 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
               if (vErrors === null) {
-                vErrors = [err115];
+                vErrors = [err114];
               } else {
-                vErrors.push(err115);
+                vErrors.push(err114);
               }
               errors++;
             }
-            if (data103 < 100 || isNaN(data103)) {
-              const err116 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
-              if (vErrors === null) {
-                vErrors = [err116];
+            const len6 = data100.length;
+            for (let i6 = 0; i6 < len6; i6++) {
+              let data101 = data100[i6];
+              if (typeof data101 === "string") {
+                if (!pattern43.test(data101)) {
+                  const err115 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
+                  if (vErrors === null) {
+                    vErrors = [err115];
+                  } else {
+                    vErrors.push(err115);
+                  }
+                  errors++;
+                }
               } else {
-                vErrors.push(err116);
+                const err116 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err116];
+                } else {
+                  vErrors.push(err116);
+                }
+                errors++;
               }
-              errors++;
             }
           } else {
-            const err117 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/type", keyword: "type", params: { type: "number" } };
+            const err117 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
               vErrors = [err117];
             } else {
@@ -5956,20 +5951,28 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data98.push !== void 0) {
-          let data104 = data98.push;
-          if (data104 && typeof data104 == "object" && !Array.isArray(data104)) {
-            if (data104.subject === void 0) {
-              const err118 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
-              if (vErrors === null) {
-                vErrors = [err118];
-              } else {
-                vErrors.push(err118);
-              }
-              errors++;
+        if (data99.allowHttp !== void 0) {
+          if (typeof data99.allowHttp !== "boolean") {
+            const err118 = { instancePath: instancePath + "/callbacks/allowHttp", schemaPath: "#/properties/callbacks/properties/allowHttp/type", keyword: "type", params: { type: "boolean" } };
+            if (vErrors === null) {
+              vErrors = [err118];
+            } else {
+              vErrors.push(err118);
             }
-            if (data104.publicKey === void 0) {
-              const err119 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
+            errors++;
+          }
+        }
+        if (data99.ca !== void 0) {
+          if (!validate179(data99.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data99, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data99.queueLimit !== void 0) {
+          let data104 = data99.queueLimit;
+          if (typeof data104 == "number") {
+            if (data104 > 2e4 || isNaN(data104)) {
+              const err119 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
               if (vErrors === null) {
                 vErrors = [err119];
               } else {
@@ -5977,8 +5980,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data104.privateKeyFile === void 0) {
-              const err120 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
+            if (data104 < 100 || isNaN(data104)) {
+              const err120 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
               if (vErrors === null) {
                 vErrors = [err120];
               } else {
@@ -5986,53 +5989,49 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            for (const key18 in data104) {
+          } else {
+            const err121 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/type", keyword: "type", params: { type: "number" } };
+            if (vErrors === null) {
+              vErrors = [err121];
+            } else {
+              vErrors.push(err121);
+            }
+            errors++;
+          }
+        }
+        if (data99.push !== void 0) {
+          let data105 = data99.push;
+          if (data105 && typeof data105 == "object" && !Array.isArray(data105)) {
+            if (data105.subject === void 0) {
+              const err122 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
+              if (vErrors === null) {
+                vErrors = [err122];
+              } else {
+                vErrors.push(err122);
+              }
+              errors++;
+            }
+            if (data105.publicKey === void 0) {
+              const err123 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
+              if (vErrors === null) {
+                vErrors = [err123];
+              } else {
+                vErrors.push(err123);
+              }
+              errors++;
+            }
+            if (data105.privateKeyFile === void 0) {
+              const err124 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
+              if (vErrors === null) {
+                vErrors = [err124];
+              } else {
+                vErrors.push(err124);
+              }
+              errors++;
+            }
+            for (const key18 in data105) {
               if (!(key18 === "subject" || key18 === "publicKey" || key18 === "privateKeyFile")) {
-                const err121 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
-                if (vErrors === null) {
-                  vErrors = [err121];
-                } else {
-                  vErrors.push(err121);
-                }
-                errors++;
-              }
-            }
-            if (data104.subject !== void 0) {
-              let data105 = data104.subject;
-              if (typeof data105 === "string") {
-                if (!pattern43.test(data105)) {
-                  const err122 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
-                  if (vErrors === null) {
-                    vErrors = [err122];
-                  } else {
-                    vErrors.push(err122);
-                  }
-                  errors++;
-                }
-              } else {
-                const err123 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err123];
-                } else {
-                  vErrors.push(err123);
-                }
-                errors++;
-              }
-            }
-            if (data104.publicKey !== void 0) {
-              let data106 = data104.publicKey;
-              if (typeof data106 === "string") {
-                if (!pattern44.test(data106)) {
-                  const err124 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
-                  if (vErrors === null) {
-                    vErrors = [err124];
-                  } else {
-                    vErrors.push(err124);
-                  }
-                  errors++;
-                }
-              } else {
-                const err125 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/type", keyword: "type", params: { type: "string" } };
+                const err125 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
                 if (vErrors === null) {
                   vErrors = [err125];
                 } else {
@@ -6041,157 +6040,145 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data104.privateKeyFile !== void 0) {
-              if (!validate179(data104.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data104, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
+            if (data105.subject !== void 0) {
+              let data106 = data105.subject;
+              if (typeof data106 === "string") {
+                if (!pattern44.test(data106)) {
+                  const err126 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
+                  if (vErrors === null) {
+                    vErrors = [err126];
+                  } else {
+                    vErrors.push(err126);
+                  }
+                  errors++;
+                }
+              } else {
+                const err127 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err127];
+                } else {
+                  vErrors.push(err127);
+                }
+                errors++;
+              }
+            }
+            if (data105.publicKey !== void 0) {
+              let data107 = data105.publicKey;
+              if (typeof data107 === "string") {
+                if (!pattern45.test(data107)) {
+                  const err128 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
+                  if (vErrors === null) {
+                    vErrors = [err128];
+                  } else {
+                    vErrors.push(err128);
+                  }
+                  errors++;
+                }
+              } else {
+                const err129 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err129];
+                } else {
+                  vErrors.push(err129);
+                }
+                errors++;
+              }
+            }
+            if (data105.privateKeyFile !== void 0) {
+              if (!validate179(data105.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data105, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
           } else {
-            const err126 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/type", keyword: "type", params: { type: "object" } };
+            const err130 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err126];
+              vErrors = [err130];
             } else {
-              vErrors.push(err126);
+              vErrors.push(err130);
             }
             errors++;
           }
         }
       } else {
-        const err127 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/type", keyword: "type", params: { type: "object" } };
+        const err131 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err127];
+          vErrors = [err131];
         } else {
-          vErrors.push(err127);
+          vErrors.push(err131);
         }
         errors++;
       }
     }
     if (data.captures !== void 0) {
-      let data108 = data.captures;
-      if (data108 && typeof data108 == "object" && !Array.isArray(data108)) {
-        for (const key19 in data108) {
+      let data109 = data.captures;
+      if (data109 && typeof data109 == "object" && !Array.isArray(data109)) {
+        for (const key19 in data109) {
           if (!(key19 === "memory")) {
-            const err128 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
+            const err132 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
             if (vErrors === null) {
-              vErrors = [err128];
+              vErrors = [err132];
             } else {
-              vErrors.push(err128);
+              vErrors.push(err132);
             }
             errors++;
           }
         }
-        if (data108.memory !== void 0) {
-          if (!validate197(data108.memory, { instancePath: instancePath + "/captures/memory", parentData: data108, parentDataProperty: "memory", rootData, dynamicAnchors })) {
+        if (data109.memory !== void 0) {
+          if (!validate197(data109.memory, { instancePath: instancePath + "/captures/memory", parentData: data109, parentDataProperty: "memory", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err129 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/type", keyword: "type", params: { type: "object" } };
+        const err133 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err129];
+          vErrors = [err133];
         } else {
-          vErrors.push(err129);
+          vErrors.push(err133);
         }
         errors++;
       }
     }
     if (data.monitors !== void 0) {
-      let data110 = data.monitors;
-      if (!data110 || typeof data110 != "object") {
-        const err130 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema41.properties.monitors.type } };
+      let data111 = data.monitors;
+      if (!data111 || typeof data111 != "object") {
+        const err134 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema41.properties.monitors.type } };
         if (vErrors === null) {
-          vErrors = [err130];
+          vErrors = [err134];
         } else {
-          vErrors.push(err130);
+          vErrors.push(err134);
         }
         errors++;
       }
-      if (Array.isArray(data110)) {
-        const len7 = data110.length;
+      if (Array.isArray(data111)) {
+        const len7 = data111.length;
         for (let i7 = 0; i7 < len7; i7++) {
-          let data111 = data110[i7];
-          if (!(data111 && typeof data111 == "object" && !Array.isArray(data111))) {
-            const err131 = { instancePath: instancePath + "/monitors/" + i7, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
+          let data112 = data111[i7];
+          if (!(data112 && typeof data112 == "object" && !Array.isArray(data112))) {
+            const err135 = { instancePath: instancePath + "/monitors/" + i7, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err131];
+              vErrors = [err135];
             } else {
-              vErrors.push(err131);
+              vErrors.push(err135);
             }
             errors++;
           }
         }
       }
-      if (data110 && typeof data110 == "object" && !Array.isArray(data110)) {
-        if (data110.file === void 0) {
-          const err132 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
+      if (data111 && typeof data111 == "object" && !Array.isArray(data111)) {
+        if (data111.file === void 0) {
+          const err136 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
           if (vErrors === null) {
-            vErrors = [err132];
+            vErrors = [err136];
           } else {
-            vErrors.push(err132);
+            vErrors.push(err136);
           }
           errors++;
         }
-        for (const key20 in data110) {
+        for (const key20 in data111) {
           if (!(key20 === "file")) {
-            const err133 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
-            if (vErrors === null) {
-              vErrors = [err133];
-            } else {
-              vErrors.push(err133);
-            }
-            errors++;
-          }
-        }
-        if (data110.file !== void 0) {
-          if (!validate179(data110.file, { instancePath: instancePath + "/monitors/file", parentData: data110, parentDataProperty: "file", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
-            errors = vErrors.length;
-          }
-        }
-      }
-    }
-    if (data.timeZone !== void 0) {
-      let data113 = data.timeZone;
-      if (typeof data113 === "string") {
-        if (!pattern45.test(data113)) {
-          const err134 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
-          if (vErrors === null) {
-            vErrors = [err134];
-          } else {
-            vErrors.push(err134);
-          }
-          errors++;
-        }
-      } else {
-        const err135 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/type", keyword: "type", params: { type: "string" } };
-        if (vErrors === null) {
-          vErrors = [err135];
-        } else {
-          vErrors.push(err135);
-        }
-        errors++;
-      }
-    }
-    if (data.log !== void 0) {
-      let data114 = data.log;
-      if (data114 && typeof data114 == "object" && !Array.isArray(data114)) {
-        for (const key21 in data114) {
-          if (!(key21 === "level")) {
-            const err136 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 } };
-            if (vErrors === null) {
-              vErrors = [err136];
-            } else {
-              vErrors.push(err136);
-            }
-            errors++;
-          }
-        }
-        if (data114.level !== void 0) {
-          let data115 = data114.level;
-          if (typeof data115 !== "string") {
-            const err137 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
+            const err137 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
             if (vErrors === null) {
               vErrors = [err137];
             } else {
@@ -6199,18 +6186,29 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
             }
             errors++;
           }
-          if (!(data115 === "error" || data115 === "warn" || data115 === "info")) {
-            const err138 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema41.properties.log.properties.level.enum } };
-            if (vErrors === null) {
-              vErrors = [err138];
-            } else {
-              vErrors.push(err138);
-            }
-            errors++;
+        }
+        if (data111.file !== void 0) {
+          if (!validate179(data111.file, { instancePath: instancePath + "/monitors/file", parentData: data111, parentDataProperty: "file", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+            errors = vErrors.length;
           }
         }
+      }
+    }
+    if (data.timeZone !== void 0) {
+      let data114 = data.timeZone;
+      if (typeof data114 === "string") {
+        if (!pattern46.test(data114)) {
+          const err138 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
+          if (vErrors === null) {
+            vErrors = [err138];
+          } else {
+            vErrors.push(err138);
+          }
+          errors++;
+        }
       } else {
-        const err139 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        const err139 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/type", keyword: "type", params: { type: "string" } };
         if (vErrors === null) {
           vErrors = [err139];
         } else {
@@ -6219,12 +6217,57 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
         errors++;
       }
     }
+    if (data.log !== void 0) {
+      let data115 = data.log;
+      if (data115 && typeof data115 == "object" && !Array.isArray(data115)) {
+        for (const key21 in data115) {
+          if (!(key21 === "level")) {
+            const err140 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 } };
+            if (vErrors === null) {
+              vErrors = [err140];
+            } else {
+              vErrors.push(err140);
+            }
+            errors++;
+          }
+        }
+        if (data115.level !== void 0) {
+          let data116 = data115.level;
+          if (typeof data116 !== "string") {
+            const err141 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err141];
+            } else {
+              vErrors.push(err141);
+            }
+            errors++;
+          }
+          if (!(data116 === "error" || data116 === "warn" || data116 === "info")) {
+            const err142 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema41.properties.log.properties.level.enum } };
+            if (vErrors === null) {
+              vErrors = [err142];
+            } else {
+              vErrors.push(err142);
+            }
+            errors++;
+          }
+        }
+      } else {
+        const err143 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err143];
+        } else {
+          vErrors.push(err143);
+        }
+        errors++;
+      }
+    }
   } else {
-    const err140 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err144 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err140];
+      vErrors = [err144];
     } else {
-      vErrors.push(err140);
+      vErrors.push(err144);
     }
     errors++;
   }

@@ -92,6 +92,7 @@ test('the defaults in the tables are those of the loader', () => {
   expect(cell('mqtt', 'protocol')).toBe(mqtt.protocol);
   expect(readDuration(cell('mqtt', 'keepalive'))).toBe(mqtt.keepalive);
   expect(readSize(cell('commands, outbox', 'limit'))).toBe(outbox.limit);
+  expect(readSize(cell('commands, outbox', 'keepAcknowledged'))).toBe(outbox.keepAcknowledged);
   expect(readSize(cell('commands, outbox', 'memory'))).toBe(captures.memory);
   expect(readDuration(cell('commands, outbox', 'batch'))).toBe(outbox.batch);
   expect(cell('commands, outbox', 'level')).toBe(log.level);

@@ -89,7 +89,7 @@ describe('a configuration becomes plain data', () => {
         keepalive: 30_000,
       },
       commands: { trust: join(folder, 'trust.json'), maxValidity: 86_400_000 },
-      outbox: { limit: 32 * 2 ** 20, batch: 60_000 },
+      outbox: { limit: 32 * 2 ** 20, keepAcknowledged: 32 * 2 ** 20, batch: 60_000 },
       power: { ...configurationDefaults.power, keepalive: 30_000 },
       callbacks: { networks: [], allowHttp: false, queueLimit: 5_000 },
       captures: { memory: 4 * 2 ** 20 },
@@ -112,7 +112,7 @@ describe('a configuration becomes plain data', () => {
         data: '/var/lib/vigie',
         can: [{ kind: 'simulated', bus: 'body', line: 4 }],
         mqtt: { url: 'mqtt://localhost', protocol: 'auto', keepalive: 60_000 },
-        outbox: { limit: 64 * 2 ** 20, batch: 60_000 },
+        outbox: { limit: 64 * 2 ** 20, keepAcknowledged: 32 * 2 ** 20, batch: 60_000 },
         power: { ...configurationDefaults.power, keepalive: 60_000 },
         callbacks: { networks: [], allowHttp: false, queueLimit: 5_000 },
         captures: { memory: 4 * 2 ** 20 },
@@ -335,6 +335,7 @@ describe('environment', () => {
       VIGIE_MQTT_KEEPALIVE: '90000',
       VIGIE_COMMANDS_TRUST: join(folder, 'trust.json'),
       VIGIE_OUTBOX_LIMIT: '1GiB',
+      VIGIE_OUTBOX_KEEP_ACKNOWLEDGED: '0',
       VIGIE_LOG_LEVEL: 'error',
       PATH: '/bin',
     });
@@ -352,7 +353,7 @@ describe('environment', () => {
         keepalive: 90_000,
       },
       commands: { trust: join(folder, 'trust.json'), maxValidity: 86_400_000 },
-      outbox: { limit: 2 ** 30, batch: 60_000 },
+      outbox: { limit: 2 ** 30, keepAcknowledged: 0, batch: 60_000 },
       log: { level: 'error' },
     });
   });

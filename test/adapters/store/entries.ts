@@ -18,3 +18,11 @@ export function numbersIn(store: OutboxStore): string[] {
 export function entriesIn(store: OutboxStore): (OutboxEntry | undefined)[] {
   return [...store.entries()].map((entry) => store.load(entry.class, entry.seq));
 }
+
+/** Every message that is still on the disk, acknowledged or not, as often as it is there. */
+export function entriesOnDisk(store: OutboxStore): OutboxEntry[] {
+  const search = store.find?.(() => true);
+  const entries: OutboxEntry[] = [];
+  for (let step = search?.next(); step?.done === false; step = search?.next()) entries.push(...step.value);
+  return entries;
+}

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { openStore, type Store } from '../../../adapters/store/store.ts';
-import type { StoredRecord } from '../../../agent/ports.ts';
+import type { OutboxEntry, StoredRecord } from '../../../agent/ports.ts';
 import type { VigieError } from '../../../protocol/errors.ts';
 import { outboxEntry } from './entries.ts';
 import type { RecordedDisk } from './recorded-disk.ts';
@@ -102,11 +102,14 @@ export interface Protocol {
   readonly snapshots: Snapshot[];
   /** From this moment of the disk on, at least the snapshot of this index must be found. */
   readonly promises: { readonly moment: number; readonly snapshot: number }[];
+  /** Every message that was given, by class and number. */
+  readonly given: Map<string, OutboxEntry>;
 }
 
-export function openAt(files: RecordedDisk, now: () => number): Promise<Store> {
+/** `keptBytes`: of acknowledged messages. */
+export function openAt(files: RecordedDisk, now: () => number, keptBytes = 0): Promise<Store> {
   const records = { trips: { days: 2, bytes: 900 }, telemetry: { bytes: 400 } };
-  return openStore('/data', { files, segmentBytes: 700, now, records, settleWithin: 3_600_000 });
+  return openStore('/data', { files, segmentBytes: 700, now, records, settleWithin: 3_600_000, keptBytes });
 }
 
 export function recallAll({ memory }: Store): Map<string, unknown> {
@@ -114,14 +117,14 @@ export function recallAll({ memory }: Store): Map<string, unknown> {
 }
 
 /** Opens a store on the disk and lets it work. */
-export async function work(files: RecordedDisk, todo: readonly Step[], from: number): Promise<Protocol> {
+export async function work(files: RecordedDisk, todo: readonly Step[], from: number, keptBytes = 0): Promise<Protocol> {
   let now = from;
-  const protocol: Protocol = { snapshots: [], promises: [] };
-  const { snapshots, promises } = protocol;
+  const protocol: Protocol = { snapshots: [], promises: [], given: new Map() };
+  const { snapshots, promises, given } = protocol;
   const states = new Map<string, unknown>();
 
   const open = async (): Promise<Store> => {
-    const opened = await openAt(files, () => now);
+    const opened = await openAt(files, () => now, keptBytes);
     for (const [key, value] of recallAll(opened)) states.set(key, value);
     opened.memory.keep(() => {
       snapshots.push(snapshot(opened, states));
@@ -144,7 +147,9 @@ export async function work(files: RecordedDisk, todo: readonly Step[], from: num
     switch (step.do) {
       case 'message':
         for (let i = 0; i < step.count; i++) {
-          store.outbox.append(outboxEntry(step.class, store.outbox.nextSeq(step.class), step.size));
+          const entry = outboxEntry(step.class, store.outbox.nextSeq(step.class), step.size);
+          store.outbox.append(entry);
+          given.set(`${entry.class}/${entry.seq}`, entry);
         }
         break;
       case 'acknowledge': {

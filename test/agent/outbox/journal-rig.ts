@@ -91,7 +91,7 @@ export class Run {
   static async begin(directory: string, boot: number, receiver: Receiver, limit: number): Promise<Run> {
     const log = new MemoryLog();
     // Nothing is written but by the commits of the test.
-    const waits = { settleWithin: 3_600_000, now: () => undefined };
+    const waits = { settleWithin: 3_600_000, now: () => undefined, keptBytes: 10 * segmentBytes };
     const store = await openStore(directory, { files: hastyFiles, segmentBytes, log, ...waits });
     return new Run(store, log, boot, receiver, limit);
   }

@@ -78,7 +78,12 @@ class Ride {
   }
 
   async start(): Promise<void> {
-    const store = await openStore('/outbox', { files: this.#disk, segmentBytes: 16_384, now: () => this.clock.now() });
+    const store = await openStore('/outbox', {
+      files: this.#disk,
+      segmentBytes: 16_384,
+      keptBytes: 100_000,
+      now: () => this.clock.now(),
+    });
     this.#store = store;
     for (const { class: priority, seq } of store.outbox.entries()) {
       if (this.received.has(nameOf(priority, seq))) this.unsure.add(nameOf(priority, seq));

@@ -1,0 +1,24 @@
+/** What may be chosen for a journal, and what is taken where nothing was. */
+import type { Log } from '../../agent/ports.ts';
+import type { FileSystem } from './files.ts';
+
+export interface JournalOptions {
+  /** Bytes after which the next segment is begun; 1 MiB. */
+  readonly segmentBytes?: number;
+  readonly log?: Log;
+  readonly files?: FileSystem;
+  /** Bytes that all files may take; 512 MiB. What is kept in them is bounded elsewhere. */
+  readonly diskBytes?: number;
+  /** Bytes a day that the medium is meant to take (see wear.ts); 4 GiB. */
+  readonly bytesPerDay?: number;
+  /** UTC milliseconds, undefined while nobody knows the time; the system's clock. */
+  readonly now?: () => number | undefined;
+  /** UTC milliseconds for the age of what is kept, undefined while no time is sure; nobody is sure of it. */
+  readonly agreed?: () => number | undefined;
+  /** Bytes of segments that are kept for the acknowledged messages in them; 0. */
+  readonly keptBytes?: number;
+}
+
+export const defaultSegmentBytes = 1 << 20;
+export const defaultDiskBytes = 512 * 2 ** 20;
+export const defaultBytesPerDay = 4 * 2 ** 30;

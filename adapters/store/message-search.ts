@@ -1,0 +1,104 @@
+/** Finds messages in segment files by their numbers. There is no index: it would take memory, and is rarely needed. */
+import type { OutboxEntry } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { RecordCursor } from './cursor.ts';
+import type { FileSystem } from './files.ts';
+import { readEntry } from './message-record.ts';
+import { headLength, lengthAt, nextRecord, recordAt } from './record.ts';
+import { messageRecord } from './record-types.ts';
+import { headerLength, seedOf } from './segment.ts';
+
+/** A segment whose messages may be asked for. */
+export interface MessageFile {
+  readonly number: number;
+  readonly path: string;
+  /** Where what counts in it ends; infinite: with the file. */
+  readonly used: number;
+}
+
+/** Bytes that are looked through in one step, as in a step of compaction. */
+const stepBytes = 128 << 10;
+
+/**
+ * Gives with each step the wanted messages of one piece of a file, oldest file first; a message that was moved comes
+ * more than once. `files` is asked at each step, for segments come and go meanwhile. Damaged records are stepped over.
+ * Throws `store.failed` when the disk does not give a file.
+ */
+export function* findMessages(
+  system: FileSystem,
+  files: () => readonly MessageFile[],
+  wants: (priorityClass: number, seq: number) => boolean,
+): Generator<readonly OutboxEntry[], void, undefined> {
+  let number = 0;
+  let at = headerLength;
+  for (;;) {
+    const file = files().find((one) => one.number >= number);
+    if (file === undefined) return;
+    if (file.number !== number) at = headerLength;
+    number = file.number;
+    const { entries, next } = piece(system, file, at, wants);
+    if (next > at) {
+      at = next;
+    } else {
+      number++;
+      at = headerLength;
+    }
+    yield entries;
+  }
+}
+
+/** The wanted messages from `from` on, and where the first record behind them starts; `from` at the end of the file. */
+function piece(
+  system: FileSystem,
+  { number, path, used }: MessageFile,
+  from: number,
+  wants: (priorityClass: number, seq: number) => boolean,
+): { readonly entries: OutboxEntry[]; readonly next: number } {
+  const seed = seedOf(number);
+  let bytes = read(system, path, from, Math.min(stepBytes, used - from));
+  const first = headLength + lengthAt(bytes, 0, Number.POSITIVE_INFINITY);
+  if (first > bytes.length && from + first <= used) bytes = read(system, path, from, first);
+  const entries: OutboxEntry[] = [];
+  const cursor = new RecordCursor();
+  let at = 0;
+  for (;;) {
+    const length = recordAt(bytes, at, bytes.length, seed);
+    if (length < 0) {
+      // One that goes on behind this piece is read with the next.
+      if (at > 0 && lengthAt(bytes, at, Number.POSITIVE_INFINITY) > bytes.length - at - headLength) break;
+      at = nextRecord(bytes, at, seed);
+      if (at < 0) return { entries, next: from + bytes.length };
+      continue;
+    }
+    const end = at + headLength + length;
+    if (isWanted(cursor.reset(bytes, at + headLength, end), wants)) {
+      const entry = readEntry(cursor.reset(bytes, at + headLength, end));
+      if (entry !== undefined) entries.push(entry);
+    }
+    at = end;
+    if (at >= bytes.length) break;
+  }
+  return { entries, next: from + at };
+}
+
+function isWanted(cursor: RecordCursor, wants: (priorityClass: number, seq: number) => boolean): boolean {
+  if (cursor.array() === undefined || cursor.count() !== messageRecord) return false;
+  const priorityClass = cursor.count();
+  const seq = cursor.count();
+  return priorityClass !== undefined && seq !== undefined && wants(priorityClass, seq);
+}
+
+function read(system: FileSystem, path: string, from: number, length: number): Uint8Array {
+  try {
+    const file = system.open(path, 'read');
+    try {
+      const bytes = new Uint8Array(Math.max(0, Math.min(length, file.size() - from)));
+      return bytes.subarray(0, file.read(bytes, from));
+    } finally {
+      file.close();
+    }
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new VigieError('store.failed', `kept messages cannot be read (${reason})`, { where: path, cause });
+  }
+}
