@@ -1,6 +1,7 @@
 /** How components follow the store. */
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useState } from 'preact/hooks';
+import { busStore } from './bus-store.ts';
 import { type CarValue, store, type Topic } from './car-store.ts';
 
 /** Draws the component again when one of the topics has changed. */
@@ -35,4 +36,15 @@ export function useWidth(element: RefObject<HTMLElement | null>): number {
     return () => observer.disconnect();
   }, [element]);
   return width;
+}
+
+/** Draws the component again when this topic of the buses has changed. */
+export function useBus(topic: string): void {
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  useEffect(() => {
+    const end = busStore.listen(topic, () => redraw(undefined as never));
+    // What changed between drawing and listening.
+    redraw(undefined as never);
+    return end;
+  }, [topic]);
 }

@@ -6,6 +6,7 @@ import { carNow } from './connection.ts';
 import { ageOf } from './format.ts';
 import { useTopics } from './hooks.ts';
 import { SignIn } from './sign-in.tsx';
+import { BusPanels } from './views/bus.tsx';
 import { CarPanels } from './views/car.tsx';
 import { CommandPanels } from './views/commands.tsx';
 import { JourneyPanels } from './views/journey.tsx';
@@ -24,6 +25,7 @@ interface View {
 
 const views: readonly View[] = [
   { id: 'car', name: 'The car', key: 'c', panels: CarPanels },
+  { id: 'bus', name: 'The bus', key: 'b', panels: BusPanels },
   { id: 'journey', name: 'The journey', key: 'j', panels: JourneyPanels },
   { id: 'commands', name: 'Commands', key: 'k', panels: CommandPanels },
   { id: 'wire', name: 'The wire', key: 'w', panels: WirePanels },

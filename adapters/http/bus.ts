@@ -1,7 +1,7 @@
 /** The frames on the buses as server-sent events, for who has the scope of them (`/vigie/v1/bus`). */
 import { VigieError } from '../../protocol/errors.ts';
 import { noScopes } from '../../protocol/interface/operations/scopes.ts';
-import { BUS_SCOPE, MOST_SIGNALS } from '../../protocol/interface/own/bus.ts';
+import { BUS_SCOPE, MOST_SIGNALS } from '../../protocol/interface/own/bus-access.ts';
 import { readPairs } from './address.ts';
 import { type RequestContext, respond } from './exchange.ts';
 import { acceptable } from './media.ts';

@@ -1,12 +1,6 @@
 /** The frames on the buses, described as OpenAPI paths. */
-import {
-  BUS_SCOPE,
-  busFramesSchema,
-  busIdentifiersSchema,
-  busPrivacySchema,
-  busValuesSchema,
-  MOST_SIGNALS,
-} from './bus.ts';
+import { busFramesSchema, busIdentifiersSchema, busPrivacySchema, busValuesSchema } from './bus.ts';
+import { BUS_SCOPE, MOST_SIGNALS } from './bus-access.ts';
 import type { OwnPathParts } from './signal-paths.ts';
 
 const PRIVACY =

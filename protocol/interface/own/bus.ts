@@ -2,11 +2,6 @@
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 
-/** Frames bypass Status, and so all that scopes of values guard: a scope of their own. */
-export const BUS_SCOPE = 'data:bus';
-/** Signals that one stream follows at most. */
-export const MOST_SIGNALS = 64;
-
 /** The event `privacy`. */
 export const busPrivacySchema = Type.Object({
   shown: Type.Boolean({ description: 'False: the car sends nothing of the buses; forget what came before.' }),
