@@ -31,7 +31,7 @@ describePeer('chromium', 'the page plays scenes on the bench', () => {
       .waitFor();
   });
 
-  test('a driver who hides the position is told plainly, and the page shows the car drive', async () => {
+  test('the journey says that the driver hides the position', async () => {
     const page = await browsed.open('#scenes');
     await page.getByRole('button', { name: 'Private' }).click();
     await page.getByRole('button', { name: 'Private', pressed: true }).waitFor();
