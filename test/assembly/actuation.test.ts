@@ -111,7 +111,7 @@ describe('what is listened for', () => {
   const orders = `commands:
   lights: { "off": { send: { bus: orders, message: BODY, signals: { DoorDriver: Shut } }, confirm: { path: kinetic.moving, equals: true } } }
 `;
-  const heard = (more: string, commands?: string) => {
+  const heard = (more: string, commands?: string, captures = '') => {
     car.file(
       'asked-two.yaml',
       `profile: 1
@@ -123,7 +123,7 @@ buses:
 status:
   kinetic.speed: { signal: MOTION.Speed, bus: body, timeout: 5s }
   kinetic.moving: { signal: BODY.DoorDriver, bus: body, map: { 0: true, 1: false }, timeout: 5s }
-${orders}`,
+${captures}${orders}`,
     );
     const { configuration, vehicle } = waysOf(
       `${stick}\n  - { bus: orders, slcan: 'tcp://127.0.0.1:2' }\n${more}`,
@@ -141,6 +141,13 @@ ${orders}`,
   test('on a bus whose control units are asked, or that is recorded, is everything', () => {
     expect(heard('obd: { isotp: body }', '')).toEqual([undefined, []]);
     expect(heard('record: { folder: recorded }', '')).toEqual([undefined, undefined]);
+  });
+
+  test('are the identifiers that captures name, and everything of a bus of which captures want all', () => {
+    const some = 'captures: { collision: { buses: [body], identifiers: [0x123, 0x18FEF100] } }\n';
+    expect(heard('', '', some)).toEqual([[256, 512, 0x123, 0x98fef100], []]);
+    expect(heard('', '', 'captures: { monitors: { fast: { buses: [orders] } } }\n')).toEqual([[256, 512], undefined]);
+    expect(heard('', '', 'captures: { collision: {} }\n')).toEqual([undefined, undefined]);
   });
 });
 

@@ -53,6 +53,8 @@ test('a unit on a live bus loads nothing that reads logs', async () => {
   ).toEqual([]);
   // Its profile has no custom signals.
   expect(urls.filter((url) => /\/agent\/signals\/|\/protocol\/signals\/(?!hash|vss)/.test(url))).toEqual([]);
+  // Nor captures.
+  expect(urls.filter((url) => /\/(agent|protocol)\/captures\//.test(url))).toEqual([]);
   const loaded = logReaders(urls);
   expect(loaded).toEqual(expect.arrayContaining(['source']));
   for (const module of ['reader', 'formats', 'input', 'unpacked', 'zip', ...logFormats]) {
