@@ -226,6 +226,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
             status: agent.status,
             signals: agent.signals?.view,
             ...(await captureViewIn(vehicle, store)),
+            faults: options.faults?.view(store.records),
             data,
             timeKnown: () => clock.quality() !== 'none',
             clock,

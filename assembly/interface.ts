@@ -21,6 +21,7 @@ import type { CarView } from '../adapters/http/resources/car.ts';
 import { handlers } from '../adapters/http/resources/index.ts';
 import { type RunningServer, startServer } from '../adapters/http/server.ts';
 import { Snapshots } from '../adapters/http/snapshots.ts';
+import type { FaultView } from '../agent/faults/recorder.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import type { SignalView } from '../agent/signals/view.ts';
 import type { Status } from '../agent/status.ts';
@@ -46,6 +47,8 @@ export interface InterfaceOptions {
   readonly signals?: SignalView | undefined;
   /** Its captures; absent: its profile asks for none. */
   readonly captures?: CaptureView | undefined;
+  /** Its fault codes; absent: nobody reads them. */
+  readonly faults?: FaultView | undefined;
   /** Directory of records and state. */
   readonly data: string;
   /** False while the time is not known; then no token can be checked. */
@@ -79,6 +82,7 @@ export async function startInterface(options: InterfaceOptions): Promise<Running
     own: { view: ownViewOf(own), snapshots: new Snapshots(clock) },
     ...(options.signals === undefined ? {} : { signals: options.signals }),
     ...(options.captures === undefined ? {} : { captures: options.captures }),
+    ...(options.faults === undefined ? {} : { faults: options.faults }),
     ...(documents === undefined ? {} : { documents }),
     ...('local' in http
       ? { host: '127.0.0.1', port: http.port, ...BENCH_LIMITS, gates: { fleet: gate, user: gate } }

@@ -6,6 +6,7 @@ import { type AddressInfo, isIP } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
+import type { FaultView } from '../../agent/faults/recorder.ts';
 import type { Clock, Log } from '../../agent/ports.ts';
 import type { SignalView } from '../../agent/signals/view.ts';
 import { VigieError } from '../../protocol/errors.ts';
@@ -19,6 +20,7 @@ import type { Handlers } from './call.ts';
 import { addCaptures, type CaptureView } from './captures.ts';
 import { addDocuments, type Documents } from './documents.ts';
 import { type App, headerOf, openExchange, type RequestContext } from './exchange.ts';
+import { addFaults } from './faults.ts';
 import { Hosts, isLoopback } from './hosts.ts';
 import { IdempotentAnswers } from './idempotency.ts';
 import { bounds, createListener, type ListenerBounds, type ServerTlsFiles, watchCertificates } from './listener.ts';
@@ -56,6 +58,8 @@ export interface ServerOptions extends InterfaceSettings {
   readonly signals?: SignalView;
   /** Captures of raw frames; absent: the car makes none. */
   readonly captures?: CaptureView;
+  /** Fault codes; absent: nobody reads them. */
+  readonly faults?: FaultView;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -171,6 +175,7 @@ function buildApp(options: ServerOptions): { readonly app: App; readonly signals
   if (own?.view.bus !== undefined) addBus({ app, serving, enabled }, own.view.bus, own.snapshots);
   if (options.captures !== undefined) addCaptures({ app, serving, enabled }, options.captures);
   const signals = options.signals && new SignalRoutes(options.signals, clock, { app, serving, enabled });
+  if (options.faults !== undefined) addFaults({ app, serving, enabled }, options.faults);
   if (documents !== undefined) addDocuments(app, documents, new RateLimiter(documentRates, clock));
   app.notFound(({ env }) => refuse(env, new VigieError('request.unknown', 'there is nothing at this path'), log));
   app.onError((error, { env }) => refuse(env, error, log));

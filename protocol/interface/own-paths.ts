@@ -4,6 +4,7 @@ import { busPaths } from './own/bus-paths.ts';
 import { capturePaths } from './own/capture-paths.ts';
 import { carDescriptionSchema, linkReportSchema } from './own/car-description.ts';
 import { commandHistorySchema, commandRequestSchema, commandsReportSchema } from './own/commands.ts';
+import { faultPaths } from './own/fault-paths.ts';
 import { benchReportSchema, outboxReportSchema } from './own/outbox.ts';
 import { signalPaths } from './own/signal-paths.ts';
 
@@ -26,10 +27,13 @@ const refusals = {
   500: refused('A fault of the agent.'),
 };
 
+const common = { tag: ownTag.name, security: readers, refusals, refused };
+
 export const ownPaths = {
-  ...capturePaths({ tag: ownTag.name, security: readers, refusals, refused }),
-  ...signalPaths({ tag: ownTag.name, security: readers, refusals, refused }),
-  ...busPaths({ tag: ownTag.name, refusals, refused }),
+  ...capturePaths(common),
+  ...signalPaths(common),
+  ...faultPaths(common),
+  ...busPaths(common),
   '/openapi.json': {
     get: {
       operationId: 'openApiGet',

@@ -1,11 +1,21 @@
-/** Who is asked for fault codes, as configured. */
+/** Fault codes as configured: who is asked, and what comes of it. */
 import { rmSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { SystemClock } from '../../adapters/clock/system.ts';
+import { bytesOf, hexOf } from '../../adapters/obd/hex.ts';
 import { IsoTp } from '../../adapters/obd/isotp/index.ts';
+import type { DiagnosticRequester } from '../../adapters/obd/requester.ts';
+import { startCar } from '../../assembly/car.ts';
+import type { CloudLink } from '../../assembly/cloud-link.ts';
+import { faultCodesOf } from '../../assembly/faults.ts';
 import { sourcesOf } from '../../assembly/sources.ts';
 import { loadVehicle } from '../../assembly/vehicle.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
+import { decodeMessage } from '../../protocol/cbor/message.ts';
+import type { FaultRecord } from '../../protocol/schema/fault.ts';
+import { agentSettings } from '../../protocol/settings.ts';
+import { fetchJson } from '../adapters/http/rig.ts';
 import { smallCar } from '../commands/small-car.ts';
 import { MemoryLog } from '../rig/log.ts';
 
@@ -35,4 +45,59 @@ test('fault codes are asked over the transport of the polls, with the signal set
 
 test('nobody is asked for fault codes where the configuration does not say so', () => {
   expect(asked(stick)).toBeUndefined();
+});
+
+test('the codes of a car are published and served', async () => {
+  const answers: Readonly<Record<string, string>> = {
+    '0101': '410183000000',
+    '03': '4303014303010420',
+    '07': '4701C100',
+    '0A': '4A00',
+  };
+  const requester: DiagnosticRequester = {
+    request: async ({ payload }) => {
+      const answer = bytesOf(answers[hexOf(payload)] ?? '');
+      return answer === undefined || answer.length === 0 ? [] : [{ id: 0x7e8, payload: answer }];
+    },
+  };
+  const clock = new SystemClock();
+  const log = new MemoryLog();
+  const vehicle = loadVehicle('generic-obd2');
+  const codes = await faultCodesOf(
+    { requester, sets: [], heed: () => undefined },
+    { every: 3_600_000 },
+    { ...vehicle.profile, faultCodes: { U0100: 'Silent' } },
+    log,
+  );
+  const told: FaultRecord[] = [];
+  let all: () => void = () => undefined;
+  const published = new Promise<void>((resolve) => {
+    all = resolve;
+  });
+  const link: CloudLink = {
+    connected: true,
+    publish: async ({ payload }) => {
+      const message = decodeMessage(payload);
+      if (message.kind === 'fault' && told.push(message.body) === 4) all();
+    },
+    open: (events) => events.up(),
+    close: async () => undefined,
+  };
+  const running = await startCar({
+    ...{ vin: 'VF3VGEBENCH000001', vehicle, clock, log, link, settings: agentSettings() },
+    ...{ data: join(car.folder, 'data'), http: { local: true, port: 0 }, faults: codes },
+  });
+  onTestFinished(() => running.stop());
+  await published;
+  const expected = [
+    ['P0143', 'Powertrain', undefined, ['Stored']],
+    ['P0301', 'Powertrain', undefined, ['Stored']],
+    ['P0420', 'Powertrain', undefined, ['Stored']],
+    ['U0100', 'Network', 'Silent', ['Pending']],
+  ];
+  const shown = (faults: readonly FaultRecord[]) =>
+    faults.map(({ code, group, text, status }) => [code, group, text, status]).sort();
+  expect(shown(told)).toEqual(expected);
+  const { json } = await fetchJson(`${running.interface?.url}/vigie/v1/faults`, {});
+  expect(shown((json as { faults: FaultRecord[] }).faults)).toEqual(expected);
 });

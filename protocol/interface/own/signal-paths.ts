@@ -16,16 +16,16 @@ const nameParameter = {
   schema: { type: 'string' },
 };
 
-const queryParameter = (name: string, description: string, schema: object) => ({
+export const queryParameter = (name: string, description: string, schema: object) => ({
   name,
   in: 'query',
   description,
   schema,
 });
 
-const answered = (description: string): object => ({
+export const answered = (description: string, schema: object = { type: 'object' }): object => ({
   description,
-  content: { 'application/json': { schema: { type: 'object' } } },
+  content: { 'application/json': { schema } },
 });
 
 export const signalPaths = ({ tag, security, refusals, refused }: OwnPathParts) => ({
