@@ -15,6 +15,9 @@ const KEPT = 16;
  */
 const SKIPPED = 1 << 14;
 
+/** No car has used so many numbers; a larger one is damaged. */
+const LARGEST = 2 ** 31;
+
 /** A catalog that the car has used. */
 interface Used {
   readonly hash: string;
@@ -103,18 +106,61 @@ function meaningOf({ name, kind, unit, resolution, offset, names }: SignalDefini
   return JSON.stringify([name, kind, unit, resolution, offset, names?.map(({ count, name: of }) => [count, of])]);
 }
 
-function recall(memory: Memory, log: Log): { state: State; definitions: readonly CatalogEntry[] } {
-  const state = memory.recall(STATE) as State | undefined;
-  const definitions = memory.recall(DEFINITIONS) as readonly CatalogEntry[] | undefined;
-  const first: State = { next: 1, catalogs: [] };
-  if (state === undefined && definitions === undefined) return { state: first, definitions: [] };
-  const isWhole = Number.isSafeInteger(state?.next) && Array.isArray(state?.catalogs) && Array.isArray(definitions);
-  if (isWhole) return { state: state as State, definitions: definitions as readonly CatalogEntry[] };
-  log.warn('signals.numbers', { message: 'the numbers of custom signals cannot be read; they get new ones' });
-  const numbers = Array.isArray(definitions) ? definitions.map(({ number }: CatalogEntry) => number) : [];
-  const highest = [...numbers, (state?.next ?? 1) - 1].reduce(
-    (a, b) => (Number.isSafeInteger(b) ? Math.max(a, b) : a),
-    0,
-  );
-  return { state: { next: highest + 1, catalogs: [] }, definitions: [] };
+interface Kept {
+  readonly state: State;
+  readonly definitions: readonly CatalogEntry[];
+}
+
+function recall(memory: Memory, log: Log): Kept {
+  const state = memory.recall(STATE);
+  const definitions = memory.recall(DEFINITIONS);
+  if (state === undefined && definitions === undefined) return { state: { next: 1, catalogs: [] }, definitions: [] };
+  const kept = { state, definitions } as Kept;
+  if (isWhole(kept)) return kept;
+  const message = 'the stored numbers of custom signals are damaged; all signals get new numbers';
+  log.error('signals.numbers', { message });
+  return { state: { next: unused(kept), catalogs: [] }, definitions: [] };
+}
+
+/** Each catalog names itself by the hash of its definitions: with it every damage of them shows. */
+function isWhole({ state, definitions }: Kept): boolean {
+  try {
+    const entries = new Map(definitions.map((entry) => [entry.number, entry]));
+    const used = new Set(state.catalogs.flatMap(({ numbers }) => numbers));
+    if (entries.size !== definitions.length || used.size !== entries.size) return false;
+    if (!isNumber(state.next) || ![...used].every((number) => isNumber(number) && number < state.next)) return false;
+    return state.catalogs.every(({ hash, numbers, until }) => {
+      const listed = numbers.map((number) => entries.get(number) as CatalogEntry);
+      return (until === undefined || Number.isFinite(until)) && hexOf(catalogHash(listed)) === hash;
+    });
+  } catch {
+    // A member that has another form than it must.
+    return false;
+  }
+}
+
+/** A number beyond all that the car may have used. */
+function unused({ state, definitions }: { readonly state: unknown; readonly definitions: unknown }): number {
+  let highest = 0;
+  const walk = (value: unknown): void => {
+    if (isNumber(value)) highest = Math.max(highest, value);
+    else if (Array.isArray(value)) for (const inner of value) walk(inner);
+  };
+  const { next, catalogs } = membersOf(state);
+  walk(listOf(definitions).map((entry) => membersOf(entry)['number']));
+  walk(listOf(catalogs).map((catalog) => membersOf(catalog)['numbers']));
+  // Of catalogs that are not remembered only `next` knows how high they went.
+  return isNumber(next) && next > highest ? next : highest + 1 + SKIPPED;
+}
+
+function isNumber(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= LARGEST;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -98,8 +98,68 @@ test('numbers that cannot be read are said and never used for anything else', ()
   start([custom('Vehicle.A')], memory);
   memory.kept.set('signals', { next: 'much' });
   const log = new MemoryLog();
-  expect(new SignalNumbers([custom('Vehicle.B')], memory, log).numbers).toEqual([2]);
+  // Catalogs that are not remembered any more may have had higher numbers.
+  expect(new SignalNumbers([custom('Vehicle.B')], memory, log).numbers).toEqual([2 + (1 << 14)]);
   expect(log.lines.some(({ event }) => event === 'signals.numbers')).toBe(true);
+});
+
+/** Each place in a stored value, as the members that lead to it. */
+function* placesIn(value: unknown, at: readonly string[] = []): Generator<readonly string[]> {
+  if (at.length > 0) yield at;
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) yield* placesIn(inner, [...at, key]);
+}
+
+function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown): unknown {
+  if (key === undefined) return by;
+  const inner = (value as Readonly<Record<string, unknown>>)[key];
+  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<string, unknown>;
+  copy[key] = replaced(inner, rest, by);
+  return copy;
+}
+
+test('whatever entry of the stored numbers is damaged, that is logged and no number gets another meaning', () => {
+  const memory = new KeptMemory();
+  const names = [{ count: 0, name: 'Off' }];
+  const mode: SignalDefinition = { name: 'Vehicle.Mode', kind: 'enumeration', names };
+  const a: SignalDefinition = { name: 'Vehicle.A', kind: 'quantity', unit: 'V' };
+  const b: SignalDefinition = { name: 'Vehicle.B', kind: 'quantity', resolution: 0.5 };
+  start([a, mode], memory, 1_000);
+  start([a, b], memory, 2_000);
+  const given = new Map([
+    [1, 'Vehicle.A'],
+    [2, 'Vehicle.Mode'],
+    [3, 'Vehicle.B'],
+  ]);
+  const wrong = [undefined, null, 7.5, -1, 1, 2 ** 53, 'x', 'Vehicle.B', true, [], {}, [null], [{}]];
+  let tried = 0;
+  for (const key of ['signals', 'signals/definitions']) {
+    const whole = memory.kept.get(key);
+    for (const place of placesIn(whole)) {
+      for (const value of wrong) {
+        const damaged = new KeptMemory();
+        for (const [other, kept] of memory.kept) damaged.kept.set(other, kept);
+        const now = replaced(whole, place, value);
+        if (JSON.stringify(now) === JSON.stringify(whole)) continue;
+        damaged.kept.set(key, now);
+        const log = new MemoryLog();
+        const what = `${key} ${place.join('.')} = ${JSON.stringify(value)}`;
+        const numbers = new SignalNumbers([b, { ...b, name: 'Vehicle.C' }, mode], damaged, log, 3_000);
+        for (const entry of numbers.entries) {
+          expect([what, entry.number, entry.name]).toEqual([what, entry.number, given.get(entry.number) ?? entry.name]);
+        }
+        expect([what, new Set(numbers.numbers).size]).toEqual([what, 3]);
+        // When a catalog went out of use is a time like any other.
+        if (place.at(-1) === 'until' && (value === undefined || typeof value === 'number')) continue;
+        expect([what, log.lines.map(({ level, event }) => `${level} ${event}`)]).toEqual([
+          what,
+          ['error signals.numbers'],
+        ]);
+        tried++;
+      }
+    }
+  }
+  expect(tried).toBeGreaterThan(300);
 });
 
 /** The profile before and after: one signal stays, one gets another resolution, one goes and one comes. */
