@@ -14,6 +14,7 @@ import type { AgentOptions, AgentPorts } from '../agent/options.ts';
 import type { Actuator, Clock, FrameSource, Log, ReadingSource } from '../agent/ports.ts';
 import { UnitRest } from '../agent/rest.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { withPackage } from '../protocol/missing-package.ts';
 import { remoteTypes } from '../protocol/remote/table.ts';
 import { type AgentSettings, agentSettings } from '../protocol/settings.ts';
 import { actuationOf, type Ways } from './actuation.ts';
@@ -207,7 +208,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
     http === undefined || data === undefined
       ? undefined
       : // Only a car that serves it has its libraries in memory.
-        await (await import('./interface.ts')).keepInterface(
+        await (await withPackage(() => import('./interface.ts'))).keepInterface(
           {
             http,
             view: viewOf({ vin, vehicle, commands, http }, agent, store.records),

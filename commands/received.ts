@@ -1,12 +1,11 @@
 import { decodeMessage } from '../protocol/cbor/message.ts';
 import { classOf } from '../protocol/classes.ts';
+import { readableBody } from '../protocol/readable.ts';
 import { Runs } from '../protocol/runs.ts';
 import type { Gap } from '../protocol/schema/gap.ts';
 import type { Message } from '../protocol/schema/message.ts';
-import { type Telemetry, telemetryJson } from '../protocol/schema/telemetry.ts';
 import { Catalogs } from '../protocol/signals/catalog.ts';
 import { hexOf } from '../protocol/signals/hash.ts';
-import { signalsJson } from '../protocol/signals/telemetry.ts';
 
 /** A message as `watch` and `replay` print it: the body as JSON by schema names. */
 export interface ReceivedMessage {
@@ -35,38 +34,16 @@ export class MessageReader {
 
   /** The body with readings as names, times and values. */
   #readable(message: Message): unknown {
-    switch (message.kind) {
-      case 'telemetry':
-        return this.#telemetry(message.body);
-      case 'catalog':
-        this.#catalogs.add(message.body);
-        return { ...message.body, catalog: hexOf(message.body.catalog) };
-      case 'capture': {
-        const { columns, size: _, start: __, ...readable } = message.body;
-        return { ...readable, bytes: columns.length };
-      }
-      case 'collision': {
-        const { readings } = message.body;
-        return readings === undefined ? message.body : { ...message.body, readings: telemetryJson(readings) };
-      }
-      default:
-        return message.body;
-    }
+    const body = readableBody(message, this.#catalogs);
+    if (message.kind === 'telemetry' && message.body.signals !== undefined) this.#report(message.body.signals.catalog);
+    return body;
   }
 
-  #telemetry(telemetry: Telemetry): unknown {
-    const signals = signalsJson(telemetry, this.#catalogs);
-    if (signals === undefined) return telemetryJson(telemetry);
-    const { catalog } = signals;
-    if (
-      telemetry.signals !== undefined &&
-      !this.#catalogs.has(telemetry.signals.catalog) &&
-      !this.#reported.has(catalog)
-    ) {
-      this.#reported.add(catalog);
-      this.#unknown(catalog);
-    }
-    return { ...telemetryJson(telemetry), ...signals };
+  #report(hash: Uint8Array): void {
+    const catalog = hexOf(hash);
+    if (this.#catalogs.has(hash) || this.#reported.has(catalog)) return;
+    this.#reported.add(catalog);
+    this.#unknown(catalog);
   }
 }
 

@@ -42,6 +42,7 @@ export const errors = {
   'input.unknown': { meaning: 'input names something that does not exist', http: 40002, retriable: false },
   'usage.wrong': { meaning: 'the command line is wrong', http: 40003, retriable: false },
   'configuration.wrong': { meaning: 'configuration, profile or DBC has faults', http: 50002, retriable: false },
+  'package.missing': { meaning: 'an optional npm package is not installed', http: 50003, retriable: false },
   'message.malformed': {
     meaning: 'bytes that are not a message of this protocol version',
     http: 40010,

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The entry of `npx vigie` and `npm start`. Runs the bundle of `npm run bundle` when it is as new as the sources, else
+// The entry of `npx vigie` and `npm start`. In a clone it runs the bundle of `npm run bundle` when it is as new as the sources, else
 // main.ts, for which Node strips the types; on the project's own Node where the machine's is too old. Plain
 // JavaScript, because the Node that reads this line may be that older one.
 import { spawn } from 'node:child_process';
@@ -12,9 +12,15 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 // Types are stripped without a flag from 22.18 on, in the line of 23 from 23.6 on.
 const strips = major > 23 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18);
 
-if (strips) {
-  const bundle = new URL('../dist/', import.meta.url);
-  if (isCurrent(bundle)) {
+const bundle = new URL('../dist/', import.meta.url);
+// The package of npm has no sources.
+const packed = !existsSync(new URL('../main.ts', import.meta.url));
+
+if (packed && major < 22) {
+  console.error(`vigie: needs Node 22 or newer, this is ${process.versions.node}.`);
+  process.exitCode = 2;
+} else if (packed || strips) {
+  if (packed || isCurrent(bundle)) {
     // Compiled code is kept beside the bundle; where that cannot be written, it is compiled at every start.
     modules.enableCompileCache?.(fileURLToPath(new URL('compiled', bundle)));
     await import(new URL('main.mjs', bundle).href);

@@ -4,6 +4,7 @@ import type { SerialPort } from 'serialport';
 import type { Line, LineEvents, OpenLine } from '../../agent/ports.ts';
 import type { Rest } from '../../agent/rest.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { withPackage } from '../../protocol/missing-package.ts';
 import { reasonOf, unopened } from './failures.ts';
 
 export type FlowControl = 'none' | 'rtscts' | 'xonxoff';
@@ -35,7 +36,7 @@ export function serialLine({ path, baudRate, flowControl = 'none', rest }: Seria
       throw unopened(path, error);
     });
     // Loading it takes a quarter of the start, and many cars have no such line.
-    const { SerialPort } = await import('serialport');
+    const { SerialPort } = await withPackage(() => import('serialport'));
     const port = new SerialPort({
       path,
       baudRate,

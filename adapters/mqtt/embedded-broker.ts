@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Aedes, AedesOptions } from 'aedes';
 import { VigieError } from '../../protocol/errors.ts';
+import { withPackage } from '../../protocol/missing-package.ts';
 
 export interface EmbeddedBrokerOptions {
   /** Address to listen on; default 127.0.0.1. There is no authentication: another address is open to its network. */
@@ -46,7 +47,7 @@ export class EmbeddedBroker {
   async start(): Promise<{ readonly url: string }> {
     if (this.#running !== undefined) return { url: this.url };
     // Not in the memory of a car, which has no broker.
-    const { Aedes } = await import('aedes');
+    const { Aedes } = await withPackage(() => import('aedes'));
     const { accept, subscribed } = this.#options;
     const aedes = await Aedes.createBroker({
       ...(this.#persistence === undefined ? {} : { persistence: this.#persistence }),

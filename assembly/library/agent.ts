@@ -145,7 +145,7 @@ export class VigieAgent {
   /**
    * Opens the store, the link and the sources. A broker or a source that is not there yet is tried again, and no error.
    * @throws VigieError `usage.wrong` when it runs already or its directory is another agent's, `configuration.wrong` for
-   * addresses and files that cannot be used
+   * addresses and files that cannot be used, `package.missing` where an optional package is not installed
    */
   async start(): Promise<void> {
     if (this.#car !== undefined) throw new VigieError('usage.wrong', 'the agent has been started already');

@@ -1,7 +1,8 @@
-/** What Debian calls the copyright file: our licence, and those of all that is in the executable. */
+/** What Debian calls the copyright file: our licence, and those of all that is in the executable, or in the bundle. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import manifest from '../../package.json' with { type: 'json' };
 import { packageFolder } from './registry.ts';
 import type { PackageTarget } from './targets.ts';
 
@@ -10,28 +11,56 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 interface LockedPackage {
   readonly version?: string;
   readonly license?: string;
-  readonly dev?: boolean;
-  readonly optional?: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
 }
+
+const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+  readonly packages: Readonly<Record<string, LockedPackage>>;
+};
+
+/** Packages that only the command line needs: they are in its bundle, and not installed with the library. */
+const bundled = ['cli-progress', 'commander', 'pg', 'pino', 'prom-client', 'undici', 'web-push', 'ws'];
+
+const programPackages = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies), ...bundled];
 
 /** One text, packages in the order of their names. */
 export function licences(target: PackageTarget): string {
-  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
-    packages: Readonly<Record<string, LockedPackage>>;
-  };
-  const parts = Object.entries(lock.packages)
-    .filter(([place, { dev, optional }]) => place.startsWith('node_modules/') && dev !== true && optional !== true)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([place, { version, license }]) => {
-      const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
-      return section(`${name} ${version} (${license ?? 'see its text'})`, textIn(join(root, place)));
-    });
   const node = packageFolder(target.node.package, target.node.version);
   return [
     section('Vigie', readFileSync(join(root, 'LICENSE'), 'utf8')),
     section(`Node.js ${target.node.version}`, textIn(node)),
-    ...parts,
+    packageLicences(),
   ].join('\n');
+}
+
+/** The licences of the packages of the program, and of those that they need. */
+export function packageLicences(): string {
+  const places = new Set<string>();
+  for (const name of programPackages) addPackage(name, '', places);
+  return [...places]
+    .sort()
+    .map((place) => {
+      const { version, license } = packages[place] as LockedPackage;
+      const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
+      return section(`${name} ${version} (${license ?? 'see its text'})`, textIn(join(root, place)));
+    })
+    .join('\n');
+}
+
+/** The place of a package as `from` finds it, and of what it needs. */
+function addPackage(name: string, from: string, places: Set<string>): void {
+  const place = `${from === '' ? '' : `${from}/`}node_modules/${name}`;
+  const found = packages[place];
+  if (found === undefined) {
+    // An optional package that is not for any machine of ours has no entry.
+    if (from === '') return;
+    const outer = from.slice(0, Math.max(0, from.lastIndexOf('/node_modules/')));
+    addPackage(name, outer, places);
+    return;
+  }
+  if (places.has(place)) return;
+  places.add(place);
+  for (const needed of Object.keys(found.dependencies ?? {})) addPackage(needed, place, places);
 }
 
 function section(title: string, text: string): string {

@@ -2,7 +2,8 @@
  * `npm run test:package [-- [arm64] [armv7] [x64]]`: tries out what `npm run package` made, or would make. Each
  * executable runs the bench, emulated where this machine is another, and is commanded by a `vigie` of this machine. The
  * package of this machine's architecture is installed into a fresh minimal Debian, run there, upgraded, and purged
- * without a trace. The three shells complete its command line. Lintian finds no fault in any package. Its last line is `N passed, N failed, N skipped`; the exit status is 0 when none failed.
+ * without a trace. The three shells complete its command line. Without arguments it also tries the package for npm
+ * (library-trial.ts). Lintian finds no fault in any package. Its last line is `N passed, N failed, N skipped`; the exit status is 0 when none failed.
  * Needs root and Debian; what is missing is installed.
  */
 import assert from 'node:assert/strict';
@@ -18,6 +19,7 @@ import { commandLine } from '../../commands/vigie.ts';
 import { vigie } from '../../test/rig/bench.ts';
 import { makePackage } from './deb.ts';
 import { makeExecutable } from './executable.ts';
+import { libraryChecks } from './library-trial.ts';
 import { shells } from './shells.ts';
 import { type PackageTarget, runner, targetNamed, targets } from './targets.ts';
 
@@ -84,6 +86,11 @@ try {
       `${target.name}: is installed into a minimal Debian, runs, is upgraded, and is purged without a trace`,
       () => installed(debian),
     );
+  }
+  if (positionals.length === 0) {
+    const folder = join(scratch, 'library');
+    mkdirSync(folder);
+    for (const { sentence, act } of libraryChecks(folder)) await check(sentence, act);
   }
   await check('lintian finds no error and no warning in the packages', async () => {
     const args = ['--allow-root', '--no-tag-display-limit', '--fail-on', 'error,warning', ...packages];

@@ -99,7 +99,8 @@ describe('the pages are true', () => {
   });
 
   test('every dependency has its reason, and every reason its dependency', () => {
-    const { dependencies, devDependencies, optionalDependencies } = manifest;
+    const { dependencies, devDependencies, peerDependencies } = manifest;
+    const { optionalDependencies } = JSON.parse(page('scripts/node/package.json')) as typeof manifest;
     const text = page('docs/dependencies.md');
     const rows = [...text.matchAll(/^\| (`.+?`) +\|/gm)].flatMap(([, cell]) =>
       [...(cell as string).matchAll(/`([^`]+)`/g)].map(([, name]) => name as string),
@@ -108,6 +109,7 @@ describe('the pages are true', () => {
     const used = Object.keys({
       ...dependencies,
       ...devDependencies,
+      ...peerDependencies,
       ...optionalDependencies,
       ...peers['dependencies'],
     });

@@ -1,6 +1,7 @@
 /** The system calls that SocketCAN takes, bound to the C library of the running process. */
 import { getSystemErrorName } from 'node:util';
 import { VigieError } from '../../../protocol/errors.ts';
+import { withPackage } from '../../../protocol/missing-package.ts';
 import { MSG_DONTWAIT } from './constants.ts';
 import type { PointerSize } from './layouts.ts';
 
@@ -54,7 +55,7 @@ export function loadLibc(): Promise<Libc> {
 async function bind(): Promise<Libc> {
   try {
     // Imported only here: an agent without CAN must run where koffi has no binary.
-    const { default: koffi } = await import('koffi');
+    const { default: koffi } = await withPackage(() => import('koffi'));
     return bindTo(koffi);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);

@@ -1,0 +1,54 @@
+/**
+ * `npm run library`: what `npm pack` ships, in `dist/`: the program as `npm run bundle` makes it, and in `dist/library`
+ * each module as JavaScript with its declarations and source map, with the files that it reads beside it.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import manifest from '../package.json' with { type: 'json' };
+import { bundleProgram } from './bundle.ts';
+import { packageLicences } from './package/licences.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'dist');
+const library = join(dist, 'library');
+
+/** What modules read at run time or import as JavaScript, by its place in the project. */
+const beside = [
+  'config/generated/validators.js',
+  'config/generated/validators.d.ts',
+  'config/vehicles',
+  'page/generated',
+  'protocol/generated/asyncapi.json',
+  'protocol/generated/openapi.json',
+  'protocol/generated/requests.js',
+  'protocol/generated/requests.d.ts',
+  'protocol/generated/vigie.cddl',
+];
+
+/** Builds the package. Throws where the compiler finds a fault. */
+export async function buildLibrary(): Promise<void> {
+  await bundleProgram();
+  writeFileSync(join(dist, 'third-party-licences.txt'), packageLicences());
+  rmSync(library, { recursive: true, force: true });
+  execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'scripts/library')], {
+    stdio: 'inherit',
+  });
+  for (const file of beside) cpSync(join(root, file), join(library, file), { recursive: true });
+  for (const entry of readdirSync(library, { recursive: true, withFileTypes: true })) {
+    if (!entry.name.endsWith('.d.ts')) continue;
+    const file = join(entry.parentPath, entry.name);
+    writeFileSync(file, withJavaScriptNames(readFileSync(file, 'utf8')));
+  }
+  // Modules read their version here; everything else is in the manifest of the package.
+  const { version, type } = manifest;
+  writeFileSync(join(library, 'package.json'), `${JSON.stringify({ version, type })}\n`);
+}
+
+/** The compiler leaves the names of modules in declarations as they are in the sources. */
+function withJavaScriptNames(declarations: string): string {
+  return declarations.replaceAll(/((?:from|import)\s*\(?['"]\.[^'"]*?)(?<!\.d)\.ts(['"])/g, '$1.js$2');
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildLibrary();

