@@ -102,8 +102,7 @@ export class Agent implements LinkEvents {
     });
     this.#pipeline = pipeline({
       ...{ status, channels, records, profile, log, deflate, outbox },
-      writer: this.#mapping,
-      publisher: this.#outbox,
+      ...{ writer: this.#mapping, publisher: this.#outbox },
       tell: (event) => this.#tell(event),
       signals: this.signals?.recorder,
       captures: this.#captures?.recorder,
@@ -167,7 +166,7 @@ export class Agent implements LinkEvents {
       tracker: this.#pipeline.waypoints,
       channels,
       fed: new Set(profile.sources.map(({ path }) => path)),
-      agentCommands: agentCommandsOf(this.monitors, this.callbacks, ports.keys, ports.agentCommands),
+      agentCommands: agentCommandsOf(this, this.#outbox.repetition, ports),
       power: this.#power,
       setOrigin: (id, { callbackId, remote }) => this.callbacks.setOrigin(id, commandOriginOf(callbackId, remote)),
       reported: (report) => this.#callbacks.remote(report),

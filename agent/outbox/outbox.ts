@@ -1,19 +1,14 @@
 import { encodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
 import { factOf, VigieError } from '../../protocol/errors.ts';
-import {
-  type Body,
-  type BodyKind,
-  type ClockQuality,
-  type Message,
-  PROTOCOL_VERSION,
-} from '../../protocol/schema/message.ts';
-import type { OutboxSettings } from '../../protocol/settings.ts';
+import { type Body, type BodyKind, type Message, PROTOCOL_VERSION } from '../../protocol/schema/message.ts';
 import type { Clock, Link, Log, Memory, OutboxEntry, OutboxStore, Publisher, PutOptions } from '../ports.ts';
 import { addressed } from './address.ts';
 import { Gaps } from './gaps.ts';
 import { findLost, readGaps, recallGaps } from './lost.ts';
+import type { OutboxOptions } from './outbox-options.ts';
 import { type Queued, SendQueue, type Taken, type Uncommitted } from './queue.ts';
+import { Repetition } from './repetition.ts';
 
 /** Messages that need not be on disk before the next step share one commit, ms. */
 const GROUP = 100;
@@ -21,17 +16,6 @@ const GROUP = 100;
 const RETRY = 5_000;
 /** Eviction makes room down to this share of the limit, so that it is not needed again at once. */
 const ROOM = 0.95;
-
-export interface OutboxOptions extends Pick<OutboxSettings, 'limit'> {
-  readonly vin: string;
-  readonly boot: number;
-  /** How the wall clock is known at this moment. */
-  readonly quality: () => ClockQuality;
-  /** Messages on their way at the same time. */
-  readonly window: () => number;
-  /** Called with each message that was numbered. Must not throw. */
-  readonly numbered?: (message: Message) => void;
-}
 
 /**
  * Gives every message its number, keeps it until the broker has acknowledged it, and sends by priority. A message
@@ -59,6 +43,8 @@ export class Outbox implements Publisher {
   /** A gap message could not be made or was refused: the next one is made later, not at once. */
   #gapsLater = false;
   #closed = false;
+  /** Acknowledged messages that are sent again, behind all that waits. */
+  readonly repetition: Repetition;
   /** Messages made since the start: states of commands, and all others. */
   readonly made = { remote: 0, other: 0 };
   /** By kind: the number of the newest message that the broker shall keep. */
@@ -83,6 +69,17 @@ export class Outbox implements Publisher {
       if (entry.kind === 'gap') this.#queue.hold(entry);
       else this.#queue.push(entry);
     }
+    this.repetition = new Repetition({
+      ...{ store, link, clock, log },
+      room: () => (this.#queue.size > 0 ? 0 : this.#options.window() - this.#inFlight),
+      publish: (entry) => this.#send(entry),
+      sent: () => this.#drain(),
+      gone: (numbers) => {
+        this.#gaps.lose(numbers);
+        this.#commitSoon();
+        this.#drain();
+      },
+    });
     if (findLost(store, this.#gaps, log)) this.#commitSoon();
   }
 
@@ -134,6 +131,7 @@ export class Outbox implements Publisher {
   /** Sends and writes no more; no timer is left. */
   close(): void {
     this.#closed = true;
+    this.repetition.stop();
     this.#group?.();
     this.#group = undefined;
     this.#retry?.();
@@ -222,7 +220,12 @@ export class Outbox implements Publisher {
   #drain(): void {
     this.#tellGaps();
     const window = this.#options.window();
-    while (!this.#closed && this.#link.connected && this.#inFlight < window && this.#refusals < 2 * halfOf(window)) {
+    while (
+      !this.#closed &&
+      this.#link.connected &&
+      this.#inFlight + this.repetition.underway < window &&
+      this.#refusals < 2 * halfOf(window)
+    ) {
       const queued = this.#queue.take();
       if (queued === undefined) break;
       const entry = this.#load(queued);
@@ -233,6 +236,7 @@ export class Outbox implements Publisher {
         (error: unknown) => this.#failed(queued, error),
       );
     }
+    this.repetition.send();
     if (this.waiting === 0 || !this.#link.connected) this.#tellIdle();
   }
 

@@ -1,21 +1,23 @@
 import type { CommandKind } from '../../protocol/schema/remote.ts';
 import type { CallbackDesk } from '../callbacks/desk.ts';
 import type { MonitorDesk } from '../monitors/desk.ts';
-import type { TrustKeeper } from '../ports.ts';
+import type { AgentPorts } from '../options.ts';
+import type { Repetition } from '../outbox/repetition.ts';
 import type { AgentCommand } from './agent-command.ts';
+import { resendCommand } from './resend.ts';
 import { trustCommand } from './trust.ts';
 
-/** What commands can ask of the agent itself, and of what stands around it (`others`). */
+/** What commands can ask of the agent itself, and of what stands around it (`agentCommands`). */
 export function agentCommandsOf(
-  monitors: MonitorDesk,
-  callbacks: CallbackDesk,
-  keys: TrustKeeper | undefined,
-  others: ReadonlyMap<CommandKind, AgentCommand> | undefined,
+  { monitors, callbacks }: { readonly monitors: MonitorDesk; readonly callbacks: CallbackDesk },
+  repetition: Pick<Repetition, 'ask'>,
+  { keys, agentCommands = new Map() }: Pick<AgentPorts, 'keys' | 'agentCommands'>,
 ): ReadonlyMap<CommandKind, AgentCommand> {
   return new Map<CommandKind, AgentCommand>([
     ['Monitor', monitors.order],
     ['Callback', callbacks.order],
+    ['Resend', resendCommand((numbers) => repetition.ask(numbers))],
     ...(keys === undefined ? [] : ([['Trust', trustCommand(keys)]] as const)),
-    ...(others ?? []),
+    ...agentCommands,
   ]);
 }

@@ -13,6 +13,7 @@ const topics: Readonly<Partial<Record<SendRequest['kind'], DownKind>>> = {
   Callback: 'callback',
   Configuration: 'config',
   Trust: 'config',
+  Resend: 'config',
 };
 
 export interface DeliveryOptions {

@@ -1,4 +1,4 @@
-/** What people can order of the agent itself, in their words: monitors, callbacks, keys, another configuration. */
+/** What people can order of the agent itself, in their words: monitors, callbacks, keys, messages again, another configuration. */
 import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { configurationSchema } from '../../config/configuration-schema.ts';
@@ -7,6 +7,7 @@ import { checkForm } from '../../config/faults.ts';
 import { Findings, placeOf } from '../../config/findings.ts';
 import { configuration as formOfConfiguration } from '../../config/generated/validators.js';
 import { readMonitorsFile } from '../../config/monitors.ts';
+import { classes } from '../../protocol/classes.ts';
 import { encodeBody } from '../../protocol/command.ts';
 import { type Diagnostic, formatDiagnostic } from '../../protocol/diagnostic.ts';
 import { VigieError } from '../../protocol/errors.ts';
@@ -54,6 +55,11 @@ const orders: Readonly<Record<string, Order>> = {
       return word === 'revoke' ? revokedKeys(rest, keys) : undefined;
     },
   },
+  resend: {
+    usage: 'resend CLASS NUMBER[-NUMBER]…',
+    details: {},
+    read: ([priority = '', ...runs]) => (runs.length === 0 ? undefined : [resendOf(priority, runs)]),
+  },
   configuration: {
     usage: 'configuration FILE',
     details: {},
@@ -91,6 +97,18 @@ export async function ordersOf(
   // What is too long for a command is refused here, and not after the half was sent.
   for (const { kind, body } of requests) encodeBody(kind, body);
   return requests;
+}
+
+function resendOf(priority: string, runs: readonly string[]): SendRequest {
+  if (!/^\d$/.test(priority) || Number(priority) >= classes.length) {
+    throw wrong(`"${priority}" is not a priority class: 0 to ${classes.length - 1}`);
+  }
+  const numbers = runs.map((run) => {
+    const [, first, last = first] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(run) ?? [];
+    if (first === undefined || Number(last) < Number(first)) throw wrong(`"${run}" is not a run of numbers like 17-20`);
+    return [Number(first), Number(last)];
+  });
+  return { kind: 'Resend', body: { class: Number(priority), numbers } };
 }
 
 const statuses: Readonly<Record<string, string>> = { pause: 'Paused', resume: 'Running' };

@@ -1,6 +1,8 @@
 /** Bodies of the commands that are about the agent itself, not about the car. */
 
+import { classes } from '../classes.ts';
 import { callbackId, callbackSide, callbackStatus, subscribeSchema } from './callback.ts';
+import { count } from './count.ts';
 import {
   bytes,
   enumeration,
@@ -13,6 +15,7 @@ import {
   type Static,
   type TSchema,
   text,
+  tuple,
 } from './fields.ts';
 import { monitorParameterSchema } from './monitor/parameter.ts';
 import { monitorId, monitorStatus } from './monitor.ts';
@@ -102,10 +105,31 @@ export const configurationOrderSchema = record(
 );
 export type ConfigurationOrder = Static<typeof configurationOrderSchema>;
 
+/** Asks for messages again that the car has sent. */
+export const resendOrderSchema = record(
+  'ResendOrder',
+  {
+    class: required(1, count('Priority class of the messages (protocol/classes.ts).', { maximum: classes.length - 1 })),
+    numbers: required(
+      2,
+      list(
+        tuple<readonly [number, number]>([count('The first `seq`.'), count('The last `seq`.')], {
+          required: 2,
+          description: 'Numbers without a hole.',
+        }),
+        { minItems: 1, maxItems: 256, description: 'Which messages of the class are to be sent again.' },
+      ),
+    ),
+  },
+  { description: 'Messages to be sent again; a `gap` message tells of those that the car does not have any more.' },
+);
+export type ResendOrder = Static<typeof resendOrderSchema>;
+
 /** Bodies by kind of command. */
 export const orderBodies = {
   Configuration: configurationOrderSchema,
   Monitor: monitorOrderSchema,
   Callback: callbackOrderSchema,
   Trust: trustOrderSchema,
+  Resend: resendOrderSchema,
 } as const satisfies Record<string, TSchema>;

@@ -134,6 +134,16 @@ describe('words', () => {
     expect((await order('trust revoke door.pem second'))[1]).toEqual(revoke);
   });
 
+  test('messages are asked for again by class and runs of numbers', async () => {
+    const numbers = [
+      [17, 20],
+      [31, 31],
+    ];
+    const [request] = await order('resend 5 17-20 31');
+    expect(request).toEqual({ kind: 'Resend', body: { class: 5, numbers } });
+    expect(decodeBody('Resend', encodeBody('Resend', request?.body ?? {}))).toEqual({ class: 5, numbers });
+  });
+
   test('a configuration goes as it is written', async () => {
     expect(await order('configuration vigie.yaml')).toMatchObject([
       { kind: 'Configuration', body: { configuration: expect.stringMatching(/^configuration: 1\nvin: /) } },
@@ -169,6 +179,9 @@ describe('words', () => {
     ['trust add private.pem', { kinds: 'Doors' }, /not a public key/],
     ['trust add rsa.pem', { kinds: 'Doors' }, /not a key of P-256 or Ed25519/],
     ['trust revoke 12ab', {}, /neither a key id/],
+    ['resend', {}, /resend CLASS/],
+    ['resend 9 1', {}, /not a priority class/],
+    ['resend 5 20-17', {}, /not a run of numbers/],
     ['configuration', {}, /configuration FILE/],
     ['configuration vigie.yaml again', {}, /configuration FILE/],
     ['configuration wrong.yaml', {}, /wrong\.yaml:3: error: unknown member "profil"/],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { memoryOutboxStore } from '../../../adapters/store/memory.ts';
-import { Outbox, type OutboxOptions } from '../../../agent/outbox/outbox.ts';
+import { Outbox } from '../../../agent/outbox/outbox.ts';
+import type { OutboxOptions } from '../../../agent/outbox/outbox-options.ts';
 import type { Memory, OutboxStore } from '../../../agent/ports.ts';
 import { decodeMessage } from '../../../protocol/cbor/message.ts';
 import { classOf } from '../../../protocol/classes.ts';

@@ -5,6 +5,7 @@ import { type TrustChanges, TrustStore } from '../../../adapters/keys/index.ts';
 import { keyIdOf } from '../../../adapters/keys/trust-file.ts';
 import type { Document } from '../../../agent/ports.ts';
 import type { AgentCommand } from '../../../agent/remotes/agent-command.ts';
+import { resendCommand } from '../../../agent/remotes/resend.ts';
 import { trustCommand } from '../../../agent/remotes/trust.ts';
 import { type CommandBodyKind, encodeCommand } from '../../../protocol/command.ts';
 import { EDDSA, encodeSigned } from '../../../protocol/cose.ts';
@@ -75,6 +76,22 @@ describe('commands about keys', () => {
     expect(await order(root, 'Trust', {})).toEqual(['WrongCommand']);
     expect(trust.key(root.keyId)?.kinds).toEqual(['Trust']);
   });
+});
+
+test('messages are asked for again with a right of its own, and a run must not end before it begins', async () => {
+  const [owner, hub] = [signerOf(['Trust', 'Doors']), signerOf(['Resend'])];
+  const repeated: unknown[] = [];
+  const { order, trust, reports } = await carWith(owner, {
+    Resend: resendCommand((numbers) => repeated.push(numbers)),
+  });
+  await trust.add({ name: 'hub', publicKey: hub.der, kinds: hub.kinds });
+  const body = { class: 5, numbers: [[3, 7]] };
+  expect(await order(owner, 'Resend', body)).toEqual(['MissingRights']);
+  expect(await order(hub, 'Resend', { class: 5, numbers: [[7, 3]] })).toEqual(['WrongCommand']);
+  expect(reports.at(-1)?.detail).toContain('7 to 3');
+  expect(repeated).toEqual([]);
+  expect(await order(hub, 'Resend', body)).toEqual(['Success']);
+  expect(repeated).toEqual([body]);
 });
 
 test('a kind that nobody takes is refused', async () => {

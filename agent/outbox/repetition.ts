@@ -1,0 +1,148 @@
+/** Sends messages again that were acknowledged: a receiver asks for what it does not have. */
+import { VigieError } from '../../protocol/errors.ts';
+import { Runs } from '../../protocol/runs.ts';
+import type { Clock, Link, Log, OutboxEntry, OutboxStore, OwedNumbers } from '../ports.ts';
+
+/** A piece of the disk is searched this often, ms: some 2.5 MB a second, which nothing else in the unit feels. */
+const STEP = 50;
+/** Runs of numbers that may be asked for at a time; who asks for more has to ask again later. */
+const MOST_RUNS = 1024;
+
+export interface RepetitionParts {
+  readonly store: OutboxStore;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly link: Pick<Link, 'connected'>;
+  /** How many messages may be on their way beside those that were never acknowledged. */
+  readonly room: () => number;
+  /** As {@link Link.publish}. */
+  readonly publish: (entry: OutboxEntry) => Promise<void>;
+  /** Told that one is no longer on its way. */
+  readonly sent: () => void;
+  /** Told of numbers whose messages are not there any more. */
+  readonly gone: (numbers: OwedNumbers) => void;
+}
+
+/**
+ * What was asked for, in memory only: who does not get it asks again. All files are searched once for what was asked for
+ * by then; the next search is for what was asked for meanwhile. Of what is found only one step is held.
+ */
+export class Repetition {
+  readonly #parts: RepetitionParts;
+  /** By class: what the search under way looks for, and what the next one will. */
+  #wanted = new Map<number, Runs>();
+  #next = new Map<number, Runs>();
+  #search: Iterator<readonly OutboxEntry[]> | undefined;
+  #found: OutboxEntry[] = [];
+  #cancel: (() => void) | undefined;
+  #stopped = false;
+  /** On their way. */
+  underway = 0;
+
+  constructor(parts: RepetitionParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws VigieError `command.tooFast` when too much is asked for at a time: nothing of it is taken then */
+  ask({ class: priority, numbers }: OwedNumbers): void {
+    if (countIn(this.#next) + countIn(this.#wanted) + numbers.length > MOST_RUNS) {
+      throw new VigieError('command.tooFast', `more than ${MOST_RUNS} runs of numbers are asked for; ask again later`);
+    }
+    const runs = this.#next.get(priority) ?? new Runs();
+    this.#next.set(priority, runs);
+    // What was never given out is not missing.
+    const last = this.#parts.store.nextSeq(priority) - 1;
+    for (const [from, to] of numbers) if (from <= last) runs.add(from, Math.min(to, last));
+    this.#look();
+  }
+
+  /** Sends of what was found as much as there is room for, and has more searched. */
+  send(): void {
+    const { link, room } = this.#parts;
+    while (!this.#stopped && link.connected && this.underway < room()) {
+      const entry = this.#found.shift();
+      if (entry === undefined) break;
+      this.#publish(entry);
+    }
+    this.#look();
+  }
+
+  /** Searches no more; no timer is left. */
+  stop(): void {
+    this.#stopped = true;
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  /** Who asked for a message that the broker does not take asks again; what the link lost is sent when it is back. */
+  #publish(entry: OutboxEntry): void {
+    const { link, log, publish, sent } = this.#parts;
+    this.underway++;
+    void publish(entry)
+      .catch((error: unknown) => {
+        const { kind, class: priority, seq } = entry;
+        if (!link.connected) this.#found.unshift(entry);
+        else log.warn('the broker did not take a message again', { kind, class: priority, seq, error: String(error) });
+      })
+      .then(() => {
+        this.underway--;
+        sent();
+      });
+  }
+
+  /** Has the next piece searched when nothing waits that was found. */
+  #look(): void {
+    if (this.#stopped || this.#found.length > 0 || (this.#search === undefined && countIn(this.#next) === 0)) return;
+    this.#cancel ??= this.#parts.clock.after(STEP, () => {
+      this.#cancel = undefined;
+      this.#step();
+    });
+  }
+
+  #step(): void {
+    const { store, log } = this.#parts;
+    if (this.#search === undefined) {
+      this.#wanted = this.#next;
+      this.#next = new Map();
+      // What waits comes anyway: it may be acknowledged before the search ends, and is not gone then.
+      for (const { class: priority, seq } of store.entries()) this.#wanted.get(priority)?.remove(seq);
+      this.#search = store.find?.((priority, seq) => this.#wants(priority, seq)) ?? [].values();
+    }
+    try {
+      const step = this.#search.next();
+      if (step.done === true) this.#end();
+      else for (const entry of step.value) this.#take(entry);
+    } catch (error) {
+      // Some may be in what cannot be read now: none of them is said to be gone, and who asked asks again.
+      log.error('messages that were asked for again cannot be read', { error: (error as Error).message });
+      this.#search = undefined;
+      this.#wanted.clear();
+    }
+    this.send();
+    this.#look();
+  }
+
+  /** What was not found in any file is gone. */
+  #end(): void {
+    const { gone } = this.#parts;
+    this.#search = undefined;
+    for (const [priority, { all }] of this.#wanted) if (all.length > 0) gone({ class: priority, numbers: [...all] });
+    this.#wanted.clear();
+  }
+
+  /** A message that was moved on the disk is there twice. */
+  #take(entry: OutboxEntry): void {
+    const { class: priority, seq } = entry;
+    if (!this.#wants(priority, seq)) return;
+    this.#wanted.get(priority)?.remove(seq);
+    this.#found.push(entry);
+  }
+
+  #wants(priority: number, seq: number): boolean {
+    return this.#wanted.get(priority)?.has(seq) === true;
+  }
+}
+
+function countIn(wanted: ReadonlyMap<number, Runs>): number {
+  return [...wanted.values()].reduce((sum, { all }) => sum + all.length, 0);
+}
