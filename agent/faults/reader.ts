@@ -21,6 +21,6 @@ export interface FaultReader {
    * @throws VigieError `input.unreadable` when there is no way to ask now
    */
   read(known: (unit: string, code: string) => boolean): Promise<readonly UnitFaults[]>;
-  /** Calls `told` whenever control units are found, as when the ignition comes on. */
-  heed(told: () => void): void;
+  /** Calls `found` whenever control units are found, as when the ignition comes on. */
+  heed(found: () => void): void;
 }

@@ -38,7 +38,7 @@ export interface FaultReaderOptions {
   /** Name and scale the values of freeze frames; later sets go before earlier ones. */
   readonly sets: readonly SignalSet[];
   /** Calls back when control units are found. */
-  readonly heed?: (told: () => void) => void;
+  readonly heed?: (found: () => void) => void;
   readonly log: Log;
 }
 
@@ -53,7 +53,7 @@ export class J1979FaultReader implements FaultReader {
   readonly #requester: DiagnosticRequester;
   readonly #log: Log;
   readonly #signals: ReadonlyMap<number, readonly FrozenSignal[]>;
-  readonly #heed: (told: () => void) => void;
+  readonly #heed: (found: () => void) => void;
   /** Width of the identifiers with which the car answered last. */
   #extended = false;
 
@@ -64,8 +64,8 @@ export class J1979FaultReader implements FaultReader {
     this.#heed = heed ?? (() => undefined);
   }
 
-  heed(told: () => void): void {
-    this.#heed(told);
+  heed(found: () => void): void {
+    this.#heed(found);
   }
 
   async read(known: (unit: string, code: string) => boolean): Promise<readonly UnitFaults[]> {
