@@ -128,6 +128,8 @@ export const additions: Readonly<Record<string, string>> = {
   'Collision.tid': 'in the list of what the interface asks for',
   'DrivingBehavior.updatedAt': 'deprecated twin of createdAt',
   'IgnitionBase.createdAt': 'required there, but not described',
+  'Position.properties.gap': 'known to the car, of waypoints',
+  'Position.properties.speed': 'known to the car, of waypoints',
   'RemoteCallbackSubscribe.retryPolicy.retryDelay': 'as it was sent',
   'RemoteCallbackSubscribe.retryPolicy.retryNumber': 'as it was sent',
   'Status.adas': 'on both lines when known',
