@@ -7,7 +7,7 @@ export type FrameListener = (batch: FrameBatch, buses: readonly string[]) => voi
 export class FrameTap {
   #listener: FrameListener | undefined;
 
-  /** `receive`, and then whoever listens: what the frames say of privacy is known by then. */
+  /** Calls `receive` before the listener, so that Status has the privacy of these frames when the listener reads it. */
   behind(receive: (batch: FrameBatch) => void, source: Pick<FrameSource, 'buses'>): (batch: FrameBatch) => void {
     return (batch) => {
       receive(batch);

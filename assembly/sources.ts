@@ -195,7 +195,7 @@ export function heardOf(
   bus: string,
 ): readonly (number | IdentifierFilter)[] | undefined {
   const { obd, record, commands } = configuration;
-  // Whoever asks control units, records, or wants captures of a whole bus, wants frames that the profile does not name.
+  // Diagnosis, recording and captures of a whole bus need frames that the profile does not name.
   if (record !== undefined || (obd?.kind === 'isotp' && obd.over === bus)) return undefined;
   if (commandedBuses(configuration, vehicle).has(bus)) return undefined;
   const captured = capturedIdentifiers(vehicle.profile, bus);

@@ -5,7 +5,7 @@ import { type RequestContext, respond } from './exchange.ts';
 import { admitReader, type OwnRoutes, sideShown } from './own-routes.ts';
 import { addRefusal } from './routes.ts';
 
-/** What is told of a capture. */
+/** The members of a capture in answers. */
 export interface CaptureReport {
   readonly id: string;
   readonly cause: string;

@@ -134,7 +134,7 @@ function addOutbox(routes: OwnRoutes, { outbox, bench }: OwnView, snapshots: Sna
   addRefusal(app, '/vigie/v1/bench', ['POST']);
 }
 
-/** @throws VigieError `input.malformed` for what is no change of the bench */
+/** @throws VigieError `input.malformed` unless the body asks for a change that the bench can make */
 async function changeBench(bench: BenchControls, wanted: unknown): Promise<void> {
   if (isObject(wanted) && 'scene' in wanted && bench.play !== undefined) {
     const { scene } = wanted;

@@ -15,7 +15,7 @@ const kibibyte = 1024;
 
 /** Which of them are kept, and for how long. */
 export interface KeepingRule {
-  /** Bytes that their files may take; 0: none is kept. */
+  /** Most bytes of all kept files; 0 keeps no file. */
   readonly bytes: number;
   /** A small file counts for this, bytes, so that many restarts do not leave many files. */
   readonly least: number;

@@ -43,7 +43,7 @@ export interface CreateAgentOptions {
   readonly link?: MqttLinkDescription | CloudLink;
   /** A directory, or what opens a store of the program's own; absent: everything is in memory. */
   readonly store?: Directory | (() => Promise<OwnStore>);
-  /** Signed commands; absent: none is accepted. Needs a directory, which remembers what was carried out. */
+  /** Signed commands; without it the agent refuses all of them. It needs a directory, where the agent records which were carried out. */
   readonly remotes?: {
     /** File of the keys that may sign. */
     readonly trust: string;
