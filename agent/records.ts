@@ -1,10 +1,7 @@
 import { shiftInstants } from '../protocol/instants.ts';
+import type { RecordKind } from '../protocol/schema/kind.ts';
 import { type Body, bodies } from '../protocol/schema/message.ts';
 import type { Log, Publisher, RecordStore } from './ports.ts';
-
-/** Kinds of records that have an id, change, and end. */
-export const recordKinds = ['trip', 'alert', 'collision', 'maintenance', 'alarm', 'stolen', 'fault'] as const;
-export type RecordKind = (typeof recordKinds)[number];
 
 /** Series: pieces of what went on, in the order of time. */
 export type SeriesKind = 'telemetry' | 'waypoint' | 'signals' | 'capture';

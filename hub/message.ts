@@ -2,6 +2,7 @@
 import { decodeMessage } from '../protocol/cbor/message.ts';
 import { classOf } from '../protocol/classes.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { type Kind, recordKinds } from '../protocol/schema/kind.ts';
 import type { Message } from '../protocol/schema/message.ts';
 import { parseTopic } from '../protocol/topics.ts';
 
@@ -38,16 +39,7 @@ export function readMessage(topic: string, payload: Uint8Array, received: number
   return { vin: parsed.vin, class: classOf(message.kind), message, payload, received };
 }
 
-/** Kinds of messages whose bodies are records with an id: each message has the record as it is then. */
-const recordKinds: ReadonlySet<string> = new Set([
-  'trip',
-  'alert',
-  'collision',
-  'maintenance',
-  'alarm',
-  'stolen',
-  'fault',
-]);
+const records: ReadonlySet<Kind> = new Set(recordKinds);
 
 /** Where a record stands in its collection, as in the car. */
 export interface RecordPlace {
@@ -65,7 +57,7 @@ export function recordPlaceOf({ kind, seq, boot, body }: Message): RecordPlace |
     const [first] = body.points;
     return first === undefined ? undefined : { collection: kind, id: piece, at: Math.round(first.at) };
   }
-  if (!recordKinds.has(kind)) return undefined;
+  if (!records.has(kind)) return undefined;
   const { id, createdAt } = body as { readonly id: string; readonly createdAt: number };
   return { collection: kind, id, at: Math.round(createdAt) };
 }

@@ -3,12 +3,13 @@ import { type Deflate, portableDeflate } from '../../protocol/columns/deflate.ts
 import type { CaptureRule, CaptureRules } from '../../protocol/profile.ts';
 import { type Capture, captureBounds } from '../../protocol/schema/capture.ts';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
+import type { RecordKind } from '../../protocol/schema/kind.ts';
 import type { Body } from '../../protocol/schema/message.ts';
 import type { Slot } from '../../protocol/slots.ts';
 import type { CaptureParts, CapturesPart } from '../options.ts';
 import type { FrameBatch } from '../ports.ts';
 import type { Recorder } from '../recorders/recorder.ts';
-import type { RecordKind, RecordObserver, Records } from '../records.ts';
+import type { RecordObserver, Records } from '../records.ts';
 import { FrameRing } from './ring.ts';
 import { FrameSelection } from './selection.ts';
 

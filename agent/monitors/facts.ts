@@ -1,8 +1,8 @@
 import { VigieError } from '../../protocol/errors.ts';
 import type { Alert } from '../../protocol/schema/alert.ts';
+import type { RecordKind } from '../../protocol/schema/kind.ts';
 import type { Body } from '../../protocol/schema/message.ts';
 import { type Slot, slotByPath } from '../../protocol/slots.ts';
-import type { RecordKind } from '../records.ts';
 import type { StatusReader } from '../status.ts';
 
 export const privacyState = slotByPath.get('privacy.state') as Slot;

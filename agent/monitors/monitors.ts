@@ -1,6 +1,7 @@
 import { VigieError } from '../../protocol/errors.ts';
 import type { Alert } from '../../protocol/schema/alert.ts';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
+import type { RecordKind } from '../../protocol/schema/kind.ts';
 import type { Body } from '../../protocol/schema/message.ts';
 import { noSignals, type SignalRules } from '../../protocol/schema/monitor/signals.ts';
 import {
@@ -16,7 +17,7 @@ import {
 import type { Slot, SlotValue } from '../../protocol/slots.ts';
 import type { Log, Memory } from '../ports.ts';
 import type { OpenTripReader, Recorder } from '../recorders/recorder.ts';
-import type { RecordKind, RecordObserver } from '../records.ts';
+import type { RecordObserver } from '../records.ts';
 import type { StatusReader } from '../status.ts';
 import { MonitorContext } from './context.ts';
 import type { MonitorSignals } from './custom-signals.ts';

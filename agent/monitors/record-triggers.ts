@@ -1,8 +1,9 @@
 /** What a record that was put means for triggers. docs/monitors.md, "Triggers". */
+
+import type { RecordKind } from '../../protocol/schema/kind.ts';
 import type { Body } from '../../protocol/schema/message.ts';
 import type { TriggerData } from '../../protocol/schema/monitor/data.ts';
 import { type Trip, tripState } from '../../protocol/schema/trip.ts';
-import type { RecordKind } from '../records.ts';
 import type { SourceName, SourceValue } from './running.ts';
 
 /** What has a present value that records of a kind tell; a declared theft ends privacy and shows all of it. */

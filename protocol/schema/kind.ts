@@ -22,4 +22,8 @@ export const kinds = [
 ] as const;
 export type Kind = (typeof kinds)[number];
 
+/** Kinds whose bodies are records, which have an id, change, and end: each message has the record as it is then. */
+export const recordKinds = ['trip', 'alert', 'collision', 'maintenance', 'alarm', 'stolen', 'fault'] as const;
+export type RecordKind = (typeof recordKinds)[number];
+
 export const kindSchema = enumeration(kinds, { description: 'Kind of the message; the last level of its topic.' });

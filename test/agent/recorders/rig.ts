@@ -4,11 +4,12 @@ import { Channels } from '../../../agent/channels.ts';
 import { Mapping } from '../../../agent/mapping.ts';
 import type { Publisher } from '../../../agent/ports.ts';
 import type { Recorder } from '../../../agent/recorders/recorder.ts';
-import { type RecordKind, Records } from '../../../agent/records.ts';
+import { Records } from '../../../agent/records.ts';
 import { Status } from '../../../agent/status.ts';
 import { encodeMessage } from '../../../protocol/cbor/message.ts';
 import { channelByPath } from '../../../protocol/channels.ts';
 import type { SourceMapping } from '../../../protocol/profile.ts';
+import type { RecordKind } from '../../../protocol/schema/kind.ts';
 import type { Body, BodyKind } from '../../../protocol/schema/message.ts';
 import { type SlotValue, slotByPath } from '../../../protocol/slots.ts';
 
