@@ -1,6 +1,6 @@
-/** How components follow the store. */
+/** How components follow the stores, their own width, and the keyboard. */
 import type { RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useReducer, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { busStore } from './bus-store.ts';
 import { type CarValue, store, type Topic } from './car-store.ts';
 
@@ -47,4 +47,42 @@ export function useBus(topic: string): void {
     redraw(undefined as never);
     return end;
   }, [topic]);
+}
+
+/** One row of a list that Tab reaches; keys move it (roving tabindex of the ARIA practices). */
+export interface Rows<E extends HTMLElement> {
+  /** Holds the rows, each with its name in `data-row`. */
+  readonly list: RefObject<E | null>;
+  readonly reached: string | undefined;
+  /** Call it when a row takes the focus. */
+  readonly setFocused: (row: string) => void;
+  readonly focus: (row: string | undefined) => void;
+  /** Moves by the arrows, Home and End, and by `more`. */
+  readonly key: (event: KeyboardEvent, more: Readonly<Record<string, () => void>>) => void;
+}
+
+export function useRows<E extends HTMLElement>(rows: readonly string[]): Rows<E> {
+  const [focused, setFocused] = useState<string>();
+  const list = useRef<E>(null);
+  const reached = focused !== undefined && rows.includes(focused) ? focused : rows[0];
+  const focus = (row: string | undefined): void => {
+    if (row === undefined) return;
+    setFocused(row);
+    list.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(row)}"]`)?.focus();
+  };
+  const key = (event: KeyboardEvent, more: Readonly<Record<string, () => void>>): void => {
+    const index = rows.indexOf(reached ?? '');
+    const moves: Readonly<Record<string, () => void>> = {
+      ArrowDown: () => focus(rows[index + 1]),
+      ArrowUp: () => focus(rows[index - 1]),
+      Home: () => focus(rows[0]),
+      End: () => focus(rows.at(-1)),
+      ...more,
+    };
+    const move = moves[event.key];
+    if (move === undefined) return;
+    event.preventDefault();
+    move();
+  };
+  return { list, reached, setFocused, focus, key };
 }

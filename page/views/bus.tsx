@@ -1,11 +1,11 @@
 /** View 2, the bus: identifiers with the bits that change, their signals, and a plot of the chosen ones. */
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { MOST_SIGNALS } from '../../protocol/interface/own/bus-access.ts';
 import { busStore, digitsOf, type Row } from '../bus-store.ts';
 import { Refused } from '../connection.ts';
 import { identifierOf, numberOf } from '../format.ts';
-import { useBus } from '../hooks.ts';
+import { useBus, useRows } from '../hooks.ts';
 import { Plot, type Plotted } from './bus-plot.tsx';
 import { Signals } from './bus-signals.tsx';
 
@@ -57,8 +57,6 @@ interface IdentifierOptions {
 function Identifiers({ chosen, choose }: IdentifierOptions): JSX.Element {
   useBus('list');
   const [filter, setFilter] = useState('');
-  const [focused, setFocused] = useState<string>();
-  const body = useRef<HTMLTableSectionElement>(null);
   const { rows, left, paused } = busStore;
   // Sorted by identifier, so that rows never jump.
   const found = useMemo(
@@ -69,29 +67,16 @@ function Identifiers({ chosen, choose }: IdentifierOptions): JSX.Element {
     [[...rows.keys()].join(), filter],
   );
   const shown = found.slice(0, MOST_ROWS).map(({ address }) => address);
-  const reached = focused !== undefined && shown.includes(focused) ? focused : shown[0];
-  const focus = (address: string | undefined): void => {
-    if (address === undefined) return;
-    setFocused(address);
-    body.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(address)}"]`)?.focus();
-  };
+  const { list, reached, setFocused, focus, key: move } = useRows<HTMLTableSectionElement>(shown);
   const key = (event: KeyboardEvent): void => {
     const index = shown.indexOf(reached ?? '');
     const page = 12;
-    const moves: Readonly<Record<string, () => void>> = {
-      ArrowDown: () => focus(shown[index + 1]),
-      ArrowUp: () => focus(shown[index - 1]),
+    move(event, {
       PageDown: () => focus(shown[Math.min(index + page, shown.length - 1)]),
       PageUp: () => focus(shown[Math.max(index - page, 0)]),
-      Home: () => focus(shown[0]),
-      End: () => focus(shown.at(-1)),
       Enter: () => reached !== undefined && choose(reached),
       ' ': () => reached !== undefined && choose(reached),
-    };
-    const move = moves[event.key];
-    if (move === undefined) return;
-    event.preventDefault();
-    move();
+    });
   };
   return (
     <section class="panel bus-list" aria-labelledby="identifiers-title">
@@ -129,7 +114,7 @@ function Identifiers({ chosen, choose }: IdentifierOptions): JSX.Element {
               ))}
             </tr>
           </thead>
-          <tbody ref={body}>
+          <tbody ref={list}>
             {shown.map((address) => (
               <IdentifierRow
                 key={address}

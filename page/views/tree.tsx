@@ -1,10 +1,10 @@
 /** Every value by the first member of its path, with a filter, and where the chosen value comes from. */
 import type { JSX } from 'preact';
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { type CarValue, store } from '../car-store.ts';
 import { carNow } from '../connection.ts';
 import { ageOf, textOf, unitOf } from '../format.ts';
-import { useTopics, useValue } from '../hooks.ts';
+import { useRows, useTopics, useValue } from '../hooks.ts';
 import { Source } from './source.tsx';
 
 /** A value that changed within this time counts as changing, ms. */
@@ -18,8 +18,6 @@ export function Tree(): JSX.Element {
   const [only, setOnly] = useState<Only>('all');
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [chosen, setChosen] = useState<string>();
-  const [focused, setFocused] = useState<string>();
-  const list = useRef<HTMLDivElement>(null);
   const all = [...store.values.values()];
   const stale = all.filter((value) => store.isStale(value)).length;
   const groups = useMemo(() => groupsOf(all.filter((value) => isShown(value, filter, only))), [all, filter, only]);
@@ -29,13 +27,7 @@ export function Tree(): JSX.Element {
     `group ${name}`,
     ...(isClosed(name) ? [] : values.map(({ path }) => path)),
   ]);
-  const reached = focused !== undefined && rows.includes(focused) ? focused : rows[0];
-
-  const focus = (row: string | undefined): void => {
-    if (row === undefined) return;
-    setFocused(row);
-    list.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(row)}"]`)?.focus();
-  };
+  const { list, reached, setFocused, focus, key: move } = useRows<HTMLDivElement>(rows);
   const toggle = (name: string, close = !closed.has(name)): void => {
     const next = new Set(closed);
     if (close) next.add(name);
@@ -46,22 +38,14 @@ export function Tree(): JSX.Element {
   const key = (event: KeyboardEvent): void => {
     const index = rows.indexOf(reached ?? '');
     const group = reached?.startsWith('group ') === true ? reached.slice(6) : undefined;
-    const moves: Readonly<Record<string, () => void>> = {
-      ArrowDown: () => focus(rows[index + 1]),
-      ArrowUp: () => focus(rows[index - 1]),
-      Home: () => focus(rows[0]),
-      End: () => focus(rows.at(-1)),
+    move(event, {
       ArrowRight: () =>
         group === undefined ? undefined : isClosed(group) ? toggle(group, false) : focus(rows[index + 1]),
       ArrowLeft: () => (group === undefined ? focus(`group ${reached?.split('.', 1)[0]}`) : toggle(group, true)),
       Enter: () => (group === undefined ? setChosen(reached) : toggle(group)),
       ' ': () => (group === undefined ? setChosen(reached) : toggle(group)),
       Escape: () => setChosen(undefined),
-    };
-    const move = moves[event.key];
-    if (move === undefined) return;
-    event.preventDefault();
-    move();
+    });
   };
 
   return (
