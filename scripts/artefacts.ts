@@ -11,6 +11,7 @@ import { asyncApi } from '../protocol/interface/asyncapi.ts';
 import { openApi } from '../protocol/interface/openapi.ts';
 import { requestNames } from '../protocol/interface/operation.ts';
 import { checkedBody, checkedCommands } from '../protocol/interface/schemas/requests.ts';
+import { telemetrySlots } from '../protocol/schema/telemetry.ts';
 import { vigieCddl } from '../protocol/vigie-cddl.ts';
 import { commandsPage } from './command-checks.ts';
 import { inspectPage } from './inspect-lines.ts';
@@ -49,6 +50,7 @@ export const artefacts: readonly Artefact[] = [
   },
   { file: 'protocol/generated/openapi.json', make: () => document(openApi()) },
   { file: 'protocol/generated/asyncapi.json', make: () => document(asyncApi()) },
+  { file: 'protocol/generated/slots.json', make: () => document(telemetryTable()) },
   { file: 'config/generated/profile.schema.json', make: profileEditorSchema },
   { file: 'config/generated/vigie.schema.json', make: configurationEditorSchema },
   { file: 'config/generated/status-paths.md', make: statusPaths },
@@ -73,6 +75,13 @@ function declarations(names: readonly string[], type: { readonly name: string; r
 /** What bodies of requests are checked by. */
 function requestSchemas(): Record<string, object> {
   return Object.fromEntries(requestNames.map((name) => [name, checkedBody(name)]));
+}
+
+/** What readings are of, for receivers in other languages. */
+function telemetryTable(): object {
+  return [...telemetrySlots].map(({ id, path, kind, unit, resolution, values }) => {
+    return { id: id.toString(16), path, kind, unit, resolution, values };
+  });
 }
 
 /** A document for other programs. */

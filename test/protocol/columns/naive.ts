@@ -15,10 +15,10 @@ export const slotNumbers: readonly number[] = [
   ),
 ];
 
-const base64 = readFileSync(new URL('../../../protocol/cbor/dictionary.ts', import.meta.url), 'utf8').match(
-  /`\n([A-Za-z0-9+/=\n]+)`/,
-)![1]!;
-export const dictionary: Buffer = Buffer.from(base64, 'base64');
+const shapes: string[] = JSON.parse(
+  readFileSync(new URL('../../../protocol/generated/dictionary.json', import.meta.url), 'utf8'),
+);
+export const dictionary: Buffer = Buffer.concat(shapes.map((shape) => Buffer.from(shape, 'base64')));
 
 class Numbers {
   #at = 0;
