@@ -15,13 +15,14 @@
 import { FD, REMOTE, SENT } from '../../../agent/ports.ts';
 import { DAY } from '../../../protocol/calendar.ts';
 import { utc } from './dates.ts';
-import { Fields } from './fields.ts';
+import { Fields, integerOf, Words } from './fields.ts';
 import { busError, identifier, type Recording } from './recording.ts';
 import type { LineParser } from './text.ts';
 
 export class BusmasterLines implements LineParser {
   private readonly recording: Recording;
   private readonly fields = new Fields();
+  private readonly types = new Words(typeOf);
   private decimal = false;
   private mode: 'system' | 'absolute' | 'relative' = 'system';
   /** Milliseconds of the header's date and time; the day alone. */
@@ -41,7 +42,7 @@ export class BusmasterLines implements LineParser {
     const first = fields.code(0, 0);
     if (first === 42 || first === 45)
       return this.header(String.fromCharCode(...bytes.subarray(start, Math.min(end, start + 256))));
-    const time = timeOf(fields.text(0));
+    const time = timeOf(bytes, fields.start[0] as number, fields.end[0] as number);
     if (Number.isNaN(time)) return 'the time is not hours:minutes:seconds:fraction';
     const at = this.moment(time);
     const sent = fields.is(1, 'tx');
@@ -53,17 +54,17 @@ export class BusmasterLines implements LineParser {
       recording.addEmpty(at, busError, bus, 0, 8);
       return undefined;
     }
-    const type = /^([sx])(r?)(-?fd)?$/i.exec(fields.text(4));
+    const type = this.types.meaning(fields, 4);
     if (type === null) return 'the type is not s, x, sr or xr';
     const prefix = (fields.code(3, 1) | 32) === 120 ? 2 : 0;
     const value = this.decimal && prefix === 0 ? fields.integer(3) : fields.hex(3, prefix);
-    const id = identifier(value, /x/i.test(type[1] as string));
+    const id = identifier(value, type.extended);
     if (id < 0) return 'the identifier is not a number of at most 29 bits';
     const length = fields.integer(5);
-    const fd = type[3] !== undefined || length > 8;
+    const fd = type.fd || length > 8;
     if (length < 0 || length > 64) return 'the length is not a number of at most 64';
     const flags = (sent ? SENT : 0) | (fd ? FD : 0);
-    if (type[2] !== '') {
+    if (type.remote) {
       recording.addEmpty(at, (id | REMOTE) >>> 0, bus, flags, Math.min(8, length));
       return undefined;
     }
@@ -114,10 +115,28 @@ export class BusmasterLines implements LineParser {
   }
 }
 
-function timeOf(text: string): number {
-  const time = /^(\d{1,4}):(\d{1,2}):(\d{1,2}):(\d{1,6})$/.exec(text);
-  if (time === null) return Number.NaN;
-  const [, hour, minute, second, fraction = ''] = time;
-  const unit = fraction.length < 4 ? 1 : 10 ** (3 - fraction.length);
-  return (Number(hour) * 3600 + Number(minute) * 60 + Number(second)) * 1000 + Number(fraction) * unit;
+function typeOf(word: string): { extended: boolean; remote: boolean; fd: boolean } | null {
+  const type = /^([sx])(r?)(-?fd)?$/i.exec(word);
+  if (type === null) return null;
+  return { extended: /x/i.test(type[1] as string), remote: type[2] !== '', fd: type[3] !== undefined };
+}
+
+/** Most digits of hours, minutes, seconds and the fraction. */
+const digits = [4, 2, 2, 6];
+
+/** Milliseconds of `hours:minutes:seconds:fraction`; NaN for anything else. */
+function timeOf(bytes: Uint8Array, from: number, to: number): number {
+  let seconds = 0;
+  let begin = from;
+  for (let part = 0; part < 3; part++) {
+    let end = begin;
+    while (end < to && bytes[end] !== 58) end++;
+    const value = end === to || end - begin > (digits[part] as number) ? -1 : integerOf(bytes, begin, end);
+    if (value < 0) return Number.NaN;
+    seconds = seconds * 60 + value;
+    begin = end + 1;
+  }
+  const size = to - begin;
+  const fraction = size > (digits[3] as number) ? -1 : integerOf(bytes, begin, to);
+  return fraction < 0 ? Number.NaN : seconds * 1000 + fraction * (size < 4 ? 1 : 10 ** (3 - size));
 }

@@ -12,7 +12,7 @@
  */
 import { BIT_RATE_SWITCH, ERROR, ERROR_STATE, EXTENDED, FD, REMOTE, SENT } from '../../../agent/ports.ts';
 import { utc } from './dates.ts';
-import { Fields, isBlank, scaledOf } from './fields.ts';
+import { Fields, isBlank, scaledOf, Words } from './fields.ts';
 import type { Head } from './format.ts';
 import type { Recording } from './recording.ts';
 import type { LineParser } from './text.ts';
@@ -20,6 +20,7 @@ import type { LineParser } from './text.ts';
 export class CandumpScreenLines implements LineParser {
   private readonly recording: Recording;
   private readonly fields = new Fields();
+  private readonly lengths = new Words((word) => (/^\[\d{1,2}\]$/.test(word) ? Number(word.slice(1, -1)) : -1));
   /** Time stamps are seconds since the frame before. */
   private readonly relative: boolean;
   private at = 0;
@@ -71,9 +72,8 @@ export class CandumpScreenLines implements LineParser {
     const isExtended = digits === 8 || value > 0x7ff;
     let id = !isExtended || (value & ERROR) !== 0 ? value : (value | EXTENDED) >>> 0;
     i++;
-    const bracket = fields.text(i);
-    const length = /^\[(\d{1,2})\]$/.test(bracket) ? Number(bracket.slice(1, -1)) : -1;
-    const fd = bracket.length === 4;
+    const length = this.lengths.meaning(fields, i);
+    const fd = fields.size(i) === 4;
     if (length < 0 || length > (fd ? 64 : 8)) return 'no length in brackets behind the identifier';
     if (fd) flags |= FD;
     else flags &= SENT;

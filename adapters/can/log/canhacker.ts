@@ -11,7 +11,7 @@
  * one counts seconds and, behind the comma without leading zeros, milliseconds (version 2) or microseconds (3).
  * Channel n of the newer form is `can(n-1)`; the older one is `can0`.
  */
-import { Fields } from './fields.ts';
+import { Fields, integerOf } from './fields.ts';
 import { identifier, type Recording } from './recording.ts';
 import type { LineParser } from './text.ts';
 
@@ -35,18 +35,26 @@ export class CanHackerLines implements LineParser {
       this.parts = fields.is(3, '2') ? 1000 : 1_000_000;
       return undefined;
     }
-    return this.parts > 0 ? this.newer() : this.older();
+    return this.parts > 0 ? this.newer(bytes) : this.older();
   }
 
-  private newer(): string | undefined {
+  private newer(bytes: Uint8Array): string | undefined {
     const { fields, recording } = this;
-    const [seconds = '', behind = ''] = fields.text(0).split(/[.,]/);
-    if (!/^\d{1,12}$/.test(seconds) || !/^\d{1,6}$/.test(behind)) return 'the time is not a number of seconds';
-    const at = Number(seconds) * 1000 + (Number(behind) * 1000) / this.parts;
+    const at = this.time(bytes, fields.start[0] as number, fields.end[0] as number);
+    if (at < 0) return 'the time is not a number of seconds';
     const number = fields.integer(1);
     const bus = number < 0 ? -1 : recording.channel(Math.max(0, number - 1));
     if (bus < 0) return number < 0 ? 'the channel is not a number' : 'more than 256 buses';
     return this.frame(at, bus, 3);
+  }
+
+  /** Milliseconds of seconds and, behind a comma or point, a number of {@link parts}; -1 when it is none. */
+  private time(bytes: Uint8Array, from: number, to: number): number {
+    let comma = from;
+    while (comma < to && bytes[comma] !== 44 && bytes[comma] !== 46) comma++;
+    const seconds = comma - from > 12 ? -1 : integerOf(bytes, from, comma);
+    const behind = to - comma - 1 > 6 ? -1 : integerOf(bytes, comma + 1, to);
+    return seconds < 0 || behind < 0 ? -1 : seconds * 1000 + (behind * 1000) / this.parts;
   }
 
   private older(): string | undefined {

@@ -9,13 +9,14 @@
  * as the format demands. Times are UTC as they stand.
  */
 import { EXTENDED, SENT } from '../../../agent/ports.ts';
-import { Fields } from './fields.ts';
+import { Fields, Words } from './fields.ts';
 import type { Recording } from './recording.ts';
 import type { LineParser } from './text.ts';
 
 export class CrtdLines implements LineParser {
   private readonly recording: Recording;
   private readonly fields = new Fields();
+  private readonly types = new Words(typeOf);
 
   constructor(recording: Recording) {
     this.recording = recording;
@@ -27,12 +28,11 @@ export class CrtdLines implements LineParser {
     if (fields.count === 0 || fields.code(0, 0) === 35) return undefined;
     const at = fields.scaled(0, 1000);
     if (Number.isNaN(at)) return 'the time is not a number of seconds';
-    const type = fields.text(1);
-    const frame = /^(\d{0,5})([RT])(11|29)$/i.exec(type);
-    if (frame === null) return /^\d*[A-Z][A-Z\d]{2}$/i.test(type) ? undefined : 'the type of the record is missing';
-    const extended = frame[3] === '29';
+    const type = this.types.meaning(fields, 1);
+    if (typeof type === 'string') return type === 'event' ? undefined : type;
+    const { extended, channel, flags } = type;
     const value = fields.hex(2);
-    if (value < 0 || value > (extended ? 0x1fff_ffff : 0x7ff)) return `no identifier of ${frame[3]} bits`;
+    if (value < 0 || value > (extended ? 0x1fff_ffff : 0x7ff)) return `no identifier of ${extended ? 29 : 11} bits`;
     const length = fields.count - 3;
     if (length > 8) return 'more than 8 bytes of data';
     for (let i = 0; i < length; i++) {
@@ -41,10 +41,22 @@ export class CrtdLines implements LineParser {
       if (!whole && i === length - 1 && fields.size(i + 3) < 2) return 'the last byte is incomplete';
       recording.payload[i] = octet;
     }
-    const bus = recording.channel(Math.max(0, Number(frame[1] === '' ? 1 : frame[1]) - 1));
+    const bus = recording.channel(channel);
     if (bus < 0) return 'more than 256 buses';
     const id = extended ? (value | EXTENDED) >>> 0 : value;
-    recording.add(at, id, bus, frame[2] === 'T' || frame[2] === 't' ? SENT : 0, length);
+    recording.add(at, id, bus, flags, length);
     return undefined;
   }
+}
+
+/** What the type of a record says: of a frame, of another `event`, or what is wrong. */
+function typeOf(word: string): { extended: boolean; channel: number; flags: number } | string {
+  const frame = /^(\d{0,5})([RT])(11|29)$/i.exec(word);
+  if (frame === null) return /^\d*[A-Z][A-Z\d]{2}$/i.test(word) ? 'event' : 'the type of the record is missing';
+  const [, channel = '', direction = '', bits] = frame;
+  return {
+    extended: bits === '29',
+    channel: Math.max(0, Number(channel === '' ? 1 : channel) - 1),
+    flags: direction.toUpperCase() === 'T' ? SENT : 0,
+  };
 }

@@ -7,6 +7,9 @@ for (let i = 0; i < 16; i++) {
   hexDigit['0123456789ABCDEF'.charCodeAt(i)] = i;
 }
 
+/** Powers of ten that a fraction of at most 16 digits is divided by. */
+const powers: Float64Array = Float64Array.from({ length: 17 }, (_, digits) => 10 ** digits);
+
 /** Fields beyond this many are not looked at: an FD frame in a Vector log has about 90. */
 const most = 160;
 
@@ -174,5 +177,35 @@ export function scaledOf(bytes: Uint8Array, from: number, to: number, scale: num
   if (point === to) return whole * scale;
   const fraction = integerOf(bytes, point + 1, to);
   if (fraction < 0) return Number.NaN;
-  return whole * scale + (fraction * scale) / 10 ** (to - point - 1);
+  return whole * scale + (fraction * scale) / (powers[to - point - 1] as number);
+}
+
+/** Words remembered; a column that is called so may hold anything. */
+const mostWords = 1000;
+
+/** What the short words of a log mean (`Rx`, `DT`, `[8]`): the same few come in line after line. */
+export class Words<Meaning> {
+  private readonly meanings = new Map<number, Meaning>();
+  private readonly read: (word: string) => Meaning;
+
+  constructor(read: (word: string) => Meaning) {
+    this.read = read;
+  }
+
+  meaning(fields: Fields, field: number): Meaning {
+    const size = fields.size(field);
+    let key = 0;
+    for (let i = 0; i < size; i++) {
+      const code = fields.code(field, i);
+      // A key holds four characters, none of them 0.
+      if (size > 4 || code === 0) return this.read(fields.text(field));
+      key = (key << 8) | code;
+    }
+    let meaning = this.meanings.get(key);
+    if (meaning === undefined) {
+      meaning = this.read(fields.text(field));
+      if (this.meanings.size < mostWords) this.meanings.set(key, meaning);
+    }
+    return meaning;
+  }
 }

@@ -13,7 +13,7 @@
  */
 import { BIT_RATE_SWITCH, ERROR_STATE, FD, REMOTE, SENT } from '../../../agent/ports.ts';
 import { localDate, oleDate } from './dates.ts';
-import { Fields } from './fields.ts';
+import { Fields, Words } from './fields.ts';
 import { busError, identifier, lengthOfCode, type Recording } from './recording.ts';
 import type { LineParser } from './text.ts';
 
@@ -28,19 +28,22 @@ const columns: Readonly<Record<string, string>> = {
 };
 
 /** Flags by message type of version 2. */
-const kinds: Readonly<Record<string, number>> = {
-  DT: 0,
-  FD: FD,
-  FB: FD | BIT_RATE_SWITCH,
-  FE: FD | BIT_RATE_SWITCH | ERROR_STATE,
-  BI: FD | ERROR_STATE,
-};
+const kinds: ReadonlyMap<string, number> = new Map([
+  ['DT', 0],
+  ['RR', 0],
+  ['FD', FD],
+  ['FB', FD | BIT_RATE_SWITCH],
+  ['FE', FD | BIT_RATE_SWITCH | ERROR_STATE],
+  ['BI', FD | ERROR_STATE],
+]);
 
 export class TrcLines implements LineParser {
   private readonly recording: Recording;
   private readonly fields = new Fields();
-  private version = '1.0';
-  private place: ReadonlyMap<string, number> = places(columns['1.0'] as string);
+  private readonly types = new Words(typeOf);
+  private readonly directions = new Words(directionOf);
+  private first = true;
+  private place: Places = places(columns['1.0'] as string);
   private start = 0;
   private dated = false;
 
@@ -53,23 +56,25 @@ export class TrcLines implements LineParser {
     fields.split(bytes, start, end);
     if (fields.count === 0) return undefined;
     if (fields.code(0, 0) === 59) return this.header(new TextDecoder().decode(bytes.subarray(start, end)));
-    const at = fields.scaled(this.column('O'), 1);
+    const { place, first } = this;
+    const at = fields.scaled(place.O, 1);
     if (fields.count < 3 || Number.isNaN(at)) return 'no number and time at the start of the line';
-    const first = this.version.startsWith('1');
-    const kind = this.column('T') < 0 ? 'Rx' : fields.text(this.column('T'));
-    if (first ? /^error$/i.test(kind) : kind === 'ER') {
+    // Version 1.0 has no types.
+    const type = place.T < 0 ? received : this.types.meaning(fields, place.T);
+    if (first ? type.error : type.code === 'ER') {
       const bus = this.bus();
       if (bus >= 0) recording.addEmpty(this.start + at, busError, bus, 0, 8);
       return bus < 0 ? 'the bus is not a number' : undefined;
     }
-    const flags = first ? (/^[rt]x$/i.test(kind) ? 0 : undefined) : kind === 'RR' ? 0 : kinds[kind];
-    if (flags === undefined) return /^[A-Za-z]{2,5}$/.test(kind) ? undefined : 'the type of the line is missing';
-    return this.frame(this.start + at, flags, first ? kind : fields.text(this.column('d')), kind === 'RR');
+    const flags = first ? (type.direction < 0 ? undefined : 0) : type.flags;
+    if (flags === undefined) return type.word ? undefined : 'the type of the line is missing';
+    const direction = first ? type.direction : this.directions.meaning(fields, place.d);
+    return this.frame(this.start + at, flags, direction, type.code === 'RR');
   }
 
-  private frame(at: number, kind: number, direction: string, remote: boolean): string | undefined {
-    const { fields, recording } = this;
-    const id = this.column('I');
+  private frame(at: number, kind: number, direction: number, remote: boolean): string | undefined {
+    const { fields, recording, place } = this;
+    const id = place.I;
     const value = fields.hex(id);
     // Version 1.0 has no types: its bus messages carry an identifier that no frame can have.
     if (value === 0xffff_ffff) return undefined;
@@ -77,14 +82,14 @@ export class TrcLines implements LineParser {
     if (numbered < 0) return 'the identifier is not a hexadecimal number of at most 29 bits';
     const bus = this.bus();
     if (bus < 0) return 'the bus is not a number';
-    const code = this.column('L');
-    const given = fields.integer(code < 0 ? this.column('l') : code);
+    const code = place.L;
+    const given = fields.integer(code < 0 ? place.l : code);
     const length = code < 0 ? given : lengthOfCode(given);
     const most = kind === 0 ? 8 : 64;
     if (given < 0 || length < 0 || (code < 0 && length > most)) return `the length is not a number of at most ${most}`;
-    if (!/^[rt]x$/i.test(direction)) return 'neither a received nor a sent frame';
-    const flags = kind | (/^t/i.test(direction) ? SENT : 0);
-    const data = this.column('D');
+    if (direction < 0) return 'neither a received nor a sent frame';
+    const flags = kind | direction;
+    const data = place.D;
     if (remote || fields.is(data, 'rtr')) {
       recording.addEmpty(at, (numbered | REMOTE) >>> 0, bus, flags, Math.min(8, length));
       return undefined;
@@ -96,14 +101,10 @@ export class TrcLines implements LineParser {
   }
 
   private bus(): number {
-    const column = this.column('B');
+    const column = this.place.B;
     if (column < 0) return this.recording.unnamed();
     const number = this.fields.integer(column);
     return number < 0 ? -1 : this.recording.channel(Math.max(0, number - 1));
-  }
-
-  private column(letter: string): number {
-    return this.place.get(letter) ?? -1;
   }
 
   private header(text: string): string | undefined {
@@ -111,7 +112,7 @@ export class TrcLines implements LineParser {
     if (version !== undefined) {
       const known = columns[version];
       if (known === undefined) return `version ${version} of the format is not known`;
-      this.version = version;
+      this.first = version.startsWith('1');
       this.place = places(known);
     }
     const named = /^;\$COLUMNS=([A-Za-z](?:,[A-Za-z])*)\s*$/.exec(text)?.[1];
@@ -130,6 +131,40 @@ export class TrcLines implements LineParser {
   }
 }
 
-function places(letters: string): ReadonlyMap<string, number> {
-  return new Map(letters.split(',').map((letter, index) => [letter, index]));
+/** Where the columns are that a frame is read from; -1 for one that is not there. */
+type Places = Readonly<Record<'O' | 'T' | 'B' | 'I' | 'd' | 'l' | 'L' | 'D', number>>;
+
+function places(letters: string): Places {
+  const all = letters.split(',');
+  const at = (letter: string): number => all.lastIndexOf(letter);
+  return { O: at('O'), T: at('T'), B: at('B'), I: at('I'), d: at('d'), l: at('l'), L: at('L'), D: at('D') };
 }
+
+/** What the type of a line says: in version 2 its code, in version 1 a direction or an error. */
+interface Type {
+  readonly code: string;
+  /** In version 2, of a frame. */
+  readonly flags: number | undefined;
+  readonly error: boolean;
+  /** As {@link directionOf}. */
+  readonly direction: number;
+  /** It is some type, if not one of a frame. */
+  readonly word: boolean;
+}
+
+function typeOf(word: string): Type {
+  return {
+    code: word,
+    flags: kinds.get(word),
+    error: /^error$/i.test(word),
+    direction: directionOf(word),
+    word: /^[A-Za-z]{2,5}$/.test(word),
+  };
+}
+
+/** Flags of a frame in this direction; -1 for a word that is none. */
+function directionOf(word: string): number {
+  return /^[rt]x$/i.test(word) ? (/^t/i.test(word) ? SENT : 0) : -1;
+}
+
+const received = typeOf('Rx');

@@ -3,7 +3,7 @@
  * line of names gives (header.ts), that the lines show (infer.ts), or that the user named.
  */
 import { FD, REMOTE, SENT } from '../../../../agent/ports.ts';
-import { Fields, hexDigit, isBlank } from '../fields.ts';
+import { Fields, hexDigit, isBlank, Words } from '../fields.ts';
 import { busError, identifier, lengthOfCode, type Recording } from '../recording.ts';
 import type { LineParser } from '../text.ts';
 import { layoutOfHeader } from './header.ts';
@@ -24,7 +24,7 @@ const LONGEST = 64;
 export class TableLines implements LineParser {
   private readonly recording: Recording;
   private readonly fields = new Fields();
-  private readonly kinds = new Map<string, Kind>();
+  private readonly kinds = new Words(kindNamed);
   private layout: Layout | undefined;
   private times: TimeReader | undefined;
   private begun = false;
@@ -125,14 +125,7 @@ export class TableLines implements LineParser {
     let kind = plain;
     if (code !== undefined && this.fields.size(code) === 1) kind = codes.get(this.fields.code(code, 0)) ?? plain;
     for (const column of kinds) {
-      const word = this.fields.text(column);
-      let meant = this.kinds.get(word);
-      if (meant === undefined) {
-        meant = kindNamed(word);
-        // Bounded: a column that is called so may hold anything.
-        if (this.kinds.size < 1000) this.kinds.set(word, meant);
-      }
-      kind = both(kind, meant);
+      kind = both(kind, this.kinds.meaning(this.fields, column));
     }
     return kind;
   }
@@ -143,9 +136,8 @@ export class TableLines implements LineParser {
     const { payload } = recording;
     const { column, form, base } = data;
     if (form === 'base64') {
-      const decoded = Buffer.from(fields.text(column), 'base64').subarray(0, LONGEST);
-      payload.set(decoded);
-      return decoded.length;
+      if (column >= fields.count) return 0;
+      return unpackBase64(bytes, fields.start[column] as number, fields.end[column] as number, payload);
     }
     if (form === 'bytes') {
       let count = 0;
@@ -261,6 +253,30 @@ function unpack(bytes: Uint8Array, from: number, to: number, base: 10 | 16, into
     for (let i = first; i < p && count < LONGEST; i += 2) {
       into[count++] = ((hexDigit[bytes[i] as number] as number) << 4) | (hexDigit[bytes[i + 1] as number] as number);
     }
+  }
+  return count;
+}
+
+/** Value of a character of base64 (RFC 4648, clauses 4 and 5); 0x80 for any other, which is passed over. */
+const sextets: Uint8Array = new Uint8Array(256).fill(0x80);
+for (const alphabet of ['+/', '-_']) {
+  const characters = `ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789${alphabet}`;
+  for (let i = 0; i < 64; i++) sextets[characters.charCodeAt(i)] = i;
+}
+
+/** Reads base64 up to its padding and to the longest payload; how many bytes there are. */
+function unpackBase64(bytes: Uint8Array, from: number, to: number, into: Uint8Array): number {
+  let count = 0;
+  let bits = 0;
+  let pending = 0;
+  for (let p = from; p < to && bytes[p] !== 61 && count < LONGEST; p++) {
+    const sextet = sextets[bytes[p] as number] as number;
+    if (sextet > 63) continue;
+    pending = ((pending << 6) | sextet) & 0xfff;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    into[count++] = (pending >> bits) & 255;
   }
   return count;
 }

@@ -4,6 +4,7 @@ import { append, createBatch } from '../../../../adapters/can/frames.ts';
 import { formatCandump, openLog } from '../../../../adapters/can/log/index.ts';
 import { ERROR_STATE, EXTENDED, SENT } from '../../../../agent/ports.ts';
 import { anyFrames, type Frame, fileOf, inMicroseconds, readText } from './frames.ts';
+import { busmaster, canalyzerCsv, candumpScreen, canHacker, plainLines, pythonCsv } from './tool-writers.ts';
 import { asc, blf, cando, canServer, crtd, gvret, kvaser, slcan, trc } from './writers.ts';
 
 const everything = { fd: true, remote: true, sent: true };
@@ -102,6 +103,66 @@ const eleven = (frames: readonly Frame[]): Frame[] => frames.map((frame) => ({ .
 const one = (frames: readonly Frame[]): Frame[] => frames.map((frame) => ({ ...frame, bus: 'can0' }));
 
 describe('frames of other tools are read as they were written', () => {
+  it('candump on the screen', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFrames(everything), (frames) => back(frames, 'candump-screen', candumpScreen(frames))),
+      runs,
+    );
+  });
+
+  it('BUSMASTER, over midnights', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFrames({ fd: false, remote: true, sent: true }), async (frames) => {
+        const read = await readText(busmaster(frames));
+        expect(read).toMatchObject({ format: 'busmaster', messages: [] });
+        const coarse = frames.map((frame) => ({ ...frame, at: Math.floor(frame.at * 10) / 10 }));
+        expect(inMicroseconds(read.frames)).toEqual(inMicroseconds(coarse));
+      }),
+      runs,
+    );
+  });
+
+  it('CANHacker, both forms', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFrames({ fd: false, remote: false, sent: false }), async (all) => {
+        const newer = await readText(canHacker(all, 'newer'));
+        expect(newer).toMatchObject({ format: 'canhacker', messages: [] });
+        expect(inMicroseconds(newer.frames)).toEqual(inMicroseconds(sinceStart(all)));
+        const frames = one(inOrder(millisecond)(all));
+        const older = await readText(canHacker(frames, 'older'));
+        expect(older).toMatchObject({ format: 'canhacker', messages: [] });
+        expect(older.frames).toEqual(frames.map((frame) => ({ ...frame, at: millisecond(frame) })));
+      }),
+      runs,
+    );
+  });
+
+  it('tables of python-can and CANalyzer, and plain lines', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFrames({ fd: false, remote: true, sent: false }), (frames) =>
+        back(one(frames), 'table', pythonCsv(frames)),
+      ),
+      runs,
+    );
+    await fc.assert(
+      fc.asyncProperty(anyFrames({ fd: false, remote: false, sent: true }), (frames) =>
+        back(sinceStart(frames), 'table', canalyzerCsv(frames)),
+      ),
+      runs,
+    );
+    await fc.assert(
+      fc.asyncProperty(anyFrames({ fd: false, remote: false, sent: false }), async (frames) => {
+        // Columns without names are found by what stands in them.
+        const full = { at: START, id: 0x123, bus: 'can0', flags: 0, length: 8, data: '0123456789abcdef' };
+        const lines = [full, full, full, ...frames];
+        const read = await readText(plainLines(lines), { format: 'table' });
+        expect(read).toMatchObject({ format: 'table', messages: [] });
+        expect(inMicroseconds(read.frames)).toEqual(inMicroseconds(sinceStart(one(lines))));
+      }),
+      runs,
+    );
+  });
+
   it('Kvaser text, hexadecimal and decimal', async () => {
     const classic = { fd: false, remote: true, sent: true };
     await fc.assert(
