@@ -1,11 +1,18 @@
 /** A hub on one machine: the embedded broker, an SQLite file or PostgreSQL, the interface on the loopback address. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { SqliteCommandStore, SqliteDatabase, SqliteMessageStore, SqlReader } from '../adapters/database/index.ts';
+import {
+  SqliteCommandStore,
+  SqliteDatabase,
+  SqliteMessageStore,
+  SqlOverview,
+  SqlReader,
+} from '../adapters/database/index.ts';
 import { LocalGate } from '../adapters/http/access/local.ts';
 import { commandHandlers } from '../adapters/http/hub/commands.ts';
 import { numbersOf } from '../adapters/http/hub/numbers.ts';
 import { hubOperations } from '../adapters/http/hub/operations.ts';
+import { overviewHandlers } from '../adapters/http/hub/overview.ts';
 import { PageTokens } from '../adapters/http/paging.ts';
 import { handlersOf } from '../adapters/http/resources/index.ts';
 import { type RunningServer, startServer } from '../adapters/http/server.ts';
@@ -15,7 +22,9 @@ import { lockDirectory } from '../adapters/store/index.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import { type CommandKey, HubCommands } from '../hub/commands.ts';
 import { Intake } from '../hub/intake.ts';
-import type { CommandStore, MessageStore, NumbersStore, VehicleReader } from '../hub/ports.ts';
+import { FleetOverview } from '../hub/overview.ts';
+import type { CommandStore, MessageStore, NumbersStore, OverviewReader, VehicleReader } from '../hub/ports.ts';
+import { Viewers } from '../hub/viewers.ts';
 import { operations } from '../protocol/interface/operations.ts';
 import { remoteTypes } from '../protocol/remote/table.ts';
 import { downFilter, isVin } from '../protocol/topics.ts';
@@ -68,7 +77,7 @@ async function begin(
   makeDirectory(data, { of: 'the hub', choose: '--data' });
   const unlock = lockDirectory(data);
   teardowns.unshift(async () => unlock());
-  const { store, reader, audit, close } =
+  const { store, reader, overviewReader, audit, close } =
     database === undefined ? await onSqlite(join(data, 'hub.sqlite')) : await onPostgres(database, log);
   teardowns.unshift(close);
   const keys = join(data, 'keys');
@@ -94,6 +103,8 @@ async function begin(
   });
   await broker.start();
   teardowns.unshift(() => broker.stop());
+  const overview = new FleetOverview({ reader: overviewReader, clock, turn: () => new Promise(setImmediate) });
+  const viewers = new Viewers({ clock, log, publish: (topic, payload) => broker.publish(topic, payload) });
   const gate = new LocalGate();
   const documents = findDocuments(log);
   const server = await startServer({
@@ -101,6 +112,12 @@ async function begin(
     handlers: {
       ...handlersOf(servedVehicles(reader), new PageTokens(pageKey(join(data, 'pages.key'), log))),
       'hub.numbers.get': numbersOf(reader),
+      ...overviewHandlers({
+        reader,
+        cars: () => overview.cars(),
+        events: () => overview.events(),
+        look: (vin) => viewers.look(vin),
+      }),
       ...commandHandlers({ store: audit, submit: (order) => commands.submit(order), newId: randomUUID }),
     },
     gates: { fleet: gate, user: gate },
@@ -119,6 +136,7 @@ async function begin(
 interface HubDatabase {
   readonly store: MessageStore;
   readonly reader: VehicleReader & NumbersStore;
+  readonly overviewReader: OverviewReader;
   readonly audit: CommandStore;
   close(): Promise<void>;
 }
@@ -128,6 +146,7 @@ async function onSqlite(file: string): Promise<HubDatabase> {
   return {
     store: new SqliteMessageStore(database),
     reader: new SqlReader(database.select),
+    overviewReader: new SqlOverview(database.select),
     audit: new SqliteCommandStore(database),
     close: async () => database.close(),
   };
@@ -142,6 +161,7 @@ async function onPostgres(url: string, log: Log): Promise<HubDatabase> {
   return {
     store: new PostgresMessageStore(database),
     reader: new SqlReader(database.select),
+    overviewReader: new SqlOverview(database.select),
     audit: new PostgresCommandStore(database),
     close: () => database.close(),
   };

@@ -1,7 +1,10 @@
 /** What the hub asks of the world: adapters implement it, and what builds a hub passes it in. */
 import type { FailureCause } from '../protocol/errors.ts';
 import type { RemoteType } from '../protocol/remote/table.ts';
+import type { Kind } from '../protocol/schema/kind.ts';
+import type { Message } from '../protocol/schema/message.ts';
 import type { RemoteStatus } from '../protocol/schema/remote.ts';
+import type { StatusContents } from '../protocol/schema/status.ts';
 import type { CarMessage, RefusedMessage } from './message.ts';
 import type { NumbersReport } from './numbers.ts';
 import type { VehicleStatus } from './vehicle-status.ts';
@@ -73,6 +76,31 @@ export interface VehicleReader {
   /** Of all cars, with `from` ≤ at, ascending by time, then by id. Of series (telemetry, waypoints) it finds none. */
   fleetRecords(collection: string, from?: number): AsyncIterable<FleetRecord>;
   fleetRecord(collection: string, id: string): Promise<FleetRecord | undefined>;
+}
+
+/** A car with what it told last. */
+export interface VehicleSummary extends KnownVehicle {
+  readonly contents: StatusContents;
+  /** Numbers of all classes that did not arrive and were not given up. */
+  readonly missing: number;
+}
+
+/** A message with its place in the order in which the hubs took messages in. */
+export interface ArrivedMessage {
+  readonly id: number;
+  readonly vin: string;
+  /** UTC ms of the hub. */
+  readonly received: number;
+  readonly message: Message;
+}
+
+/** Reads all cars at once, for a table of them; every hub on the same database sees the same. */
+export interface OverviewReader {
+  countVehicles(): Promise<number>;
+  /** Those heard at `since` or later whose VIN comes after `after`, in that order, at most `limit`. */
+  summaries(since: number, after: string, limit: number): Promise<readonly VehicleSummary[]>;
+  /** Of these kinds, those with an id above `after` among the newest messages, at most `limit`, the newest first. */
+  arrived(kinds: readonly Kind[], after: number, limit: number): Promise<readonly ArrivedMessage[]>;
 }
 
 /** A command that is asked for. */

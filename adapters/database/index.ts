@@ -1,4 +1,5 @@
 export { SqliteCommandStore } from './command-store.ts';
 export { SqliteMessageStore } from './message-store.ts';
+export { SqlOverview } from './overview-queries.ts';
 export { SqlReader } from './queries.ts';
 export { SqliteDatabase } from './sqlite.ts';

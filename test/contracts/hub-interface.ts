@@ -159,6 +159,26 @@ export function hubInterfaceContract(name: string, database: () => Promise<Pick<
       }
     });
 
+    test('has a table of all cars, their positions, what they told last, and the values of each', async () => {
+      const { body: table } = await get('/vigie/v1/vehicles?sort=vin&pageSize=1');
+      expect(table).toMatchObject({ total: 2, missing: 0, matching: 2, vehicles: [{ vin: FIRST, missing: 0 }] });
+      const second = await get('/vigie/v1/vehicles?sort=vin&pageSize=1&first=1');
+      expect(second.body.vehicles).toMatchObject([{ vin: SECOND, electric: expect.any(Number) }]);
+      const wrong = await get('/vigie/v1/vehicles?sort=colour');
+      expect([wrong.status, wrong.body.message]).toEqual([400, expect.stringContaining('sort')]);
+      const { body: map } = await get('/vigie/v1/positions');
+      expect(map.positions.map(([vin]: Json) => vin)).toContain(FIRST);
+      const { body: news } = await get(`/vigie/v1/events?vin=${FIRST}`);
+      expect(news.events.map(({ kind }: Json) => kind)).toContain('trip');
+      const { body: car } = await get(`/vigie/v1/vehicles/${SECOND}/values`);
+      expect(car.values).toContainEqual({ path: 'kinetic.speed', value: 0, at: expect.any(String), stale: false });
+      const { body: described } = await get(`/vigie/v1/vehicles/${SECOND}/car`);
+      expect(described.values).toContainEqual(
+        expect.objectContaining({ path: 'kinetic.speed', unit: 'km/h', sources: [] }),
+      );
+      expect((await get(`/vigie/v1/vehicles/${SILENT}/values`)).status).toBe(404);
+    });
+
     test('answers 404 for a car that it never heard', async () => {
       expect((await get(`/vigie/v1/vehicles/${SILENT}/numbers`)).status).toBe(404);
       expect((await get('/fleets/local/vehicles/0000')).status).toBe(404);

@@ -5,6 +5,7 @@ import { noScopes } from '../../../protocol/interface/operations/scopes.ts';
 import { pathParameters } from '../../../protocol/interface/parameters/path.ts';
 import { idempotencyKey } from '../../../protocol/interface/parameters/query.ts';
 import { requestBody } from '../../../protocol/interface/schemas/requests.ts';
+import { overviewOperations } from './overview-operations.ts';
 
 const numbersPath = '/vigie/v1/vehicles/{vin}/numbers';
 const remotesPath = '/vigie/v1/vehicles/{vin}/remotes';
@@ -71,4 +72,5 @@ export const hubOperations: readonly Operation[] = [
     errors: [400, 401, 404, 406, 421, 429, 500],
     scopes: noScopes,
   },
+  ...overviewOperations,
 ];

@@ -1,0 +1,147 @@
+/** All cars of a hub at once, for tables and maps; and the values of one of them. */
+import type { VehicleReader } from '../../../hub/ports.ts';
+import { dateTime } from '../../../protocol/interface/json/date-time.ts';
+import type { CarDescription } from '../../../protocol/interface/own/car-description.ts';
+import {
+  type Age,
+  ageOfSilence,
+  type FleetCar,
+  type FleetEvent,
+  type FleetEvents,
+  type FleetPositions,
+  type FleetTable,
+  type HubValues,
+  type SortKey,
+} from '../../../protocol/interface/own/hub-overview.ts';
+import { disassemble, type Slot, slots } from '../../../protocol/slots.ts';
+import type { Call, Handler, Handlers } from '../call.ts';
+import { found, unknown } from '../resources/context.ts';
+
+export interface OverviewDesk {
+  readonly reader: Pick<VehicleReader, 'vehicle' | 'status'>;
+  cars(): Promise<Iterable<FleetCar>>;
+  events(): Promise<readonly FleetEvent[]>;
+  /** Somebody looks at this car now. */
+  look(vin: string): void;
+}
+
+/** Rows of one page of the table, unless the request says otherwise. */
+const ROWS = 50;
+
+/** The handlers of the operations `hub.vehicles.list`, `hub.positions.list`, `hub.events.list`, `hub.car.get`, `hub.values.get`. */
+export function overviewHandlers(desk: OverviewDesk): Handlers {
+  return {
+    'hub.vehicles.list': async (call) => found(tableOf(await desk.cars(), call)),
+    'hub.positions.list': async (call) => found(positionsOf(await desk.cars(), call)),
+    'hub.events.list': async ({ now, query }) => {
+      const vin = query['vin'] as string | undefined;
+      const events = (await desk.events()).filter((one) => vin === undefined || one.vin === vin);
+      const answer: FleetEvents = { at: now, events };
+      return found(answer);
+    },
+    'hub.car.get': car(desk),
+    'hub.values.get': values(desk),
+  };
+}
+
+function tableOf(cars: Iterable<FleetCar>, { query, now }: Call): FleetTable {
+  const search = String(query['search'] ?? '').toUpperCase();
+  const age = query['age'] as Age | undefined;
+  const sort = String(query['sort'] ?? '-missing');
+  const first = (query['first'] as number | undefined) ?? 0;
+  const rows = (query['pageSize'] as number | undefined) ?? ROWS;
+  const counts: Record<Age, number> = { minute: 0, hour: 0, day: 0, older: 0 };
+  let [total, missing] = [0, 0];
+  const matching: FleetCar[] = [];
+  for (const one of cars) {
+    const silence = ageOfSilence(now - one.heard);
+    counts[silence]++;
+    total++;
+    missing += one.missing;
+    if (one.vin.includes(search) && (age === undefined || age === silence)) matching.push(one);
+  }
+  matching.sort(orderOf(sort.replace('-', '') as SortKey, sort.startsWith('-')));
+  return {
+    at: now,
+    total,
+    missing,
+    ages: counts,
+    matching: matching.length,
+    vehicles: matching.slice(first, first + rows),
+  };
+}
+
+/** Cars that have not told the member come last either way; equal ones are in the order of their VINs. */
+function orderOf(key: SortKey, descending: boolean): (a: FleetCar, b: FleetCar) => number {
+  const sign = descending ? -1 : 1;
+  const byVin = (a: FleetCar, b: FleetCar): number => (a.vin < b.vin ? -1 : a.vin > b.vin ? 1 : 0);
+  if (key === 'vin') return (a, b) => sign * byVin(a, b);
+  return (a, b) => {
+    const [one, other] = [a[key], b[key]];
+    if (one === undefined || other === undefined) {
+      return (one === undefined ? 1 : 0) - (other === undefined ? 1 : 0) || byVin(a, b);
+    }
+    return sign * (one - other) || byVin(a, b);
+  };
+}
+
+function positionsOf(cars: Iterable<FleetCar>, { query, now }: Call): FleetPositions {
+  const since = (query['since'] as number | undefined) ?? 0;
+  const positions: FleetPositions['positions'][number][] = [];
+  for (const { vin, latitude, longitude, heard } of cars) {
+    if (latitude === undefined || longitude === undefined || heard < since) continue;
+    positions.push([vin, latitude, longitude, heard]);
+  }
+  return { at: now, positions };
+}
+
+/** As `/vigie/v1/car` of the car; the sources of values are in its profile, which it does not send. */
+function car({ reader }: OverviewDesk): Handler {
+  return async (call) => {
+    const { vin } = await known(reader, call);
+    const answer: CarDescription = {
+      vin,
+      title: vin,
+      profile: '',
+      values: slots.map(({ path, kind, unit, resolution }) => ({
+        path,
+        kind,
+        ...(unit === undefined ? {} : { unit }),
+        ...(resolution === undefined ? {} : { resolution }),
+        sources: [],
+      })),
+    };
+    return found(answer);
+  };
+}
+
+function values(desk: OverviewDesk): Handler {
+  return async (call) => {
+    const { vin, lastSeen } = await known(desk.reader, call);
+    const status = await desk.reader.status(vin);
+    desk.look(vin);
+    const stale = new Set(status?.kept.stale);
+    const answer: HubValues = {
+      at: call.now,
+      heard: lastSeen,
+      values: [...disassemble(status?.contents() ?? {})].map(({ slot, value, at }) => ({
+        path: slot.path,
+        value: shown(slot, value),
+        at: dateTime(at),
+        stale: stale.has(slot.id),
+      })),
+    };
+    return found(answer);
+  };
+}
+
+async function known(reader: OverviewDesk['reader'], { path }: Call): Promise<{ vin: string; lastSeen: number }> {
+  const vin = path['vin'] ?? '';
+  const vehicle = await reader.vehicle(vin);
+  if (vehicle === undefined) throw unknown('vehicle', vin);
+  return vehicle;
+}
+
+function shown({ kind }: Slot, value: unknown): unknown {
+  return kind === 'instant' && typeof value === 'number' ? dateTime(value) : value;
+}

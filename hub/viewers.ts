@@ -1,0 +1,38 @@
+/** Cars that somebody looks at now: each is told so, and then sends within two seconds what it would gather to save bytes. */
+import { downTopic } from '../protocol/topics.ts';
+import { encodeWatch } from '../protocol/watch.ts';
+import type { HubLog, WallClock } from './ports.ts';
+
+/** A car goes back to its own pace so long after the last viewer, and is told again so often, ms. */
+const LEASE = 180_000;
+const RENEWAL = 60_000;
+
+export interface ViewersParts {
+  readonly clock: WallClock;
+  readonly log: HubLog;
+  /** Hands a message to the broker; rejects when it does not take it. */
+  readonly publish: (topic: string, payload: Uint8Array) => Promise<void>;
+}
+
+export class Viewers {
+  readonly #parts: ViewersParts;
+  /** When each car was told, UTC ms. */
+  readonly #told = new Map<string, number>();
+
+  constructor(parts: ViewersParts) {
+    this.#parts = parts;
+  }
+
+  /** Somebody looks at a car that the hub knows. A broker that refuses is logged: the values come all the same, later. */
+  look(vin: string): void {
+    const { clock, log, publish } = this.#parts;
+    const now = clock.now();
+    const told = this.#told.get(vin);
+    if (told !== undefined && Math.abs(now - told) < RENEWAL) return;
+    for (const [one, at] of this.#told) if (Math.abs(now - at) >= RENEWAL) this.#told.delete(one);
+    this.#told.set(vin, now);
+    publish(downTopic(vin, 'watch'), encodeWatch({ until: Math.round(now) + LEASE })).catch((error: Error) =>
+      log.warn('hub.watch.unsent', { vin, error: error.message }),
+    );
+  }
+}

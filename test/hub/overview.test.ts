@@ -1,0 +1,163 @@
+/** All cars of a hub at a glance, over its real store. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SqliteDatabase, SqliteMessageStore, SqlOverview, SqlReader } from '../../adapters/database/index.ts';
+import { overviewHandlers } from '../../adapters/http/hub/overview.ts';
+import { FleetOverview } from '../../hub/overview.ts';
+import type { FleetEvents, FleetPositions, FleetTable } from '../../protocol/interface/own/hub-overview.ts';
+import { NOON, received, trip } from './messages.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'vigie-overview-'));
+const CARS = 10_000;
+let database: SqliteDatabase;
+let store: SqliteMessageStore;
+let now = NOON;
+const queries: string[] = [];
+let overview: FleetOverview;
+
+/** The VIN of car `index`; the higher the index, the longer ago the hub heard it. */
+function vinOf(index: number): string {
+  return `VF3VGEHVB${String(index).padStart(8, '0')}`;
+}
+
+function statusOf(index: number, speed: number) {
+  const createdAt = NOON;
+  const lastPosition = {
+    type: 'Feature',
+    geometry: { type: 'Point', coordinates: [2 + index / CARS, 48 + index / CARS] },
+    properties: { createdAt, type: 'Acquire' },
+  };
+  return { full: true, status: { kinetic: { createdAt, speed }, lastPosition } } as never;
+}
+
+async function ask<T>(id: string, query: Record<string, unknown> = {}): Promise<T> {
+  const handlers = overviewHandlers({
+    reader: new SqlReader(database.select),
+    cars: () => overview.cars(),
+    events: () => overview.events(),
+    look: () => undefined,
+  });
+  const answer = await handlers[id]?.({ query, now, path: {} } as never);
+  return answer?.body as T;
+}
+
+beforeAll(async () => {
+  database = await SqliteDatabase.open(join(folder, 'hub.sqlite'));
+  store = new SqliteMessageStore(database);
+  const messages = Array.from({ length: CARS }, (_, index) =>
+    received('status', statusOf(index, index % 130), {
+      vin: vinOf(index),
+      seq: index % 1_000 === 0 ? 2 : 0,
+      received: NOON - index * 1_000,
+    }),
+  );
+  await store.save(messages, []);
+  const reader = new SqlOverview((sql, ...values) => {
+    queries.push(sql);
+    return database.select(sql, ...values);
+  });
+  overview = new FleetOverview({ reader, clock: { now: () => now }, turn: () => new Promise(setImmediate) });
+});
+
+afterAll(() => {
+  database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('the table of 10,000 cars has one page of rows, and counts all cars, their missing numbers and their ages', async () => {
+  const table = await ask<FleetTable>('hub.vehicles.list');
+  expect(table).toMatchObject({
+    at: NOON,
+    total: CARS,
+    matching: CARS,
+    missing: 20,
+    ages: { minute: 60, hour: 3_540, day: 6_400, older: 0 },
+  });
+  expect(table.vehicles).toHaveLength(50);
+  // Cars with missing numbers come first.
+  expect(table.vehicles.slice(0, 11).map(({ missing }) => missing)).toEqual([2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 0]);
+  expect(table.vehicles[0]).toEqual({
+    ...{ vin: vinOf(0), heard: NOON, missing: 2, speed: 0, latitude: 48, longitude: 2 },
+  });
+});
+
+test('the table is sorted by each member in both directions, and a page begins where the request says', async () => {
+  const vins = async (query: Record<string, unknown>): Promise<readonly string[]> =>
+    (await ask<FleetTable>('hub.vehicles.list', { pageSize: 2, ...query })).vehicles.map(({ vin }) => vin);
+  expect(await vins({ sort: 'vin' })).toEqual([vinOf(0), vinOf(1)]);
+  expect(await vins({ sort: 'vin', first: 4_999 })).toEqual([vinOf(4_999), vinOf(5_000)]);
+  expect(await vins({ sort: '-vin' })).toEqual([vinOf(9_999), vinOf(9_998)]);
+  expect(await vins({ sort: 'heard' })).toEqual([vinOf(9_999), vinOf(9_998)]);
+  expect(await vins({ sort: '-heard' })).toEqual([vinOf(0), vinOf(1)]);
+  // Equal ones are in the order of their VINs.
+  expect(await vins({ sort: '-speed' })).toEqual([vinOf(129), vinOf(259)]);
+  expect(await vins({ sort: 'fuel' })).toEqual([vinOf(0), vinOf(1)]);
+  expect(await vins({ sort: 'vin', first: CARS })).toEqual([]);
+});
+
+test('the table is searched by a part of the VIN, in small letters too, and by the age of the data', async () => {
+  const found = await ask<FleetTable>('hub.vehicles.list', { search: 'b0000001', sort: 'vin' });
+  expect(found).toMatchObject({ total: CARS, matching: 10 });
+  expect(found.vehicles.map(({ vin }) => vin)).toEqual(Array.from({ length: 10 }, (_, index) => vinOf(10 + index)));
+  const fresh = await ask<FleetTable>('hub.vehicles.list', { age: 'minute', search: '0000001' });
+  expect(fresh.matching).toBe(11);
+  expect((await ask<FleetTable>('hub.vehicles.list', { search: 'nothing' })).vehicles).toEqual([]);
+});
+
+test('the map has every position, and later only those of cars heard since', async () => {
+  const all = await ask<FleetPositions>('hub.positions.list');
+  expect(all.positions).toHaveLength(CARS);
+  expect(all.positions).toContainEqual([vinOf(5_000), 48.5, 2.5, NOON - 5_000_000]);
+  const since = await ask<FleetPositions>('hub.positions.list', { since: NOON - 2_000 });
+  expect(since.positions.map(([vin]) => vin)).toEqual([vinOf(0), vinOf(1), vinOf(2)]);
+});
+
+test('what cars tell appears at the next look, which reads only the cars that were heard since', async () => {
+  await ask('hub.events.list');
+  await store.save(
+    [
+      received('status', statusOf(7, 55), { vin: vinOf(7), seq: 1, received: NOON + 60_000 }),
+      received('trip', trip('a', { done: false } as never), { vin: vinOf(7), seq: 0, received: NOON + 60_000 }),
+      received('trip', trip('a', { done: true, distance: 12 } as never), {
+        vin: vinOf(7),
+        seq: 1,
+        received: NOON + 60_001,
+      }),
+      received(
+        'remote',
+        { remoteActionId: 'a1', type: 'Doors', status: 'Accepted' },
+        { vin: vinOf(7), seq: 0, received: NOON + 60_002 },
+      ),
+      received(
+        'remote',
+        { remoteActionId: 'a1', type: 'Doors', status: 'Success' },
+        { vin: vinOf(7), seq: 1, received: NOON + 60_003 },
+      ),
+    ],
+    [],
+  );
+  now = NOON + 60_003;
+  queries.length = 0;
+  const { vehicles } = await ask<FleetTable>('hub.vehicles.list', { search: vinOf(7) });
+  expect(vehicles).toMatchObject([{ speed: 55, heard: NOON + 60_003, missing: 0 }]);
+  const { events } = await ask<FleetEvents>('hub.events.list');
+  expect(events.map(({ vin, kind, body }) => [vin, kind, body['status'] ?? body['distance']])).toEqual([
+    [vinOf(7), 'remote', 'Success'],
+    [vinOf(7), 'trip', 12],
+  ]);
+  expect((await ask<FleetEvents>('hub.events.list', { vin: vinOf(8) })).events).toEqual([]);
+  // One batch of cars, its numbers, the count, the events; the requests after the first shared it.
+  expect(queries).toHaveLength(4);
+});
+
+test('a car that was erased is gone from the table', async () => {
+  database.run('PRAGMA foreign_keys = OFF');
+  database.run('DELETE FROM vehicles WHERE vin = ?', vinOf(9));
+  now += 60_000;
+  expect(await ask<FleetTable>('hub.vehicles.list', { search: vinOf(9) })).toMatchObject({
+    total: CARS - 1,
+    matching: 0,
+  });
+});
