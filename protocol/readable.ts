@@ -1,29 +1,57 @@
-/** Bodies as people and programs read them: columns as series with names, hashes in hexadecimal. */
+/** Bodies as people and programs read them: columns as series with names and units, hashes in hexadecimal. */
 import type { Body, BodyKind, Message } from './schema/message.ts';
-import { type TelemetryJson, telemetryJson } from './schema/telemetry.ts';
+import { type Telemetry, type TelemetryJson, telemetryJson } from './schema/telemetry.ts';
 import type { Catalogs } from './signals/catalog.ts';
 import { hexOf } from './signals/hash.ts';
 import { type SignalsJson, signalsJson } from './signals/telemetry.ts';
+import { slotById } from './slots.ts';
+
+/** Readings of Status and of custom signals. */
+export type ReadableTelemetry = TelemetryJson & Partial<SignalsJson>;
+
+type ReadableCollision = Omit<Body<'collision'>, 'readings'> & { readonly readings?: ReadableTelemetry };
+
+/** `T`, whose collision, where it has one, is readable. */
+type WithReadableCollision<T> = Omit<T, 'collision'> & { readonly collision?: ReadableCollision };
+
+type Entry<T> = NonNullable<T> extends readonly (infer E)[] ? E : never;
+
+type ReadableEvent = Omit<Body<'event'>, 'telemetry' | 'values' | 'extensions'> & {
+  readonly telemetry?: ReadableTelemetry;
+  readonly values?: readonly WithReadableCollision<Entry<Body<'event'>['values']>>[];
+  readonly extensions?: readonly WithReadableCollision<Entry<Body<'event'>['extensions']>>[];
+};
 
 /** The body of a message of kind `K`, readable. */
-export type ReadableBody<K extends BodyKind = BodyKind> = K extends 'telemetry'
-  ? TelemetryJson & Partial<SignalsJson>
-  : K extends 'catalog'
-    ? Omit<Body<'catalog'>, 'catalog'> & { readonly catalog: string }
-    : K extends 'capture'
-      ? Omit<Body<'capture'>, 'columns' | 'size' | 'start'> & { readonly bytes: number }
-      : K extends 'collision'
-        ? Omit<Body<'collision'>, 'readings'> & { readonly readings?: TelemetryJson }
-        : Body<K>;
+export type ReadableBody<K extends BodyKind = BodyKind> = K extends 'status'
+  ? Omit<Body<'status'>, 'stale'> & { readonly stale?: readonly string[] }
+  : K extends 'telemetry'
+    ? ReadableTelemetry
+    : K extends 'catalog'
+      ? Omit<Body<'catalog'>, 'catalog'> & { readonly catalog: string }
+      : K extends 'capture'
+        ? Omit<Body<'capture'>, 'columns' | 'size' | 'start'> & { readonly bytes: number }
+        : K extends 'collision'
+          ? ReadableCollision
+          : K extends 'event'
+            ? ReadableEvent
+            : Body<K>;
 
 /**
  * `catalogs` take up the message of a catalog, and give the names of custom signals.
  * @throws VigieError `message.malformed` or `message.unbounded` for columns that cannot be read
  */
 export function readableBody(message: Message, catalogs: Catalogs): ReadableBody {
+  const readings = (telemetry: Telemetry): ReadableTelemetry => {
+    return { ...telemetryJson(telemetry), ...signalsJson(telemetry, catalogs) };
+  };
   switch (message.kind) {
+    case 'status': {
+      const { stale, ...body } = message.body;
+      return stale === undefined ? body : { ...body, stale: stale.map((id) => slotById.get(id)?.path ?? `#${id}`) };
+    }
     case 'telemetry':
-      return { ...telemetryJson(message.body), ...signalsJson(message.body, catalogs) };
+      return readings(message.body);
     case 'catalog':
       catalogs.add(message.body);
       return { ...message.body, catalog: hexOf(message.body.catalog) };
@@ -31,11 +59,31 @@ export function readableBody(message: Message, catalogs: Catalogs): ReadableBody
       const { columns, size: _, start: __, ...readable } = message.body;
       return { ...readable, bytes: columns.length };
     }
-    case 'collision': {
-      const { readings, ...body } = message.body;
-      return readings === undefined ? body : { ...body, readings: telemetryJson(readings) };
+    case 'collision':
+      return readableCollision(message.body, readings);
+    case 'event': {
+      const { telemetry, values, extensions, ...body } = message.body;
+      return {
+        ...body,
+        ...(values === undefined ? {} : { values: values.map((value) => withCollision(value, readings)) }),
+        ...(extensions === undefined ? {} : { extensions: extensions.map((one) => withCollision(one, readings)) }),
+        ...(telemetry === undefined ? {} : { telemetry: readings(telemetry) }),
+      };
     }
     default:
       return message.body;
   }
+}
+
+type Readings = (telemetry: Telemetry) => ReadableTelemetry;
+
+function readableCollision({ readings, ...body }: Body<'collision'>, readable: Readings): ReadableCollision {
+  return readings === undefined ? body : { ...body, readings: readable(readings) };
+}
+
+function withCollision<T extends { readonly collision?: Body<'collision'> }>(
+  { collision, ...rest }: T,
+  readable: Readings,
+): WithReadableCollision<T> {
+  return collision === undefined ? rest : { ...rest, collision: readableCollision(collision, readable) };
 }

@@ -174,6 +174,8 @@ export interface TelemetryJson {
   readonly series: readonly {
     /** Path of the slot; `#` and its id in decimal when this version does not know it, values are integers then. */
     readonly path: string;
+    /** Absent: the value has none, is a time, or this version does not know it. */
+    readonly unit?: string;
     readonly at: readonly number[];
     /** An integer in place of a name that this version does not know. */
     readonly values: readonly SlotValue[];
@@ -186,8 +188,10 @@ export function telemetryJson(telemetry: Telemetry): TelemetryJson {
     series: seriesOfColumns(telemetry, slotNumbers).map(({ slot: id, times, values }) => {
       const slot = slotById.get(id);
       const coding = slot === undefined ? undefined : integersOf(slot);
+      const unit = slot?.kind === 'instant' || slot?.unit === '1' ? undefined : slot?.unit;
       return {
         path: slot?.path ?? `#${id}`,
+        ...(unit === undefined ? {} : { unit }),
         at: times,
         values: values.map((integer) => coding?.value(integer) ?? integer),
       };

@@ -181,7 +181,7 @@ describe('telemetry', () => {
     expect(uncompressed(all)).toBe(golden);
     expect(telemetryJson(telemetry)).toEqual({
       series: [
-        { path: 'kinetic.speed', at: [1000, 1100, 1050], values: [50.25, 50.27, 50.23] },
+        { path: 'kinetic.speed', unit: 'km/h', at: [1000, 1100, 1050], values: [50.25, 50.27, 50.23] },
         { path: 'doorsState.lockedStates', at: [900], values: [['Unlocked', 'SuperLocked']] },
       ],
     });
