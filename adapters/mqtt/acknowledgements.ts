@@ -77,3 +77,12 @@ export class Acknowledgements {
     }
   }
 }
+
+/** Milliseconds of the machine. */
+export const machineClock: AcknowledgementsParts['clock'] = {
+  monotonic: () => performance.now(),
+  after: (delay, due) => {
+    const timer = setTimeout(due, delay);
+    return () => clearTimeout(timer);
+  },
+};

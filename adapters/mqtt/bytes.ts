@@ -2,3 +2,8 @@
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
+
+/** PUBACK with success, the same bytes in 3.1.1 and 5 (clause 3.4). */
+export function puback(id: number): Uint8Array {
+  return Uint8Array.of(0x40, 2, id >> 8, id & 0xff);
+}

@@ -9,6 +9,7 @@ import { matches } from './filter.ts';
 import { LinkProgress } from './health.ts';
 import { KeepAlive } from './keep-alive.ts';
 import type { MqttAddress } from './link.ts';
+import type { Version } from './protocol-choice.ts';
 import { makeTargets, type TlsNames } from './socket.ts';
 
 export interface CloudClientOptions extends Omit<MqttAddress, 'url'> {
@@ -20,7 +21,25 @@ export interface CloudClientOptions extends Omit<MqttAddress, 'url'> {
   readonly backoff?: BackoffOptions;
   /** What errors call the files of TLS; default: as the configuration does. */
   readonly names?: TlsNames;
+  /** Messages that the broker may send before they are acknowledged, 1..65535; default 1000. MQTT 3.1.1 brokers set their own. */
+  readonly receiveMaximum?: number;
+  /** Receivers from the first connection on: what waited in the session of an earlier process comes at once. */
+  readonly subscriptions?: (connection: BrokerAbilities) => readonly Subscriber[];
+  /**
+   * {@link CloudClient.close} leaves session and subscriptions at the broker, which keeps what comes for the next process.
+   * Each connection subscribes again, and so gets the retained messages.
+   */
+  readonly keepsSession?: boolean;
+  /** Called for each connection that is ready; `sessionPresent`: the broker had kept the session of before. */
+  readonly ready?: (connection: BrokerAbilities, sessionPresent: boolean) => void;
   readonly log?: Log;
+}
+
+/** What a broker says that it can do. */
+export interface BrokerAbilities {
+  readonly version: Version;
+  /** It shares a subscription among its subscribers. */
+  readonly shares: boolean;
 }
 
 /** What came with a message. */
@@ -30,7 +49,13 @@ export interface Delivery {
   readonly correlation: Uint8Array | undefined;
 }
 
-export type Receive = (topic: string, payload: Uint8Array, delivery: Delivery) => void;
+/**
+ * A message is acknowledged when all of its receivers have returned and their promises have resolved; when one rejects,
+ * the connection ends, and the broker sends the message again.
+ */
+export type Receive =
+  | ((topic: string, payload: Uint8Array, delivery: Delivery) => void)
+  | ((topic: string, payload: Uint8Array, delivery: Delivery) => Promise<void>);
 
 export interface PublishOptions {
   readonly retain?: boolean;
@@ -46,7 +71,7 @@ export interface Subscription {
   close(): Promise<void>;
 }
 
-interface Subscriber {
+export interface Subscriber {
   readonly filter: string;
   readonly receive: Receive;
 }
@@ -71,6 +96,7 @@ const farewell = 3000;
  * until {@link CloudClient.close}.
  */
 export class CloudClient {
+  readonly #options: CloudClientOptions;
   readonly #dialer: Dialer;
   readonly #log: Log;
   readonly #subscribers = new Set<Subscriber>();
@@ -82,6 +108,7 @@ export class CloudClient {
 
   private constructor(url: string | readonly string[], options: CloudClientOptions, first: First) {
     this.#first = first;
+    this.#options = options;
     this.#log = options.log ?? silent;
     const identity = {
       clientId: options.clientId ?? `vigie-${randomUUID()}`,
@@ -91,7 +118,7 @@ export class CloudClient {
       maximumPacket: options.maximumPacket ?? 0x10_0000,
       window: 20,
       // Whoever watches a fleet gets much at once, and a broker drops what it can no longer keep for a slow receiver.
-      receiveMaximum: 1000,
+      receiveMaximum: options.receiveMaximum ?? 1000,
       timeout: options.connectTimeout ?? 10_000,
     };
     this.#dialer = new Dialer(
@@ -165,12 +192,13 @@ export class CloudClient {
     await this.#required(topic).publish({ topic, payload, retain, ...rest });
   }
 
-  /** Disconnects; after three seconds without the broker's part. */
+  /** Disconnects when what was received is acknowledged or given up; after three seconds without the broker's part. */
   async close(): Promise<void> {
     this.#dialer.stop();
     const connection = this.#connection;
     this.#connection = undefined;
     if (connection === undefined) return;
+    if (this.#options.keepsSession === true) return connection.end(farewell);
     // MQTT 3.1.1 has no word to forget a session, so it is at least left without a filter that would fill it.
     if (connection.version === 4) {
       const filters = new Set([...this.#subscribers].map(({ filter }) => filter));
@@ -187,11 +215,18 @@ export class CloudClient {
   }
 
   async #ready(connection: MqttConnection, sessionPresent: boolean): Promise<void> {
+    const given = this.#begun ? [] : (this.#options.subscriptions?.(connection) ?? []);
+    for (const subscriber of given) this.#subscribers.add(subscriber);
     try {
-      const filters = new Set([...this.#subscribers].map(({ filter }) => filter));
-      if (!sessionPresent) await Promise.all([...filters].map((filter) => connection.subscribe(filter)));
+      const kept = sessionPresent && this.#options.keepsSession !== true;
+      const filters = new Set([...(kept ? given : this.#subscribers)].map(({ filter }) => filter));
+      await Promise.all([...filters].map((filter) => connection.subscribe(filter)));
     } catch (error) {
       this.#log.warn('cloud.subscription', { reason: String(error) });
+      if (!this.#begun && error instanceof VigieError && error.code === 'link.refused') {
+        this.#dialer.stop();
+        this.#first.reject(error);
+      }
       connection.destroy('a subscription was not acknowledged');
       return;
     }
@@ -200,17 +235,21 @@ export class CloudClient {
     this.#progress.enter('up');
     this.#begun = true;
     this.#first.resolve();
+    this.#options.ready?.(connection, sessionPresent);
   }
 
-  #received({ topic, payload, retained, correlation }: Incoming): void {
+  #received({ topic, payload, retained, correlation }: Incoming): undefined | Promise<void> {
+    const taking: Promise<void>[] = [];
     for (const { filter, receive } of this.#subscribers) {
       if (!matches(filter, topic)) continue;
       try {
-        receive(topic, payload, { retained, correlation });
+        const taken = receive(topic, payload, { retained, correlation });
+        if (taken !== undefined) taking.push(taken);
       } catch (error) {
         this.#log.error('cloud.handler', { topic, reason: String(error) });
       }
     }
+    return taking.length === 0 ? undefined : Promise.all(taking).then(() => undefined);
   }
 
   #ignoring(promise: Promise<void>, filter: string): void {

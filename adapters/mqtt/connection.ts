@@ -1,11 +1,11 @@
 /** One connection to a broker, from CONNECT to the end of the socket; never used again after that. */
 import type { Socket } from 'node:net';
-import { ErrorWithReasonCode, type IClientOptions, type IConnackPacket, type IPublishPacket, MqttClient } from 'mqtt';
+import { ErrorWithReasonCode, type IConnackPacket, type IPublishPacket, MqttClient } from 'mqtt';
 import { writeToStream } from 'mqtt-packet';
 import { VigieError } from '../../protocol/errors.ts';
-import { Acknowledgements } from './acknowledgements.ts';
-import { asBuffer } from './bytes.ts';
-import { connectOptions, type Identity } from './identity.ts';
+import { Acknowledgements, machineClock } from './acknowledgements.ts';
+import { asBuffer, puback } from './bytes.ts';
+import { type Identity, sayable } from './identity.ts';
 import { type Oversize, PacketBound, packetBytes } from './packet-bound.ts';
 import type { Closing, Version } from './protocol-choice.ts';
 import { type Outgoing, publishOptions, reasonText, refusal, unsendable } from './publishing.ts';
@@ -19,7 +19,8 @@ export interface ConnectionEvents {
   reached(): void;
   /** The broker accepted; `sessionPresent` when it still has the session of before. */
   ready(sessionPresent: boolean): void;
-  message(message: Incoming): void;
+  /** It is acknowledged at once or, with a promise, when that resolves; when it rejects, the connection ends. */
+  message(message: Incoming): void | Promise<void>;
   /** A packet of this size was not taken; the connection ends, unless the packet came in one piece. */
   oversize(bytes: number): void;
   /** The broker answered the question whether it is there. */
@@ -80,6 +81,10 @@ export class MqttConnection {
   /** Why this side ended it. */
   #ended: string | undefined;
   #unanswered = false;
+  /** Of the message that the library handles now, when it is acknowledged later. */
+  #taking: Promise<void> | undefined;
+  /** Resolves when all that came is acknowledged. */
+  #taken: Promise<void> = Promise.resolve();
   #localAddress: string | undefined;
 
   constructor(target: BrokerEndpoint, version: Version, identity: Identity, events: ConnectionEvents) {
@@ -100,7 +105,7 @@ export class MqttConnection {
     this.#client = new MqttClient(() => this.#socket, options);
     this.#timer = setTimeout(() => this.destroy(`no answer within ${identity.timeout / 1000} s`), identity.timeout);
     this.#acknowledgements = new Acknowledgements({
-      clock,
+      clock: machineClock,
       patience: identity.timeout,
       ask: () => this.#client.sendPing(),
       overdue: () => {
@@ -141,6 +146,11 @@ export class MqttConnection {
     return this.#localAddress;
   }
 
+  /** Whether the broker shares a subscription among its subscribers (MQTT 5 clause 3.2.2.3.13; 3.1.1 has none). */
+  get shares(): boolean {
+    return this.version === 5 && this.#limits.sharedSubscriptionAvailable !== false;
+  }
+
   /** The smaller of our window and the broker's Receive Maximum (MQTT 5 clause 3.2.2.3.3). */
   get window(): number {
     return this.#window;
@@ -177,8 +187,8 @@ export class MqttConnection {
   }
 
   /**
-   * Ends it in order: what waits for a slot is rejected, `last` is published, what is in flight is waited for, then
-   * DISCONNECT. What comes meanwhile is not acknowledged, so the broker sends it again in the next connection. After
+   * Ends it in order: what waits for a slot is rejected, `last` is published, what is in flight and what is being taken is
+   * waited for, then DISCONNECT. What comes meanwhile is not acknowledged, so the broker sends it again in the next connection. After
    * `deadline` milliseconds the socket is destroyed instead. Settles when the socket is closed; rejects when `last`
    * was not acknowledged.
    */
@@ -193,6 +203,7 @@ export class MqttConnection {
     this.#open = false;
     try {
       await farewell;
+      await Promise.race([this.#taken, closed]);
     } finally {
       this.#ended ??= 'closed by this side';
       const forget = options.forgetSession === true && this.version === 5;
@@ -212,9 +223,16 @@ export class MqttConnection {
   #listen(): void {
     const client = this.#client;
     client.on('connect', (connack) => this.#accepted(connack));
-    client.on('message', (topic, payload, packet) => this.#received(topic, payload, packet));
+    client.on('message', (topic, payload, packet) => {
+      this.#taking = this.#received(topic, payload, packet) ?? undefined;
+    });
     // With an error here the library does not acknowledge the message; it has no other effect.
-    client.handleMessage = (_packet, done) => done(this.#leaving ? new Error('left to the broker') : undefined);
+    client.handleMessage = ({ messageId }, done) => {
+      const taking = this.#taking;
+      this.#taking = undefined;
+      if (taking !== undefined) this.#acknowledgeAfter(taking, messageId);
+      done(taking !== undefined || this.#leaving ? new Error('left to the broker') : undefined);
+    };
     client.onKeepaliveTimeout = () => {
       this.#unanswered = true;
       this.#fail(new Error('keepalive: the broker did not answer'));
@@ -254,7 +272,15 @@ export class MqttConnection {
     this.#events.ready(connack.sessionPresent);
   }
 
-  #received(topic: string, payload: Buffer, packet: IPublishPacket): void {
+  /** In the order in which the messages came [MQTT-4.6.0-2]. */
+  #acknowledgeAfter(taking: Promise<void>, id = 0): void {
+    this.#taken = Promise.all([this.#taken, taking]).then(
+      () => void (id !== 0 && this.#socket.writable && this.#socket.write(puback(id))),
+      (error: Error) => this.destroy(`a message was not taken: ${error.message}`),
+    );
+  }
+
+  #received(topic: string, payload: Buffer, packet: IPublishPacket): void | Promise<void> {
     if (this.#leaving) return;
     // A packet that came within one read has passed the watch; on MQTT 5 the library has ended the connection.
     const bytes = packetBytes(packet.length ?? payload.length);
@@ -263,7 +289,7 @@ export class MqttConnection {
       return;
     }
     const properties = packet.properties;
-    this.#events.message({
+    return this.#events.message({
       topic,
       payload: new Uint8Array(payload),
       retained: packet.retain,
@@ -363,27 +389,4 @@ export class MqttConnection {
     this.#socket.unpipe();
     this.#socket.resume();
   }
-}
-
-/** Milliseconds of the machine. */
-const clock = {
-  monotonic: () => performance.now(),
-  after: (delay: number, due: () => void) => {
-    const timer = setTimeout(due, delay);
-    return () => clearTimeout(timer);
-  },
-};
-
-/** What is said on connecting, and why it cannot be. */
-function sayable(version: Version, identity: Identity): { options: IClientOptions; fault?: unknown } {
-  try {
-    return { options: connectOptions(version, identity) };
-  } catch (fault) {
-    return { options: connectOptions(version, { ...identity, password: undefined }), fault };
-  }
-}
-
-/** PUBACK with success, the same bytes in 3.1.1 and 5 (clause 3.4). */
-function puback(id: number): Uint8Array {
-  return Uint8Array.of(0x40, 2, id >> 8, id & 0xff);
 }

@@ -27,7 +27,7 @@ export interface Identity {
 }
 
 /** What CONNECT says (MQTT 5 clause 3.1), and how the library is kept from queueing anything itself. Throws what reading the password does. */
-export function connectOptions(version: Version, identity: Identity): IClientOptions {
+function connectOptions(version: Version, identity: Identity): IClientOptions {
   const { will } = identity;
   const password = typeof identity.password === 'function' ? identity.password() : identity.password;
   const properties = { contentType, willDelayInterval: will?.delay ?? 0 };
@@ -70,4 +70,13 @@ export function connectOptions(version: Version, identity: Identity): IClientOpt
     // The connection has a timer of its own, the longest of the library's is 2^31 - 1 ms.
     connectTimeout: 0x7fff_ffff,
   };
+}
+
+/** What is said on connecting, and why it cannot be. */
+export function sayable(version: Version, identity: Identity): { options: IClientOptions; fault?: unknown } {
+  try {
+    return { options: connectOptions(version, identity) };
+  } catch (fault) {
+    return { options: connectOptions(version, { ...identity, password: undefined }), fault };
+  }
 }

@@ -1,10 +1,12 @@
 /** MQTT: the car's link, a client for the other end, and a broker for the bench. */
 export {
+  type BrokerAbilities,
   CloudClient,
   type CloudClientOptions,
   type Delivery,
   type PublishOptions,
   type Receive,
+  type Subscriber,
   type Subscription,
 } from './cloud-client.ts';
 export type { TlsFiles, TlsSource } from './credentials.ts';
