@@ -14,12 +14,13 @@ export interface BackoffOptions {
 export class Backoff {
   readonly #options: BackoffOptions;
   readonly #share: () => number;
-  #attempt = 0;
+  #attempt: number;
 
-  /** `share` gives numbers from 0 to 1; without it each wait is as long as its bound. */
-  constructor(options: BackoffOptions, share: () => number = () => 1) {
+  /** `share` gives numbers from 0 to 1; without it each wait is as long as its bound. `attempt`: waits that were before. */
+  constructor(options: BackoffOptions, share: () => number = () => 1, attempt = 0) {
     this.#options = options;
     this.#share = share;
+    this.#attempt = attempt;
   }
 
   /** Milliseconds to wait now; `longest` bounds this wait alone. */

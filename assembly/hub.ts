@@ -13,17 +13,27 @@ import { commandHandlers } from '../adapters/http/hub/commands.ts';
 import { numbersOf } from '../adapters/http/hub/numbers.ts';
 import { hubOperations } from '../adapters/http/hub/operations.ts';
 import { overviewHandlers } from '../adapters/http/hub/overview.ts';
+import { resendOf } from '../adapters/http/hub/resend.ts';
 import { PageTokens } from '../adapters/http/paging.ts';
 import { handlersOf } from '../adapters/http/resources/index.ts';
 import { type RunningServer, startServer } from '../adapters/http/server.ts';
 import { CommandSigner, generateKey, listKeys } from '../adapters/keys/index.ts';
 import { EmbeddedBroker } from '../adapters/mqtt/index.ts';
 import { lockDirectory } from '../adapters/store/index.ts';
+import { Backoff } from '../agent/backoff.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import { type CommandKey, HubCommands } from '../hub/commands.ts';
 import { Intake } from '../hub/intake.ts';
 import { FleetOverview } from '../hub/overview.ts';
-import type { CommandStore, MessageStore, NumbersStore, OverviewReader, VehicleReader } from '../hub/ports.ts';
+import type {
+  CommandStore,
+  MessageStore,
+  NumbersStore,
+  OverviewReader,
+  ResendStore,
+  VehicleReader,
+} from '../hub/ports.ts';
+import { ResendRequests } from '../hub/resend.ts';
 import { Viewers } from '../hub/viewers.ts';
 import { operations } from '../protocol/interface/operations.ts';
 import { remoteTypes } from '../protocol/remote/table.ts';
@@ -56,6 +66,9 @@ export interface Hub {
   /** Ends interface and broker, then the database. */
   stop(): Promise<void>;
 }
+
+/** Waits for missing messages, ms. A command is valid for two minutes, so the one before has ended when a car is asked again. */
+const RESEND = { first: 120_000, longest: 6 * 3_600_000 };
 
 /** Topics of messages of cars, of whatever version of the protocol. */
 const UP = /^vigie\/[^/]+\/[^/]+\/up\//;
@@ -105,6 +118,18 @@ async function begin(
   teardowns.unshift(() => broker.stop());
   const overview = new FleetOverview({ reader: overviewReader, clock, turn: () => new Promise(setImmediate) });
   const viewers = new Viewers({ clock, log, publish: (topic, payload) => broker.publish(topic, payload) });
+  const resends = new ResendRequests({
+    store: reader,
+    commands,
+    clock,
+    after: (delay, due) => clock.after(delay, due),
+    // Cars that lost their messages at one moment are not asked at one moment.
+    wait: (attempts) => new Backoff(RESEND, () => 0.5 + Math.random() / 2, attempts).next(),
+    newId: randomUUID,
+    log,
+  });
+  resends.begin();
+  teardowns.unshift(() => resends.stop());
   const gate = new LocalGate();
   const documents = findDocuments(log);
   const server = await startServer({
@@ -118,6 +143,7 @@ async function begin(
         events: () => overview.events(),
         look: (vin) => viewers.look(vin),
       }),
+      'hub.resend.create': resendOf((vin, caller) => resends.ask(vin, caller)),
       ...commandHandlers({ store: audit, submit: (order) => commands.submit(order), newId: randomUUID }),
     },
     gates: { fleet: gate, user: gate },
@@ -135,7 +161,7 @@ async function begin(
 /** What a hub has of its database. */
 interface HubDatabase {
   readonly store: MessageStore;
-  readonly reader: VehicleReader & NumbersStore;
+  readonly reader: VehicleReader & NumbersStore & ResendStore;
   readonly overviewReader: OverviewReader;
   readonly audit: CommandStore;
   close(): Promise<void>;
@@ -173,7 +199,7 @@ const KEY = 'hub';
 /** The key that the hub signs with, made at its first start. Rejects as {@link CommandSigner.open} does. */
 async function commandKey(directory: string): Promise<CommandKey> {
   if (!(await listKeys(directory)).some(({ name }) => name === KEY)) {
-    await generateKey(directory, KEY, { algorithm: 'Ed25519', kinds: [...remoteTypes] });
+    await generateKey(directory, KEY, { algorithm: 'Ed25519', kinds: [...remoteTypes, 'Resend'] });
   }
   const signer = await CommandSigner.open(directory, KEY);
   return { id: Buffer.from(signer.keyId).toString('hex'), sign: (payload) => signer.seal(payload) };

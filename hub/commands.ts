@@ -1,8 +1,7 @@
 /** Commands to cars: kept in the audit trail and signed in one commit, then sent, and sent again until the car has answered. */
 import { type CommandBodyKind, encodeBody, encodeCommand } from '../protocol/command.ts';
-import type { RemoteType } from '../protocol/remote/table.ts';
-import type { RemoteStatus } from '../protocol/schema/remote.ts';
-import { downTopic } from '../protocol/topics.ts';
+import { commandTopic } from '../protocol/command-topic.ts';
+import type { CommandKind, RemoteStatus } from '../protocol/schema/remote.ts';
 import type { CommandStore, HubLog, KeptCommand, WallClock } from './ports.ts';
 
 /** A car that is away for longer does not carry it out, ms. */
@@ -16,8 +15,8 @@ export interface CommandOrder {
   /** The same id asks for the same command: nothing is done again. */
   readonly id: string;
   readonly vin: string;
-  readonly type: RemoteType;
-  /** Body of the command (protocol/schema/remote.ts). */
+  readonly type: CommandKind;
+  /** Body of the command (protocol/command.ts). */
   readonly body: object;
   /** Who asks, for the audit trail. */
   readonly caller: string;
@@ -73,9 +72,9 @@ export class HubCommands {
     for (const command of await store.pending(vin, Math.round(clock.now()))) await this.#send(vin, command);
   }
 
-  async #send(vin: string, { id, signed }: Pick<KeptCommand, 'id' | 'signed'>): Promise<void> {
+  async #send(vin: string, { id, type, signed }: Pick<KeptCommand, 'id' | 'type' | 'signed'>): Promise<void> {
     try {
-      await this.#parts.publish(downTopic(vin, 'remote'), signed);
+      await this.#parts.publish(commandTopic(vin, type), signed);
     } catch (error) {
       this.#parts.log.warn('hub.command.unsent', { vin, id, error: (error as Error).message });
     }

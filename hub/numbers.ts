@@ -40,6 +40,13 @@ export class ClassNumbers {
     return { arrived, givenUp: givenUp.all, missing: missing.all };
   }
 
+  /** How many numbers are missing. */
+  get missing(): number {
+    const known = new Runs();
+    for (const [first, last] of [...this.#arrived.all, ...this.#givenUp.all]) known.add(first, last);
+    return (known.all.at(-1)?.[1] ?? -1) + 1 - known.size;
+  }
+
   arrive(seq: number): void {
     this.#arrived.add(seq);
   }

@@ -1,9 +1,9 @@
 /** What the hub asks of the world: adapters implement it, and what builds a hub passes it in. */
 import type { FailureCause } from '../protocol/errors.ts';
-import type { RemoteType } from '../protocol/remote/table.ts';
+import type { Run } from '../protocol/runs.ts';
 import type { Kind } from '../protocol/schema/kind.ts';
 import type { Message } from '../protocol/schema/message.ts';
-import type { RemoteStatus } from '../protocol/schema/remote.ts';
+import type { CommandKind, RemoteStatus } from '../protocol/schema/remote.ts';
 import type { StatusContents } from '../protocol/schema/status.ts';
 import type { CarMessage, RefusedMessage } from './message.ts';
 import type { NumbersReport } from './numbers.ts';
@@ -13,6 +13,9 @@ import type { VehicleStatus } from './vehicle-status.ts';
 export interface WallClock {
   now(): number;
 }
+
+/** Calls `due` once, `delay` ms from now; the result cancels it. */
+export type Timer = (delay: number, due: () => void) => () => void;
 
 /** Says what the hub does, for people; `fields` is small and carries no secret. */
 export interface HubLog {
@@ -103,11 +106,34 @@ export interface OverviewReader {
   arrived(kinds: readonly Kind[], after: number, limit: number): Promise<readonly ArrivedMessage[]>;
 }
 
+/** Numbers of one class of a car that are missing, when it is time to ask the car for their messages. */
+export interface DueNumbers {
+  readonly vin: string;
+  readonly class: number;
+  readonly missing: readonly Run[];
+  /** UTC ms since when it is time. */
+  readonly due: number;
+  /** How often the time had come since nothing was missing; 0: it comes for the first time. */
+  readonly attempts: number;
+  /** How many numbers were missing when the car was asked last; 0: it was not asked. */
+  readonly requested: number;
+  /** UTC ms of the hub: the latest message of the car. */
+  readonly lastSeen: number;
+}
+
+/** Remembers for all hubs which cars are to be asked for which messages, and when. */
+export interface ResendStore {
+  /** Those whose time has come at `now`, the oldest first, at most `limit`. */
+  dueNumbers(now: number, limit: number): Promise<readonly DueNumbers[]>;
+  /** When it is time again. Resolves with false, and changes nothing, when another hub has just done so. */
+  putOff(one: DueNumbers, next: Pick<DueNumbers, 'due' | 'attempts' | 'requested'>): Promise<boolean>;
+}
+
 /** A command that is asked for. */
 export interface NewCommand {
   readonly id: string;
   readonly vin: string;
-  readonly type: RemoteType;
+  readonly type: CommandKind;
   readonly body: object;
   /** Who asked. */
   readonly caller: string;

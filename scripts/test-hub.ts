@@ -15,10 +15,17 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   ],
   // Store and interface, on SQLite and on PostgreSQL.
   contract: ['test/adapters/database', 'test/assembly/hub.test.ts', 'test/assembly/hub-postgres.engine.test.ts'],
-  numbers: ['test/hub/numbers.test.ts', 'test/hub/vehicle-status.test.ts', 'test/hub/intake.test.ts'],
+  numbers: [
+    'test/hub/numbers.test.ts',
+    'test/hub/resend.test.ts',
+    'test/hub/vehicle-status.test.ts',
+    'test/hub/intake.test.ts',
+  ],
   commands: ['test/hub/commands.test.ts', 'test/assembly/hub-commands.test.ts'],
   // The hub killed, and PostgreSQL restarted, while a car drives.
   failure: ['test/commands/hub-postgres.engine.test.ts'],
+  // An older copy of the database is put back.
+  restore: ['test/assembly/hub-restore.test.ts', 'test/assembly/hub-restore.engine.test.ts'],
 };
 
 const names = process.argv.slice(2);

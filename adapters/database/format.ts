@@ -101,6 +101,16 @@ export const steps: readonly string[] = [
     WHERE collection NOT IN ('telemetry', 'waypoint');
   CREATE INDEX records_by_id ON records (collection, id) WHERE collection NOT IN ('telemetry', 'waypoint');
   `,
+  `
+  -- How many numbers are missing (of a row of before: known with its next message), when the car is to be asked for them
+  -- (UTC ms), how often that time had come, and how many were missing when it was asked last.
+  ALTER TABLE numbers ADD COLUMN missing INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE numbers ADD COLUMN due INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE numbers ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE numbers ADD COLUMN requested INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX due_numbers ON numbers (due) WHERE missing > 0;
+  CREATE INDEX missing_numbers ON numbers (class, missing) WHERE missing > 0;
+  `,
 ];
 
 /** Number of the format that this program writes. */

@@ -7,9 +7,17 @@ import { keepReport } from './command-store.ts';
 import { numbersIn, REFUSED_KEPT, statusIn } from './queries.ts';
 import type { SqliteDatabase } from './sqlite.ts';
 
+interface ChangedNumbers {
+  readonly vehicle: number;
+  readonly class: number;
+  readonly value: ClassNumbers;
+  /** UTC ms of the hub: the message that changed them. */
+  readonly received: number;
+}
+
 /** What one commit changes of what is kept as a whole. */
 interface Changes {
-  readonly numbers: Map<string, { readonly vehicle: number; readonly class: number; readonly value: ClassNumbers }>;
+  readonly numbers: Map<string, ChangedNumbers>;
   readonly statuses: Map<number, VehicleStatus>;
 }
 
@@ -26,15 +34,20 @@ export class SqliteMessageStore implements MessageStore {
     const statuses = this.#database.transaction(() => {
       const changes: Changes = { numbers: new Map(), statuses: new Map() };
       for (const one of messages) this.#keep(one, changes);
-      for (const { vehicle, class: priority, value } of changes.numbers.values()) {
+      for (const { vehicle, class: priority, value, received } of changes.numbers.values()) {
         const { arrived, givenUp } = value.kept;
         this.#database.run(
-          `INSERT INTO numbers VALUES (?, ?, ?, ?)
-           ON CONFLICT DO UPDATE SET arrived = excluded.arrived, given_up = excluded.given_up`,
+          `INSERT INTO numbers (vehicle, class, arrived, given_up, missing, due) VALUES (?, ?, ?, ?, ?, ?)
+           ON CONFLICT DO UPDATE SET arrived = excluded.arrived, given_up = excluded.given_up, missing = excluded.missing,
+             due = CASE WHEN missing = 0 THEN excluded.due ELSE due END,
+             attempts = CASE WHEN excluded.missing = 0 THEN 0 ELSE attempts END,
+             requested = CASE WHEN excluded.missing = 0 THEN 0 ELSE requested END`,
           vehicle,
           priority,
           JSON.stringify(arrived),
           JSON.stringify(givenUp),
+          value.missing,
+          received,
         );
       }
       for (const [vehicle, { kept }] of changes.statuses) {
@@ -74,8 +87,10 @@ export class SqliteMessageStore implements MessageStore {
       payload,
     );
     if (row === undefined) return;
-    this.#numbersIn(changes, vehicle, priority).arrive(seq);
-    if (kind === 'gap') this.#numbersIn(changes, vehicle, message.body.class).giveUp(message.body.numbers);
+    this.#numbersIn(changes, vehicle, priority, received).arrive(seq);
+    if (kind === 'gap') {
+      this.#numbersIn(changes, vehicle, message.body.class, received).giveUp(message.body.numbers);
+    }
     if (kind === 'status') this.#statusIn(changes, vehicle).apply(message.body, { boot, seq });
     if (kind === 'hello' && message.body.behind !== undefined) this.#correct(vehicle, boot, message.body.behind);
     if (kind === 'remote') keepReport(this.#database, vehicle, one, message.body);
@@ -132,7 +147,7 @@ export class SqliteMessageStore implements MessageStore {
     return (row?.['behind'] as number | undefined) ?? 0;
   }
 
-  #numbersIn({ numbers }: Changes, vehicle: number, priority: number): ClassNumbers {
+  #numbersIn({ numbers }: Changes, vehicle: number, priority: number, received: number): ClassNumbers {
     const name = `${vehicle}/${priority}`;
     const known = numbers.get(name);
     if (known !== undefined) return known.value;
@@ -142,7 +157,7 @@ export class SqliteMessageStore implements MessageStore {
       priority,
     );
     const value = row === undefined ? new ClassNumbers() : numbersIn(row);
-    numbers.set(name, { vehicle, class: priority, value });
+    numbers.set(name, { vehicle, class: priority, value, received });
     return value;
   }
 

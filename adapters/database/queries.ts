@@ -3,11 +3,13 @@ import { ClassNumbers } from '../../hub/numbers.ts';
 import type {
   CommandState,
   CommandStore,
+  DueNumbers,
   FleetRecord,
   HubRecord,
   KeptCommand,
   KnownVehicle,
   NumbersStore,
+  ResendStore,
   VehicleNumbers,
   VehicleReader,
 } from '../../hub/ports.ts';
@@ -21,7 +23,7 @@ import { bodies } from '../../protocol/schema/message.ts';
 export type SqlValue = string | number | Uint8Array | null;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
-/** Answers one SELECT with `?` for each value. Numbers are numbers, bytes are `Uint8Array`. */
+/** Answers one statement with `?` for each value. Numbers are numbers, bytes are `Uint8Array`. */
 export type Select = (sql: string, ...values: (string | number)[]) => Promise<readonly SqlRow[]>;
 
 /** Refused messages that are kept, the newest: they are for a person who looks for the cause. */
@@ -42,7 +44,7 @@ const ACROSS_CARS = `${RECORDS.replace('SELECT', 'SELECT (SELECT vin FROM vehicl
   WHERE collection NOT IN ('telemetry', 'waypoint') AND collection = ?`;
 const COMMANDS = `SELECT * FROM commands WHERE vehicle = ${CAR}`;
 
-export class SqlReader implements VehicleReader, NumbersStore, Omit<CommandStore, 'add'> {
+export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit<CommandStore, 'add'> {
   readonly #select: Select;
 
   constructor(select: Select) {
@@ -65,6 +67,32 @@ export class SqlReader implements VehicleReader, NumbersStore, Omit<CommandStore
       vin,
     );
     return rows.map((row) => ({ class: row['class'] as number, ...numbersIn(row).report }));
+  }
+
+  async dueNumbers(now: number, limit: number): Promise<readonly DueNumbers[]> {
+    const rows = await this.#select(
+      `SELECT vin, last_seen, numbers.* FROM numbers JOIN vehicles ON vehicles.id = numbers.vehicle
+       WHERE missing > 0 AND due <= ? ORDER BY due LIMIT ?`,
+      ...[now, limit],
+    );
+    return rows.map((row) => ({
+      vin: row['vin'] as string,
+      class: row['class'] as number,
+      missing: numbersIn(row).report.missing,
+      due: row['due'] as number,
+      attempts: row['attempts'] as number,
+      requested: row['requested'] as number,
+      lastSeen: row['last_seen'] as number,
+    }));
+  }
+
+  async putOff(one: DueNumbers, next: Pick<DueNumbers, 'due' | 'attempts' | 'requested'>): Promise<boolean> {
+    const changed = await this.#select(
+      `UPDATE numbers SET due = ?, attempts = ?, requested = ?
+       WHERE vehicle = ${CAR} AND class = ? AND due = ? RETURNING class`,
+      ...[next.due, next.attempts, next.requested, one.vin, one.class, one.due],
+    );
+    return changed.length > 0;
   }
 
   async status(vin: string): Promise<VehicleStatus | undefined> {

@@ -2,19 +2,11 @@
 import type { CommandSigner } from '../../adapters/keys/index.ts';
 import type { CloudClient } from '../../adapters/mqtt/index.ts';
 import { encodeBody, encodeCommand } from '../../protocol/command.ts';
+import { commandTopic } from '../../protocol/command-topic.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
-import { type DownKind, downTopic, upTopic } from '../../protocol/topics.ts';
+import { upTopic } from '../../protocol/topics.ts';
 import { readMessage } from './received.ts';
 import type { SendRequest } from './request.ts';
-
-/** Where commands go that are not remotes: a broker can give rights to each apart. */
-const topics: Readonly<Partial<Record<SendRequest['kind'], DownKind>>> = {
-  Monitor: 'monitor',
-  Callback: 'callback',
-  Configuration: 'config',
-  Trust: 'config',
-  Resend: 'config',
-};
 
 export interface DeliveryOptions {
   readonly vin: string;
@@ -68,7 +60,7 @@ export class Deliveries {
     const issued = Date.now();
     const command = { id, vin, kind, body: encodeBody(kind, body), issued, expires: issued + valid * 1000 };
     const payload = await signer.sign((counter) => encodeCommand({ ...command, counter }));
-    await client.publish(downTopic(vin, topics[kind] ?? 'remote'), payload, {
+    await client.publish(commandTopic(vin, kind), payload, {
       expiry: valid,
       responseTopic: upTopic(vin, 'remote'),
       correlation: new TextEncoder().encode(id),

@@ -243,5 +243,27 @@ export function hubInterfaceContract(name: string, database: () => Promise<Pick<
       expect(trips.missing).toHaveLength(1);
       expect(trips.missing[0][1]).toBe(99_999);
     });
+
+    test('asks a car for what is missing when somebody wants it now, with one signed command for each class', async () => {
+      const { classes } = (await get(`/vigie/v1/vehicles/${FIRST}/numbers`)).body;
+      const lacking = classes.filter(({ missing }: Json) => missing.length > 0);
+      expect(lacking).toHaveLength(1);
+      const response = await fetch(`${hub.interface.url}/vigie/v1/vehicles/${FIRST}/resend`, { method: 'POST' });
+      const { remotes } = (await response.json()) as Json;
+      expect([response.status, remotes]).toMatchObject([
+        202,
+        [
+          {
+            type: 'Resend',
+            body: { class: 2, numbers: lacking[0].missing },
+            requestedBy: 'local',
+            status: 'Requested',
+          },
+        ],
+      ]);
+      expect((await get(remotes[0]._links.self.href)).body).toEqual(remotes[0]);
+      const silent = await fetch(`${hub.interface.url}/vigie/v1/vehicles/${SILENT}/resend`, { method: 'POST' });
+      expect(silent.status).toBe(404);
+    });
   });
 }

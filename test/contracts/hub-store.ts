@@ -1,14 +1,21 @@
 /** What every store of a hub must do, whatever database it keeps messages in. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CarMessage } from '../../hub/message.ts';
-import type { CommandStore, MessageStore, NewCommand, NumbersStore, VehicleReader } from '../../hub/ports.ts';
+import type {
+  CommandStore,
+  MessageStore,
+  NewCommand,
+  NumbersStore,
+  ResendStore,
+  VehicleReader,
+} from '../../hub/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import { type MessageOptions, NOON, ONE, OTHER, received, trip } from '../hub/messages.ts';
 
 export interface HubStoreUnderTest {
   readonly store: MessageStore;
-  readonly reader: VehicleReader & NumbersStore;
+  readonly reader: VehicleReader & NumbersStore & ResendStore;
   readonly commands: CommandStore;
   /** Payloads of all messages of a car, in the order of class, number and start. */
   payloads(vin: string): Promise<readonly Uint8Array[]>;
@@ -89,6 +96,65 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
         { class: 3, arrived: [[0, 0]], givenUp: [], missing: [] },
       ]);
       expect(await hub.reader.numbers(OTHER)).toEqual([{ class: 2, arrived: [[0, 0]], givenUp: [], missing: [] }]);
+    });
+
+    test('numbers that are missing are due since the message that showed it, until they arrive or are given up', async () => {
+      const due = async (now = NOON + 99) =>
+        (await hub.reader.dueNumbers(now, 10)).map(({ vin, class: priority, missing }) => [vin, priority, missing]);
+      await hub.store.save([received('trip', trip('a'), { seq: 0 })], []);
+      expect(await due()).toEqual([]);
+      await hub.store.save([received('trip', trip('b'), { seq: 5, received: NOON + 20 })], []);
+      await hub.store.save([received('trip', trip('c'), { seq: 7, vin: OTHER, received: NOON + 10 })], []);
+      await hub.store.save([received('trip', trip('d'), { seq: 2, received: NOON + 30 })], []);
+      await hub.reopen();
+      expect(await due(NOON + 9)).toEqual([]);
+      expect(await due(NOON + 10)).toEqual([[OTHER, 2, [[0, 6]]]]);
+      expect(await due()).toEqual([
+        [OTHER, 2, [[0, 6]]],
+        [
+          ONE,
+          2,
+          [
+            [1, 1],
+            [3, 4],
+          ],
+        ],
+      ]);
+      expect(await hub.reader.dueNumbers(NOON + 99, 1)).toMatchObject([
+        { vin: OTHER, due: NOON + 10, attempts: 0, requested: 0, lastSeen: NOON + 10 },
+      ]);
+      await hub.store.save([received('gap', { class: 2, count: 7, numbers: [[0, 6]] }, { seq: 0, vin: OTHER })], []);
+      await hub.store.save(
+        [1, 3, 4].map((seq) => received('trip', trip(`e${seq}`), { seq })),
+        [],
+      );
+      expect(await due()).toEqual([]);
+    });
+
+    test('of several hubs one puts off what is due; when nothing was missing meanwhile, it is due at once', async () => {
+      await hub.store.save([received('trip', trip('a'), { seq: 3, received: NOON })], []);
+      const [one] = await hub.reader.dueNumbers(NOON, 10);
+      if (one === undefined) throw new Error('nothing is due');
+      const next = { due: NOON + 50, attempts: 2, requested: 3 };
+      expect(await hub.reader.putOff(one, next)).toBe(true);
+      expect(await hub.reader.putOff(one, { ...next, due: NOON + 60 })).toBe(false);
+      expect(await hub.reader.dueNumbers(NOON + 49, 10)).toEqual([]);
+      await hub.store.save([received('trip', trip('b'), { seq: 1, received: NOON + 10 })], []);
+      expect(await hub.reader.dueNumbers(NOON + 50, 10)).toMatchObject([
+        {
+          ...next,
+          missing: [
+            [0, 0],
+            [2, 2],
+          ],
+        },
+      ]);
+      await hub.store.save(
+        [0, 2].map((seq) => received('trip', trip(`c${seq}`), { seq, received: NOON + 20 })),
+        [],
+      );
+      await hub.store.save([received('trip', trip('d'), { seq: 9, received: NOON + 30 })], []);
+      expect(await hub.reader.dueNumbers(NOON + 30, 10)).toMatchObject([{ due: NOON + 30, attempts: 0, requested: 0 }]);
     });
 
     test('a record has the form of its newest message, in whatever order they arrive', async () => {
@@ -350,11 +416,14 @@ export async function useEveryQuery({
   await reader.vehicle(ONE);
   await reader.status(ONE);
   await reader.numbers(ONE);
+  await store.save([received('trip', trip('a999', { createdAt: NOON + 999 }), { seq: 999 })], []);
+  const [due] = await reader.dueNumbers(Number.MAX_SAFE_INTEGER, 10);
+  if (due !== undefined) await reader.putOff(due, { due: 1, attempts: 1, requested: 1 });
   await reader.record(ONE, 'trip', 'a1');
   await reader.lastRecord(ONE, 'trip');
   await reader.fleetRecord('trip', 'a1');
-  expect(await all(reader.records(ONE, 'trip', NOON))).toHaveLength(450);
-  expect(await all(reader.fleetRecords('trip', NOON))).toHaveLength(450);
+  expect(await all(reader.records(ONE, 'trip', NOON))).toHaveLength(451);
+  expect(await all(reader.fleetRecords('trip', NOON))).toHaveLength(451);
   await commands.pending(ONE, NOON);
   await commands.command(ONE, 'a1');
   await commands.commands(ONE);

@@ -24,6 +24,8 @@ export interface DrivingCarOptions {
   readonly trust?: string;
   /** The time of the machine, for commands that a hub gives; default: time of our own. */
   readonly machineTime?: true;
+  /** Time of our own that it shares with others. */
+  readonly clock?: TestClock;
 }
 
 export class DrivingCar {
@@ -40,7 +42,7 @@ export class DrivingCar {
   constructor(options: DrivingCarOptions) {
     this.vin = options.vin;
     this.#options = options;
-    this.#clock = options.machineTime ? new SystemClock() : new TestClock();
+    this.#clock = options.machineTime ? new SystemClock() : (options.clock ?? new TestClock());
     const { scenario = 'loop' } = options;
     this.#simulation = benchCar(benchVehicle(scenario), this.#clock, { scenario });
   }

@@ -29,6 +29,7 @@ test('reports as arrived, given up and missing what a naive set of numbers says'
         }
       }
       const report = numbers.report;
+      expect(numbers.missing).toBe(numbersIn(report.missing).length);
       const all = [...Array(Math.max(-1, ...arrived, ...told) + 1).keys()];
       expect(numbersIn(report.arrived)).toEqual(all.filter((number) => arrived.has(number)));
       expect(numbersIn(report.givenUp)).toEqual(all.filter((number) => told.has(number) && !arrived.has(number)));

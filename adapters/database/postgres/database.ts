@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { HubLog } from '../../../hub/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { Select, SqlRow } from '../queries.ts';
-import { FORMAT, schema } from './schema.ts';
+import { FORMAT, steps } from './schema.ts';
 
 /** Executes one statement with `$1` and so on for its values; a list is a value of an array type. */
 export type Execute = (sql: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>;
@@ -42,7 +42,7 @@ export class PostgresDatabase {
   }
 
   /**
-   * Connects, and creates the tables in a database that has none. `url`: `postgres://user:password@host:port/database`.
+   * Connects, creates the tables in a database that has none, and brings older ones up to date. `url`: `postgres://user:password@host:port/database`.
    * Rejects with `usage.wrong` for another kind of URL and for a database that a newer Vigie or another program wrote,
    * with `input.unreadable` where the server cannot be reached or refuses.
    */
@@ -143,13 +143,15 @@ async function prepare(execute: Execute, where: string): Promise<void> {
     if (tables !== 0) {
       throw new VigieError('usage.wrong', 'has tables of another program: create a database for the hub', { where });
     }
-    await execute(schema);
     await execute('CREATE TABLE hub_format (format int NOT NULL)');
-    await execute('INSERT INTO hub_format VALUES ($1)', [FORMAT]);
-    return;
+    await execute('INSERT INTO hub_format VALUES (0)');
   }
   const [{ format: found } = {}] = await execute('SELECT format FROM hub_format');
-  if (found === FORMAT) return;
+  if ((found as number) <= FORMAT) {
+    for (const step of steps.slice(found as number)) await execute(step);
+    await execute('UPDATE hub_format SET format = $1', [FORMAT]);
+    return;
+  }
   const text = `was written by a newer Vigie (format ${found}; this one knows ${FORMAT}): install that version, or choose another database`;
   throw new VigieError('usage.wrong', text, { where });
 }

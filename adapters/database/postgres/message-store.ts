@@ -94,12 +94,17 @@ async function keepMessages(
 }
 
 async function keepNumbers(execute: Execute, kept: readonly NewMessage[]): Promise<void> {
-  const changes: { readonly vehicle: number; readonly class: number; change(numbers: ClassNumbers): void }[] = [];
-  for (const { vehicle, class: priority, message } of kept) {
-    changes.push({ vehicle, class: priority, change: (numbers) => numbers.arrive(message.seq) });
+  const changes: {
+    readonly vehicle: number;
+    readonly class: number;
+    readonly received: number;
+    change(numbers: ClassNumbers): void;
+  }[] = [];
+  for (const { vehicle, class: priority, message, received } of kept) {
+    changes.push({ vehicle, class: priority, received, change: (numbers) => numbers.arrive(message.seq) });
     if (message.kind !== 'gap') continue;
     const { class: lost, numbers: runs } = message.body;
-    changes.push({ vehicle, class: lost, change: (numbers) => numbers.giveUp(runs) });
+    changes.push({ vehicle, class: lost, received, change: (numbers) => numbers.giveUp(runs) });
   }
   const values = new Map(changes.map((one) => [`${one.vehicle}/${one.class}`, { ...one, value: new ClassNumbers() }]));
   const keys = columns([...values.values()].map(({ vehicle, class: priority }) => [vehicle, priority]));
@@ -114,12 +119,17 @@ async function keepNumbers(execute: Execute, kept: readonly NewMessage[]): Promi
   }
   for (const one of changes) one.change(values.get(`${one.vehicle}/${one.class}`)?.value as ClassNumbers);
   await execute(
-    `INSERT INTO numbers SELECT * FROM unnest($1::bigint[], $2::smallint[], $3::text[], $4::text[])
-     ON CONFLICT (vehicle, class) DO UPDATE SET arrived = excluded.arrived, given_up = excluded.given_up`,
+    `INSERT INTO numbers (vehicle, class, arrived, given_up, missing, due)
+     SELECT * FROM unnest($1::bigint[], $2::smallint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
+     ON CONFLICT (vehicle, class) DO UPDATE
+     SET arrived = excluded.arrived, given_up = excluded.given_up, missing = excluded.missing,
+       due = CASE WHEN numbers.missing = 0 THEN excluded.due ELSE numbers.due END,
+       attempts = CASE WHEN excluded.missing = 0 THEN 0 ELSE numbers.attempts END,
+       requested = CASE WHEN excluded.missing = 0 THEN 0 ELSE numbers.requested END`,
     columns(
-      [...values.values()].map(({ vehicle, class: priority, value }) => {
+      [...values.values()].map(({ vehicle, class: priority, value, received }) => {
         const { arrived, givenUp } = value.kept;
-        return [vehicle, priority, JSON.stringify(arrived), JSON.stringify(givenUp)];
+        return [vehicle, priority, JSON.stringify(arrived), JSON.stringify(givenUp), value.missing, received];
       }),
     ),
   );

@@ -1,5 +1,9 @@
-/** Tables of the hub on PostgreSQL: those of SQLite (../format.ts), with texts in the order of their code points. */
-export const schema = `
+/**
+ * Tables of the hub on PostgreSQL: those of SQLite (../format.ts), with texts in the order of their code points. Each step
+ * brings the format of the number before to its own; steps are never changed.
+ */
+export const steps: readonly string[] = [
+  `
   CREATE TABLE vehicles (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     vin text COLLATE "C" NOT NULL UNIQUE,
@@ -96,7 +100,16 @@ export const schema = `
     at bigint NOT NULL,
     PRIMARY KEY (command, boot, seq)
   );
-`;
+  `,
+  `
+  -- How many numbers are missing (of a row of before: known with its next message), when the car is to be asked for them
+  -- (UTC ms), how often that time had come, and how many were missing when it was asked last.
+  ALTER TABLE numbers ADD COLUMN missing bigint NOT NULL DEFAULT 0, ADD COLUMN due bigint NOT NULL DEFAULT 0,
+    ADD COLUMN attempts int NOT NULL DEFAULT 0, ADD COLUMN requested bigint NOT NULL DEFAULT 0;
+  CREATE INDEX due_numbers ON numbers (due) WHERE missing > 0;
+  CREATE INDEX missing_numbers ON numbers (class, missing) WHERE missing > 0;
+  `,
+];
 
-/** Number of this format, in the table hub_format. */
-export const FORMAT = 1;
+/** Number of the format that this program writes, in the table hub_format. */
+export const FORMAT = steps.length;

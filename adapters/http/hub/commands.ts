@@ -67,8 +67,8 @@ function addressOf(call: Call): string {
   return `${call.base}/vigie/v1/vehicles/${encodeURIComponent(vinOf(call))}/remotes`;
 }
 
-/** `status` is the last that the car has told, or `Requested` before that. */
-function written(call: Call, command: KeptCommand): object {
+/** A command as the audit trail shows it. `status` is the last that the car has told, or `Requested` before that. */
+export function written(call: Call, command: KeptCommand): object {
   const { id, type, body, caller, requested, expires, key, counter, states } = command;
   const last = states.at(-1);
   const shown = states.map(({ at, ...state }) => ({ ...state, at: dateTime(at) }));

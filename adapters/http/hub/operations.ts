@@ -8,6 +8,7 @@ import { requestBody } from '../../../protocol/interface/schemas/requests.ts';
 import { overviewOperations } from './overview-operations.ts';
 
 const numbersPath = '/vigie/v1/vehicles/{vin}/numbers';
+const resendPath = '/vigie/v1/vehicles/{vin}/resend';
 const remotesPath = '/vigie/v1/vehicles/{vin}/remotes';
 const remotePath = `${remotesPath}/{rid}`;
 
@@ -30,6 +31,18 @@ export const hubOperations: readonly Operation[] = [
     parameters: pathParameters(numbersPath),
     answers: { 200: { description: 'By priority class.', media: JSON_MEDIA } },
     errors: [400, 401, 404, 406, 421, 429, 500],
+    scopes: noScopes,
+  },
+  {
+    id: 'hub.resend.create',
+    side: 'fleet',
+    method: 'POST',
+    path: resendPath,
+    tag: 'Hub',
+    summary: 'Asks the car now to send the messages again that are missing, with one command for each priority class.',
+    parameters: pathParameters(resendPath),
+    answers: { 202: { description: 'The commands; none when nothing is missing.', media: JSON_MEDIA } },
+    errors: [400, 401, 404, 406, 421, 429, 500, 507],
     scopes: noScopes,
   },
   {

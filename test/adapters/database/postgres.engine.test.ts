@@ -5,6 +5,7 @@ import {
   PostgresDatabase,
   PostgresMessageStore,
 } from '../../../adapters/database/postgres/index.ts';
+import { steps } from '../../../adapters/database/postgres/schema.ts';
 import type { CommandKey } from '../../../hub/commands.ts';
 import { type HubStoreUnderTest, hubStoreContract, useEveryQuery } from '../../contracts/hub-store.ts';
 import { NOON, ONE, OTHER, received, trip } from '../../hub/messages.ts';
@@ -97,6 +98,20 @@ describePeer('initdb', 'PostgreSQL', () => {
     const databases = await Promise.all(Array.from({ length: 4 }, () => PostgresDatabase.open(url, log)));
     for (const database of databases) expect(await partsOf(database).reader.vehicles()).toEqual([]);
     await Promise.all(databases.map((database) => database.close()));
+  });
+
+  test('a database of an older Vigie is brought up to date and keeps what it has', async () => {
+    const url = await server.create();
+    await server.execute(
+      url,
+      `${steps[0]}; CREATE TABLE hub_format (format int NOT NULL); INSERT INTO hub_format VALUES (1)`,
+      `INSERT INTO vehicles (vin, first_seen, last_seen) VALUES ('${ONE}', 1, 2)`,
+    );
+    const database = await PostgresDatabase.open(url, log);
+    expect(await database.select('SELECT format FROM hub_format')).toEqual([{ format: steps.length }]);
+    expect(await partsOf(database).reader.vehicles()).toEqual([{ vin: ONE, firstSeen: 1, lastSeen: 2 }]);
+    expect(await partsOf(database).reader.dueNumbers(NOON, 10)).toEqual([]);
+    await database.close();
   });
 
   test('a database of another program, of a newer Vigie, of another encoding, and none at all are refused', async () => {

@@ -1,0 +1,16 @@
+/** Where commands go: those that are not remotes have topics of their own, so that a broker can give rights to each. */
+import type { CommandKind } from './schema/remote.ts';
+import { type DownKind, downTopic } from './topics.ts';
+
+const topics: Readonly<Partial<Record<CommandKind, DownKind>>> = {
+  Monitor: 'monitor',
+  Callback: 'callback',
+  Configuration: 'config',
+  Trust: 'config',
+  Resend: 'config',
+};
+
+/** Topic of a command of this kind to the car. @throws VigieError `input.malformed` when `vin` is none */
+export function commandTopic(vin: string, kind: CommandKind): string {
+  return downTopic(vin, topics[kind] ?? 'remote');
+}
