@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { type Level, StreamLog } from '../adapters/logging/stream.ts';
 import { startHub } from '../assembly/hub.ts';
+import { addCarCommand, forgetCarCommand, listCarsCommand, removeCarCommand } from './hub-registry.ts';
 import { chosenPorts, portOf, STANDARD_BROKER, STANDARD_HTTP } from './ports.ts';
 import { untilSignal } from './signals.ts';
 
@@ -31,7 +32,11 @@ the next start continues with the same data.`,
         .choices(['info', 'warn', 'error', 'silent'])
         .default('warn'),
     )
-    .action(runHub);
+    .action(runHub)
+    .addCommand(addCarCommand())
+    .addCommand(removeCarCommand())
+    .addCommand(forgetCarCommand())
+    .addCommand(listCarsCommand());
 }
 
 async function runHub({ data, database, log, ...asked }: Options): Promise<void> {

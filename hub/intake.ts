@@ -1,10 +1,12 @@
 /** Takes messages from the broker. Those that arrive together share one commit; each is acknowledged after it. */
 import { VigieError } from '../protocol/errors.ts';
-import { type CarMessage, type RefusedMessage, readMessage } from './message.ts';
+import { type CarMessage, type RefusedMessage, readMessage, vinIn } from './message.ts';
 import type { HubLog, MessageStore, WallClock } from './ports.ts';
 
 /** Messages of one commit: the backlog of a car that was away must not hold up the others. */
 const BATCH = 500;
+
+const NOT_REGISTERED = 'is not registered here, or was removed: `vigie hub add` registers a car';
 
 export interface IntakeParts {
   readonly store: MessageStore;
@@ -33,7 +35,8 @@ export class Intake {
 
   /**
    * Resolves when the message is on disk: only then may it be acknowledged. Bytes that are not messages are kept aside and
-   * acknowledged, or the car would send them for ever. Rejects with `store.failed`: the car sends it again.
+   * acknowledged, or the car would send them for ever. Rejects with `store.failed`: the car sends it again. Rejects with
+   * `request.forbidden` for a car that is not in the registry or was removed from it: nothing of the message is kept.
    */
   accept(topic: string, payload: Uint8Array): Promise<void> {
     const item = this.#read(topic, payload);
@@ -70,8 +73,13 @@ export class Intake {
       const messages = batch.flatMap(({ item }) => ('read' in item ? [item.read] : []));
       const refused = batch.flatMap(({ item }) => ('refused' in item ? [item.refused] : []));
       try {
-        await this.#parts.store.save(messages, refused);
-        for (const { resolve } of batch) resolve();
+        const strangers = await this.#parts.store.save(messages, refused);
+        for (const vin of strangers) this.#parts.log.warn('hub.car.refused', { vin, reason: NOT_REGISTERED });
+        for (const { item, resolve, reject } of batch) {
+          const vin = 'read' in item ? item.read.vin : vinIn(item.refused.topic);
+          if (strangers.has(vin)) reject(new VigieError('request.forbidden', NOT_REGISTERED, { where: vin }));
+          else resolve();
+        }
       } catch (error) {
         this.#parts.log.error('hub.store.failed', { messages: batch.length, error: (error as Error).message });
         for (const { reject } of batch) reject(error);

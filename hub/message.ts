@@ -39,6 +39,11 @@ export function readMessage(topic: string, payload: Uint8Array, received: number
   return { vin: parsed.vin, class: classOf(message.kind), message, payload, received };
 }
 
+/** What the topic has where those of this protocol have the VIN. */
+export function vinIn(topic: string): string {
+  return topic.split('/')[2] ?? '';
+}
+
 const records: ReadonlySet<Kind> = new Set(recordKinds);
 
 /** Where a record stands in its collection, as in the car. */

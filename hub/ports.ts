@@ -37,8 +37,9 @@ export interface MessageStore {
   /**
    * Resolves when all of them are on disk. A message that is there already, by vehicle, class, `seq` and `boot`, changes
    * nothing. Rejects with `store.failed`, and then none of them is kept.
+   * @returns VINs of cars that the registry does not let send ({@link ./registry.ts}); nothing of theirs is kept
    */
-  save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<void>;
+  save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<ReadonlySet<string>>;
 }
 
 /** What the hub reports of its cars. */

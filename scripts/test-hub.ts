@@ -22,6 +22,12 @@ const parts: Readonly<Record<string, readonly string[]>> = {
     'test/hub/intake.test.ts',
   ],
   commands: ['test/hub/commands.test.ts', 'test/assembly/hub-commands.test.ts'],
+  // The registry: added, listed, removed, forgotten.
+  enrol: [
+    'test/adapters/database/registry.test.ts',
+    'test/adapters/database/registry-postgres.engine.test.ts',
+    'test/commands/hub-registry.test.ts',
+  ],
   // The hub killed, and PostgreSQL restarted, while a car drives.
   failure: ['test/commands/hub-postgres.engine.test.ts'],
   // An older copy of the database is put back.

@@ -111,6 +111,31 @@ export const steps: readonly string[] = [
   CREATE INDEX due_numbers ON numbers (due) WHERE missing > 0;
   CREATE INDEX missing_numbers ON numbers (class, missing) WHERE missing > 0;
   `,
+  `
+  -- The registry. Fleets and users ('fleet', 'user'): with the first of them only registered cars may send.
+  CREATE TABLE owners (
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    PRIMARY KEY (kind, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE cars (
+    vin TEXT PRIMARY KEY,
+    added INTEGER NOT NULL,
+    removed INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE owned_cars (
+    kind TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    vin TEXT NOT NULL REFERENCES cars,
+    PRIMARY KEY (kind, owner, vin),
+    FOREIGN KEY (kind, owner) REFERENCES owners
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX owners_of_car ON owned_cars (vin);
+  -- Grows with every change of the registry, so that hubs see that there was one.
+  CREATE TABLE registry_version (version INTEGER NOT NULL) STRICT;
+  INSERT INTO registry_version VALUES (0);
+  `,
 ];
 
 /** Number of the format that this program writes. */

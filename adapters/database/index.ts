@@ -2,4 +2,5 @@ export { SqliteCommandStore } from './command-store.ts';
 export { SqliteMessageStore } from './message-store.ts';
 export { SqlOverview } from './overview-queries.ts';
 export { SqlReader } from './queries.ts';
+export { SqlRegistry } from './registry.ts';
 export { SqliteDatabase } from './sqlite.ts';

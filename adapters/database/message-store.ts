@@ -1,10 +1,18 @@
 /** Messages of all cars, with the numbers, records and Status that follow from them, in one commit. */
-import { type CarMessage, isAfter, type MessageOrder, type RefusedMessage, recordPlaceOf } from '../../hub/message.ts';
+import {
+  type CarMessage,
+  isAfter,
+  type MessageOrder,
+  type RefusedMessage,
+  recordPlaceOf,
+  vinIn,
+} from '../../hub/message.ts';
 import { ClassNumbers } from '../../hub/numbers.ts';
 import type { MessageStore } from '../../hub/ports.ts';
 import { VehicleStatus } from '../../hub/vehicle-status.ts';
 import { keepReport } from './command-store.ts';
 import { numbersIn, REFUSED_KEPT, statusIn } from './queries.ts';
+import { IN_USE } from './registry.ts';
 import type { SqliteDatabase } from './sqlite.ts';
 
 interface ChangedNumbers {
@@ -25,15 +33,21 @@ export class SqliteMessageStore implements MessageStore {
   readonly #database: SqliteDatabase;
   /** As committed, by the id of the vehicle. */
   readonly #statuses = new Map<number, VehicleStatus>();
+  /** Changes when another process writes, which may have erased a car. */
+  #version: unknown;
 
   constructor(database: SqliteDatabase) {
     this.#database = database;
   }
 
-  async save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<void> {
-    const statuses = this.#database.transaction(() => {
+  async save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<ReadonlySet<string>> {
+    const { statuses, strangers } = this.#database.transaction(() => {
+      const version = this.#database.one('PRAGMA data_version')?.['data_version'];
+      if (version !== this.#version) this.#statuses.clear();
+      this.#version = version;
+      const strangers = this.#strangersIn(messages, refused);
       const changes: Changes = { numbers: new Map(), statuses: new Map() };
-      for (const one of messages) this.#keep(one, changes);
+      for (const one of messages) if (!strangers.has(one.vin)) this.#keep(one, changes);
       for (const { vehicle, class: priority, value, received } of changes.numbers.values()) {
         const { arrived, givenUp } = value.kept;
         this.#database.run(
@@ -57,10 +71,19 @@ export class SqliteMessageStore implements MessageStore {
           JSON.stringify(kept),
         );
       }
-      this.#refuse(refused);
-      return changes.statuses;
+      this.#refuse(refused.filter(({ topic }) => !strangers.has(vinIn(topic))));
+      return { statuses: changes.statuses, strangers };
     });
     for (const [vehicle, status] of statuses) this.#statuses.set(vehicle, status);
+    return strangers;
+  }
+
+  /** The cars that the registry does not let send. */
+  #strangersIn(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): ReadonlySet<string> {
+    if (this.#database.one(IN_USE) === undefined) return new Set();
+    const vins = new Set([...messages.map(({ vin }) => vin), ...refused.map(({ topic }) => vinIn(topic))]);
+    const active = 'SELECT 1 FROM cars WHERE vin = ? AND removed IS NULL';
+    return new Set([...vins].filter((vin) => this.#database.one(active, vin) === undefined));
   }
 
   #keep(one: CarMessage, changes: Changes): void {

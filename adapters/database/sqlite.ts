@@ -3,8 +3,9 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { VigieError } from '../../protocol/errors.ts';
 import { FORMAT, steps } from './format.ts';
 import type { Select, SqlRow } from './queries.ts';
+import type { RegistryDatabase, SqlStatement } from './registry.ts';
 
-export class SqliteDatabase {
+export class SqliteDatabase implements RegistryDatabase {
   readonly #database: DatabaseSync;
   readonly #where: string;
   readonly #statements = new Map<string, StatementSync>();
@@ -72,6 +73,38 @@ export class SqliteDatabase {
         cause,
       });
     }
+  }
+
+  /** All statements in one commit; the rows that each returns. Rejects with `store.failed`. */
+  async write(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]> {
+    return this.transaction(() => statements.map(([sql, ...values]) => this.all(sql, ...values)));
+  }
+
+  /** As {@link write}, without looking for rows that refer to what is deleted. */
+  async erase(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]> {
+    this.#database.exec('PRAGMA foreign_keys = OFF');
+    try {
+      return this.transaction(() => statements.map(([sql, ...values]) => this.all(sql, ...values)));
+    } finally {
+      this.#database.exec('PRAGMA foreign_keys = ON');
+    }
+  }
+
+  /** Writes the file anew and empties its log: nothing that was deleted is left in them. Rejects with `store.failed`. */
+  async compact(): Promise<void> {
+    try {
+      this.#database.exec('VACUUM');
+      const [{ busy } = {}] = this.all('PRAGMA wal_checkpoint(TRUNCATE)');
+      if (busy === 0) return;
+    } catch (cause) {
+      throw new VigieError('store.failed', cause instanceof Error ? cause.message : String(cause), {
+        where: this.#where,
+        cause,
+      });
+    }
+    throw new VigieError('store.failed', 'another program reads the database all the time: end it, and try again', {
+      where: this.#where,
+    });
   }
 
   close(): void {

@@ -90,7 +90,9 @@ describe('what is not typed', () => {
     const names = [...stdout.matchAll(/^ {2}([a-z]+) .*[a-z]/gm)].map(([, name]) => name as string);
     const used = new Map<string, { readonly option: string; readonly where: string }[]>();
     for (const name of pages) {
-      const mentions = read(name).matchAll(/(?:^ {4}|`|npx )vigie ([a-z]+(?: make| list)?)(?![a-z-])([^`\n#|&]*)/gm);
+      const mentions = read(name).matchAll(
+        /(?:^ {4}|`|npx )vigie ([a-z]+(?: make| list| add| remove| forget| token)?)(?![a-z-])([^`\n#|&]*)/gm,
+      );
       for (const [text, command = '', rest = ''] of mentions) {
         const where = `${name}: ${text.trim()}`;
         expect(names, where).toContain(command.split(' ')[0]);

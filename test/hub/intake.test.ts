@@ -5,12 +5,13 @@ import type { MessageStore } from '../../hub/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { upTopic } from '../../protocol/topics.ts';
 import { MemoryLog } from '../rig/log.ts';
-import { NOON, ONE, payloadOf } from './messages.ts';
+import { NOON, ONE, OTHER, payloadOf } from './messages.ts';
 
 interface Commit {
   readonly messages: readonly CarMessage[];
   readonly refused: readonly RefusedMessage[];
-  done(): void;
+  /** `strangers`: VINs of cars that the registry does not let send. */
+  done(strangers?: ReadonlySet<string>): void;
   fail(error: Error): void;
 }
 
@@ -19,9 +20,9 @@ class SlowDisk implements MessageStore {
   readonly commits: Commit[] = [];
   #asked: () => void = () => undefined;
 
-  save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<void> {
+  save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<ReadonlySet<string>> {
     return new Promise((resolve, reject) => {
-      this.commits.push({ messages, refused, done: resolve, fail: reject });
+      this.commits.push({ messages, refused, done: (strangers = new Set()) => resolve(strangers), fail: reject });
       this.#asked();
     });
   }
@@ -113,4 +114,18 @@ test.each([
   expect(log.lines).toMatchObject([{ event: 'hub.message.refused', fields: { topic } }]);
   commit.done();
   await sent;
+});
+
+test('a message of a car that the registry does not let send is refused loudly, and the others of its commit are not', async () => {
+  const { disk, intake, log } = begin();
+  const body = payloadOf('gap', { class: 5, count: 1 }, { seq: 0 });
+  const [own, other, garbage] = [
+    intake.accept(upTopic(ONE, 'gap'), body),
+    intake.accept(upTopic(OTHER, 'gap'), body),
+    intake.accept(upTopic(OTHER, 'gap'), Uint8Array.of(1)),
+  ];
+  (await disk.commit(0)).done(new Set([OTHER]));
+  await own;
+  for (const refused of [other, garbage]) await expect(refused).rejects.toMatchObject({ code: 'request.forbidden' });
+  expect(log.lines.filter(({ event }) => event === 'hub.car.refused')).toMatchObject([{ fields: { vin: OTHER } }]);
 });

@@ -18,6 +18,11 @@ export class PostgresRig {
   #daemon: Daemon | undefined;
   #databases = 0;
 
+  /** Directory of the files of all its databases. */
+  get files(): string {
+    return join(this.#folder, 'data', 'base');
+  }
+
   /** Creates its data at the first start. */
   async start(): Promise<this> {
     const data = join(this.#folder, 'data');

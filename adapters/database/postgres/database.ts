@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { HubLog } from '../../../hub/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { Select, SqlRow } from '../queries.ts';
+import type { RegistryDatabase, SqlStatement } from '../registry.ts';
 import { FORMAT, steps } from './schema.ts';
 
 /** Executes one statement with `$1` and so on for its values; a list is a value of an array type. */
@@ -32,7 +33,7 @@ const types = {
   }) as typeof pg.types.getTypeParser,
 };
 
-export class PostgresDatabase {
+export class PostgresDatabase implements RegistryDatabase {
   readonly #pool: pg.Pool;
   readonly #where: string;
 
@@ -78,14 +79,43 @@ export class PostgresDatabase {
   }
 
   readonly select: Select = async (sql, ...values) => {
-    let number = 0;
-    const numbered = sql.replace(/\?/g, () => `$${++number}`);
     try {
-      return (await this.#pool.query<SqlRow>(numbered, values)).rows;
+      return (await this.#pool.query<SqlRow>(numbered(sql), values)).rows;
     } catch (cause) {
       throw this.#failure(cause);
     }
   };
+
+  /** All statements in one commit; the rows that each returns. Rejects with `store.failed`. */
+  write(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]> {
+    return this.transaction(async (execute) => {
+      const rows: (readonly SqlRow[])[] = [];
+      for (const [sql, ...values] of statements) rows.push(await execute(numbered(sql), values));
+      return rows;
+    });
+  }
+
+  /** The tables have no reference that {@link write} would look for in vain. */
+  erase(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]> {
+    return this.write(statements);
+  }
+
+  /** Writes every table anew: the files of before, which had what was deleted, are gone. Rejects with `store.failed`. */
+  async compact(): Promise<void> {
+    const tables = await this.select(
+      "SELECT format('%I', relname) AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'",
+    );
+    for (const { name } of tables) await this.#compactTable(name as string);
+  }
+
+  /** Long tables take longer than other statements may. */
+  async #compactTable(name: string): Promise<void> {
+    try {
+      await this.#pool.query({ text: `VACUUM FULL ANALYZE ${name}`, query_timeout: 0 } as pg.QueryConfig);
+    } catch (cause) {
+      throw this.#failure(cause);
+    }
+  }
 
   /**
    * Everything that `work` writes is on disk when this resolves, or none of it. Rejects with `store.failed`; when the
@@ -154,6 +184,12 @@ async function prepare(execute: Execute, where: string): Promise<void> {
   }
   const text = `was written by a newer Vigie (format ${found}; this one knows ${FORMAT}): install that version, or choose another database`;
   throw new VigieError('usage.wrong', text, { where });
+}
+
+/** With `$1` and so on for each `?`. */
+function numbered(sql: string): string {
+  let number = 0;
+  return sql.replace(/\?/g, () => `$${++number}`);
 }
 
 /** The database without user and password. @throws VigieError `usage.wrong` */

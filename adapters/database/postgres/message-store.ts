@@ -10,11 +10,13 @@ import {
   type RecordPlace,
   type RefusedMessage,
   recordPlaceOf,
+  vinIn,
 } from '../../../hub/message.ts';
 import { ClassNumbers } from '../../../hub/numbers.ts';
 import type { MessageStore } from '../../../hub/ports.ts';
 import { VehicleStatus } from '../../../hub/vehicle-status.ts';
 import { numbersIn, REFUSED_KEPT, statusIn } from '../queries.ts';
+import { IN_USE } from '../registry.ts';
 import type { Execute, PostgresDatabase } from './database.ts';
 
 /** A message that was not there before. */
@@ -30,19 +32,43 @@ export class PostgresMessageStore implements MessageStore {
     this.#database = database;
   }
 
-  async save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<void> {
-    await this.#database.transaction(async (execute) => {
-      if (refused.length > 0) await keepRefused(execute, refused);
-      if (messages.length === 0) return;
-      const kept = await keepMessages(execute, messages, await keepVehicles(execute, messages));
-      if (kept.length === 0) return;
+  save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<ReadonlySet<string>> {
+    return this.#database.transaction(async (execute) => {
+      const strangers = await strangersIn(execute, messages, refused);
+      const known = refused.filter(({ topic }) => !strangers.has(vinIn(topic)));
+      if (known.length > 0) await keepRefused(execute, known);
+      const own = messages.filter(({ vin }) => !strangers.has(vin));
+      if (own.length === 0) return strangers;
+      const kept = await keepMessages(execute, own, await keepVehicles(execute, own));
+      if (kept.length === 0) return strangers;
       await keepNumbers(execute, kept);
       await keepStatuses(execute, kept);
       await keepCorrections(execute, kept);
       await keepRecords(execute, kept);
       await keepReports(execute, kept);
+      return strangers;
     });
   }
+}
+
+/**
+ * The cars that the registry does not let send. The rows of the others are locked until the commit, so that none of
+ * them is erased meanwhile.
+ */
+async function strangersIn(
+  execute: Execute,
+  messages: readonly CarMessage[],
+  refused: readonly RefusedMessage[],
+): Promise<ReadonlySet<string>> {
+  const [owner] = await execute(IN_USE);
+  if (owner === undefined) return new Set();
+  const vins = new Set([...messages.map(({ vin }) => vin), ...refused.map(({ topic }) => vinIn(textOf(topic)))]);
+  const active = await execute(
+    'SELECT vin FROM cars WHERE vin = ANY ($1::text[]) AND removed IS NULL ORDER BY vin FOR KEY SHARE',
+    [[...vins]],
+  );
+  for (const { vin } of active) vins.delete(vin as string);
+  return vins;
 }
 
 /** @returns the ids of the vehicles by VIN */

@@ -109,6 +109,41 @@ export const steps: readonly string[] = [
   CREATE INDEX due_numbers ON numbers (due) WHERE missing > 0;
   CREATE INDEX missing_numbers ON numbers (class, missing) WHERE missing > 0;
   `,
+  `
+  CREATE TABLE owners (
+    kind text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    created bigint NOT NULL,
+    PRIMARY KEY (kind, id)
+  );
+  CREATE TABLE cars (
+    vin text COLLATE "C" PRIMARY KEY,
+    added bigint NOT NULL,
+    removed bigint
+  );
+  CREATE TABLE owned_cars (
+    kind text COLLATE "C" NOT NULL,
+    owner text COLLATE "C" NOT NULL,
+    vin text COLLATE "C" NOT NULL REFERENCES cars,
+    PRIMARY KEY (kind, owner, vin),
+    FOREIGN KEY (kind, owner) REFERENCES owners
+  );
+  CREATE INDEX owners_of_car ON owned_cars (vin);
+  CREATE TABLE registry_version (version bigint NOT NULL);
+  INSERT INTO registry_version VALUES (0);
+  -- Without an index on it, each message that is deleted would be looked for in all records.
+  ALTER TABLE records DROP CONSTRAINT records_message_fkey;
+  -- No sample of what cars sent in the statistics of the planner, from which a forgotten car would not vanish.
+  ALTER TABLE vehicles ALTER vin SET STATISTICS 0;
+  ALTER TABLE cars ALTER vin SET STATISTICS 0;
+  ALTER TABLE owned_cars ALTER vin SET STATISTICS 0;
+  ALTER TABLE messages ALTER payload SET STATISTICS 0;
+  ALTER TABLE status ALTER document SET STATISTICS 0;
+  ALTER TABLE numbers ALTER arrived SET STATISTICS 0, ALTER given_up SET STATISTICS 0;
+  ALTER TABLE refused ALTER topic SET STATISTICS 0, ALTER reason SET STATISTICS 0, ALTER payload SET STATISTICS 0;
+  ALTER TABLE commands ALTER body SET STATISTICS 0, ALTER caller SET STATISTICS 0, ALTER signed SET STATISTICS 0;
+  ALTER TABLE command_states ALTER detail SET STATISTICS 0;
+  `,
 ];
 
 /** Number of the format that this program writes, in the table hub_format. */

@@ -1,0 +1,134 @@
+/** The registry in the SQL that SQLite and PostgreSQL share. */
+import type { KnownOwner, Owner, OwnerKind, RegisteredCar, Registry } from '../../hub/registry.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { Select, SqlRow, SqlValue } from './queries.ts';
+
+/** One statement, with a value for each `?`. */
+export type SqlStatement = readonly [sql: string, ...values: SqlValue[]];
+
+/** What a database does for the registry. */
+export interface RegistryDatabase {
+  readonly select: Select;
+  /** All statements in one commit; the rows that each returns. Rejects with `store.failed`. */
+  write(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]>;
+  /** As {@link write}, without looking for rows that refer to what is deleted: `records` has no index for that. */
+  erase(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]>;
+  /** Leaves nothing that was deleted in the files. Rejects with `store.failed`. */
+  compact(): Promise<void>;
+}
+
+/** Rows that one commit deletes: hubs wait for it. */
+const BATCH = 10_000;
+
+/** Finds a row when the registry is in use. */
+export const IN_USE = "SELECT 1 FROM owners WHERE kind IN ('fleet', 'user') LIMIT 1";
+const CHANGED: SqlStatement = ['UPDATE registry_version SET version = version + 1'];
+const VEHICLE = '(SELECT id FROM vehicles WHERE vin = ?)';
+
+export class SqlRegistry implements Registry {
+  readonly #database: RegistryDatabase;
+
+  constructor(database: RegistryDatabase) {
+    this.#database = database;
+  }
+
+  async inUse(): Promise<boolean> {
+    return (await this.#database.select(IN_USE)).length > 0;
+  }
+
+  async add(vin: string, owners: readonly Owner[], at: number): Promise<void> {
+    await this.#database.write([
+      ['INSERT INTO cars (vin, added) VALUES (?, ?) ON CONFLICT (vin) DO UPDATE SET removed = NULL', vin, at],
+      ...owners.flatMap(({ kind, id }): SqlStatement[] => [
+        ['INSERT INTO owners (kind, id, created) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', kind, id, at],
+        ['INSERT INTO owned_cars (kind, owner, vin) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', kind, id, vin],
+      ]),
+      CHANGED,
+    ]);
+  }
+
+  async remove(vin: string, at: number): Promise<void> {
+    const [updated = []] = await this.#database.write([
+      ['UPDATE cars SET removed = coalesce(removed, ?) WHERE vin = ? RETURNING vin', at, vin],
+      CHANGED,
+    ]);
+    if (updated.length === 0) throw unregistered(vin);
+  }
+
+  async forget(vin: string): Promise<boolean> {
+    // From the first commit on the car may not send; what follows is deleted in parts, since hubs wait for each.
+    const [cars = []] = await this.#database.write([
+      ['UPDATE cars SET removed = coalesce(removed, 0) WHERE vin = ? RETURNING vin', vin],
+      CHANGED,
+    ]);
+    const inParts = async (table: string, key: string): Promise<void> => {
+      const sql = `DELETE FROM ${table} WHERE vehicle = ${VEHICLE} AND (${key}) IN
+        (SELECT ${key} FROM ${table} WHERE vehicle = ${VEHICLE} LIMIT ${BATCH}) RETURNING vehicle`;
+      for (;;) {
+        const [deleted = []] = await this.#database.erase([[sql, vin, vin]]);
+        if (deleted.length === 0) return;
+      }
+    };
+    await inParts('records', 'collection, id');
+    await inParts('messages', 'id');
+    const ofVehicle = (table: string): SqlStatement => [`DELETE FROM ${table} WHERE vehicle = ${VEHICLE}`, vin];
+    const erased = await this.#database.erase([
+      ['DELETE FROM owned_cars WHERE vin = ?', vin],
+      ['DELETE FROM cars WHERE vin = ?', vin],
+      [`DELETE FROM command_states WHERE command IN (SELECT id FROM commands WHERE vehicle = ${VEHICLE})`, vin],
+      ...['commands', 'counters', 'records', 'corrections', 'numbers', 'status', 'messages'].map(ofVehicle),
+      ["DELETE FROM refused WHERE topic LIKE '%' || ? || '%' RETURNING id", vin],
+      CHANGED,
+      ['DELETE FROM vehicles WHERE vin = ? RETURNING id', vin],
+    ]);
+    await this.#database.compact();
+    return cars.length > 0 || erased.some((rows) => rows.length > 0);
+  }
+
+  async cars(): Promise<readonly RegisteredCar[]> {
+    const owned = await this.#database.select('SELECT kind, owner, vin FROM owned_cars ORDER BY vin, kind, owner');
+    const byVin = new Map<SqlValue, SqlRow[]>();
+    for (const row of owned) byVin.set(row['vin'] as string, [...(byVin.get(row['vin'] as string) ?? []), row]);
+    const rows = await this.#database.select('SELECT vin, added, removed FROM cars ORDER BY vin');
+    return rows.map((row) => carIn(row, byVin.get(row['vin'] as string) ?? []));
+  }
+
+  async car(vin: string): Promise<RegisteredCar | undefined> {
+    const [row] = await this.#database.select('SELECT vin, added, removed FROM cars WHERE vin = ?', vin);
+    if (row === undefined) return undefined;
+    const owned = 'SELECT kind, owner, vin FROM owned_cars WHERE vin = ? ORDER BY kind, owner';
+    return carIn(row, await this.#database.select(owned, vin));
+  }
+
+  async owners(kind: OwnerKind): Promise<readonly KnownOwner[]> {
+    const rows = await this.#database.select('SELECT id, created FROM owners WHERE kind = ? ORDER BY id', kind);
+    return rows.map(({ id, created }) => ({ kind, id: id as string, created: created as number }));
+  }
+
+  async owns({ kind, id }: Owner, vin: string): Promise<boolean> {
+    const sql = 'SELECT 1 FROM owned_cars WHERE kind = ? AND owner = ? AND vin = ?';
+    return (await this.#database.select(sql, kind, id, vin)).length > 0;
+  }
+
+  async version(): Promise<number> {
+    const [row] = await this.#database.select('SELECT version FROM registry_version');
+    return row?.['version'] as number;
+  }
+}
+
+/** Of a car that nobody has added. */
+function unregistered(vin: string): VigieError {
+  return new VigieError('request.unknown', `the car "${vin}" is not registered: vigie hub list shows those that are`);
+}
+
+function carIn({ vin, added, removed }: SqlRow, owned: readonly SqlRow[]): RegisteredCar {
+  const of = (kind: OwnerKind): readonly string[] =>
+    owned.filter((row) => row['kind'] === kind).map(({ owner }) => owner as string);
+  return {
+    vin: vin as string,
+    added: added as number,
+    ...(removed === null ? {} : { removed: removed as number }),
+    fleets: of('fleet'),
+    users: of('user'),
+  };
+}

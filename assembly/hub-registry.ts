@@ -1,0 +1,40 @@
+/** The registry of a hub, for commands that change it while the hub runs or not. */
+import { join } from 'node:path';
+import { SqliteDatabase, SqlReader, SqlRegistry } from '../adapters/database/index.ts';
+import type { HubLog, NumbersStore } from '../hub/ports.ts';
+import type { Registry } from '../hub/registry.ts';
+import { makeDirectory } from './directory.ts';
+
+/** Which hub. */
+export interface HubPlace {
+  /** Directory of the database and the keys. */
+  readonly data: string;
+  /** URL of PostgreSQL; absent: an SQLite file in the directory. */
+  readonly database?: string;
+}
+
+export interface OpenRegistry {
+  readonly registry: Registry;
+  readonly reader: Pick<NumbersStore, 'vehicles'>;
+  close(): Promise<void>;
+}
+
+/** Opens the database of a hub, beside the hub if it runs. Rejects as `startHub` does, but for the lock of its directory. */
+export async function openRegistry({ data, database: url }: HubPlace, log: HubLog): Promise<OpenRegistry> {
+  if (url === undefined) {
+    makeDirectory(data, { of: 'the hub', choose: '--data' });
+    const database = await SqliteDatabase.open(join(data, 'hub.sqlite'));
+    return {
+      registry: new SqlRegistry(database),
+      reader: new SqlReader(database.select),
+      close: async () => database.close(),
+    };
+  }
+  const { PostgresDatabase } = await import('../adapters/database/postgres/index.ts');
+  const database = await PostgresDatabase.open(url, log);
+  return {
+    registry: new SqlRegistry(database),
+    reader: new SqlReader(database.select),
+    close: () => database.close(),
+  };
+}

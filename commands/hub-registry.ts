@@ -1,0 +1,125 @@
+/** `vigie hub add`, `remove`, `forget` and `list`: which cars belong to a hub. The hub sees each change within a second. */
+import { Command, Option } from 'commander';
+import { StreamLog } from '../adapters/logging/stream.ts';
+import { type HubPlace, type OpenRegistry, openRegistry } from '../assembly/hub-registry.ts';
+import type { Owner, RegisteredCar } from '../hub/registry.ts';
+import { VigieError } from '../protocol/errors.ts';
+import { isVin } from '../protocol/topics.ts';
+import { formatOf, Lines } from './output.ts';
+
+export function addCarCommand(): Command {
+  return new Command('add')
+    .configureHelp({ showGlobalOptions: true })
+    .argument('<vin>', 'vehicle identification number')
+    .description(
+      'registers a car in fleets and for users, beside those of before; lets a removed car in again. From the first ' +
+        'registered car on, no other car may send.',
+    )
+    .option('--fleet <fleet...>', 'fleets that the car is in')
+    .option('--user <user...>', 'users whose car it is')
+    .action(async (vin: string, options: { fleet?: string[]; user?: string[] }, command: Command) => {
+      const owners = ownersIn(options);
+      if (owners.length === 0) throw new VigieError('usage.wrong', 'say whose car it is: --fleet, --user or both');
+      await withRegistry(command, async ({ registry }) => {
+        await registry.add(checkedVin(vin), owners, Date.now());
+        const car = await registry.car(vin);
+        process.stdout.write(`${textOf(car as RegisteredCar)}\n`);
+      });
+    });
+}
+
+export function removeCarCommand(): Command {
+  return new Command('remove')
+    .configureHelp({ showGlobalOptions: true })
+    .argument('<vin>', 'vehicle identification number')
+    .description('blocks a car: its connection ends and it may not send any more; what it sent is kept')
+    .action((vin: string, _options: object, command: Command) =>
+      withRegistry(command, async ({ registry }) => {
+        await registry.remove(checkedVin(vin), Date.now());
+        process.stdout.write(`${vin}: removed\n`);
+      }),
+    );
+}
+
+export function forgetCarCommand(): Command {
+  return new Command('forget')
+    .configureHelp({ showGlobalOptions: true })
+    .argument('<vin>', 'vehicle identification number')
+    .description(
+      'removes a car and erases everything that it sent or was sent from the files of the database, which are written anew ' +
+        'for that; backups are yours to erase',
+    )
+    .action((vin: string, _options: object, command: Command) =>
+      withRegistry(command, async ({ registry }) => {
+        if (!(await registry.forget(checkedVin(vin)))) {
+          throw new VigieError('request.unknown', `the hub has nothing of a car "${vin}"`);
+        }
+        process.stdout.write(`${vin}: forgotten\n`);
+      }),
+    );
+}
+
+export function listCarsCommand(): Command {
+  return new Command('list')
+    .configureHelp({ showGlobalOptions: true })
+    .description('lists the cars, registered or heard: fleets, users, when added, last heard and removed')
+    .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
+    .action((options: { format?: string }, command: Command) =>
+      withRegistry(command, async ({ registry, reader }) => {
+        const heard = new Map((await reader.vehicles()).map(({ vin, lastSeen }) => [vin, lastSeen]));
+        const registered = await registry.cars();
+        const known = new Set(registered.map(({ vin }) => vin));
+        const strangers = [...heard.keys()].filter((vin) => !known.has(vin)).map((vin) => ({ vin }));
+        const lines = new Lines();
+        for (const car of [...registered, ...strangers]) {
+          const lastSeen = heard.get(car.vin);
+          const line = { ...car, ...(lastSeen === undefined ? {} : { lastSeen }) };
+          lines.line(formatOf(options.format) === 'ndjson' ? JSON.stringify(line) : textOf(line));
+        }
+        await lines.flush();
+      }),
+    );
+}
+
+async function withRegistry(command: Command, work: (open: OpenRegistry) => Promise<void>): Promise<void> {
+  const { data, database } = command.optsWithGlobals<HubPlace>();
+  const place = { data, ...(database === undefined ? {} : { database }) };
+  const open = await openRegistry(place, new StreamLog(process.stderr, 'warn'));
+  try {
+    await work(open);
+  } finally {
+    await open.close();
+  }
+}
+
+function ownersIn({ fleet = [], user = [] }: { fleet?: readonly string[]; user?: readonly string[] }): Owner[] {
+  return [
+    ...fleet.map((id) => ({ kind: 'fleet' as const, id: checkedId(id) })),
+    ...user.map((id) => ({ kind: 'user' as const, id: checkedId(id) })),
+  ];
+}
+
+function checkedVin(vin: string): string {
+  if (isVin(vin)) return vin;
+  throw new VigieError('usage.wrong', `"${vin}" is not a VIN: 17 capital letters and digits, without I, O and Q`);
+}
+
+/** It is part of addresses. */
+function checkedId(id: string): string {
+  if (/^[A-Za-z0-9._@-]{1,64}$/.test(id)) return id;
+  throw new VigieError('usage.wrong', `"${id}" is no name: use up to 64 letters, digits and . _ @ -`);
+}
+
+/** One car on a line, for people. */
+function textOf(car: Partial<RegisteredCar> & { readonly vin: string; readonly lastSeen?: number }): string {
+  const { vin, added, removed, fleets = [], users = [], lastSeen } = car;
+  const at = (time: number): string => new Date(time).toISOString().slice(0, 19).replace('T', ' ');
+  return [
+    vin,
+    ...fleets.map((id) => `fleet ${id}`),
+    ...users.map((id) => `user ${id}`),
+    ...(added === undefined ? ['not registered'] : [`added ${at(added)}`]),
+    ...(lastSeen === undefined ? [] : [`last heard ${at(lastSeen)}`]),
+    ...(removed === undefined ? [] : [`removed ${at(removed)}`]),
+  ].join(', ');
+}
