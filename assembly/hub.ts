@@ -24,6 +24,7 @@ import { Backoff } from '../agent/backoff.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import { type CommandKey, HubCommands } from '../hub/commands.ts';
 import { Intake } from '../hub/intake.ts';
+import { HubMeasures } from '../hub/measures.ts';
 import { FleetOverview } from '../hub/overview.ts';
 import type {
   CommandStore,
@@ -101,7 +102,8 @@ async function begin(
     log,
     publish: (topic, payload) => broker.publish(topic, payload),
   });
-  const intake = new Intake({ store, clock, log, soon: (work) => setImmediate(work) });
+  const measures = new HubMeasures(clock);
+  const intake = new Intake({ store, clock, log, measures, soon: (work) => setImmediate(work) });
   teardowns.unshift(() => intake.settled());
   const broker = new EmbeddedBroker({
     port,

@@ -1,5 +1,6 @@
 /** Takes messages from the broker. Those that arrive together share one commit; each is acknowledged after it. */
 import { VigieError } from '../protocol/errors.ts';
+import type { HubMeasures } from './measures.ts';
 import { type CarMessage, type RefusedMessage, readMessage, vinIn } from './message.ts';
 import type { HubLog, MessageStore, WallClock } from './ports.ts';
 
@@ -12,11 +13,13 @@ export interface IntakeParts {
   readonly store: MessageStore;
   readonly clock: WallClock;
   readonly log: HubLog;
+  readonly measures: HubMeasures;
   /** Calls `work` when what has already arrived has been taken in. */
   readonly soon: (work: () => void) => void;
 }
 
 interface Waiting {
+  readonly topic: string;
   readonly item: { readonly read: CarMessage } | { readonly refused: RefusedMessage };
   resolve(): void;
   reject(error: unknown): void;
@@ -41,7 +44,7 @@ export class Intake {
   accept(topic: string, payload: Uint8Array): Promise<void> {
     const item = this.#read(topic, payload);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject });
+      this.#waiting.push({ topic, item, resolve, reject });
       if (this.#draining) return;
       this.#draining = true;
       this.#drained = new Promise((done) => {
@@ -66,25 +69,45 @@ export class Intake {
     }
   }
 
-  /** Never rejects: each message is told what became of it. */
+  /** Never rejects, like what it calls: the sender of each message learns what became of it. */
   async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, BATCH);
-      const messages = batch.flatMap(({ item }) => ('read' in item ? [item.read] : []));
-      const refused = batch.flatMap(({ item }) => ('refused' in item ? [item.refused] : []));
-      try {
-        const strangers = await this.#parts.store.save(messages, refused);
-        for (const vin of strangers) this.#parts.log.warn('hub.car.refused', { vin, reason: NOT_REGISTERED });
-        for (const { item, resolve, reject } of batch) {
-          const vin = 'read' in item ? item.read.vin : vinIn(item.refused.topic);
-          if (strangers.has(vin)) reject(new VigieError('request.forbidden', NOT_REGISTERED, { where: vin }));
-          else resolve();
-        }
-      } catch (error) {
-        this.#parts.log.error('hub.store.failed', { messages: batch.length, error: (error as Error).message });
-        for (const { reject } of batch) reject(error);
-      }
-    }
+    while (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0, BATCH));
     this.#draining = false;
+  }
+
+  async #commit(batch: readonly Waiting[]): Promise<void> {
+    const { store, clock, log, measures } = this.#parts;
+    const messages = batch.flatMap(({ item }) => ('read' in item ? [item.read] : []));
+    const refused = batch.flatMap(({ item }) => ('refused' in item ? [item.refused] : []));
+    const begun = clock.now();
+    try {
+      const { fresh, strangers } = await store.save(messages, refused);
+      measures.committed(messages.length, fresh, refused.length, clock.now() - begun);
+      for (const vin of strangers) log.warn('hub.car.refused', { vin, reason: NOT_REGISTERED });
+      for (const { item, resolve, reject } of batch) {
+        const vin = 'read' in item ? item.read.vin : vinIn(item.refused.topic);
+        if (strangers.has(vin)) reject(new VigieError('request.forbidden', NOT_REGISTERED, { where: vin }));
+        else resolve();
+      }
+    } catch (error) {
+      if (messages.length > 0 && store.refuses(error)) return this.#isolate(batch, error as Error);
+      measures.commitFailed();
+      log.error('hub.store.failed', { messages: batch.length, error: (error as Error).message });
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  /** The database does not take one of these messages: it is found and kept aside, the others are committed. */
+  async #isolate(batch: readonly Waiting[], { message: reason }: Error): Promise<void> {
+    const [one] = batch;
+    if (batch.length > 1 || one === undefined || !('read' in one.item)) {
+      const half = Math.ceil(batch.length / 2);
+      await this.#commit(batch.slice(0, half));
+      return this.#commit(batch.slice(half));
+    }
+    const { topic } = one;
+    const { payload, received } = one.item.read;
+    this.#parts.log.warn('hub.message.refused', { topic, reason });
+    await this.#commit([{ ...one, item: { refused: { topic, reason, payload, received } } }]);
   }
 }

@@ -1,4 +1,5 @@
 /** A message from a car as the hub keeps it: its bytes unchanged, and beside them what queries need. */
+import { DAY } from '../protocol/calendar.ts';
 import { decodeMessage } from '../protocol/cbor/message.ts';
 import { classOf } from '../protocol/classes.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -65,6 +66,15 @@ export function recordPlaceOf({ kind, seq, boot, body }: Message): RecordPlace |
   if (!records.has(kind)) return undefined;
   const { id, createdAt } = body as { readonly id: string; readonly createdAt: number };
   return { collection: kind, id, at: Math.round(createdAt) };
+}
+
+/** The clock of a car that does not know the time begins in 1970 or later: no hello corrects it by a century, ms. */
+const MOST_BEHIND = 36_500 * DAY;
+
+/** What a message says to add to the moments of its start of the agent, ms; undefined: nothing, or nothing that can be. */
+export function correctionIn({ kind, body }: Message): number | undefined {
+  if (kind !== 'hello' || body.behind === undefined || Math.abs(body.behind) > MOST_BEHIND) return undefined;
+  return Math.round(body.behind);
 }
 
 /** The order in which a car made its messages of one class: starts of the agent are counted, numbers within them. */

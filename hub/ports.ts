@@ -32,14 +32,23 @@ export interface KnownVehicle {
   readonly lastSeen: number;
 }
 
+/** What one commit has kept. */
+export interface Saved {
+  /** Those of its messages that were not there before. */
+  readonly fresh: readonly CarMessage[];
+  /** VINs of cars that the registry does not let send ({@link ./registry.ts}); nothing of theirs is kept. */
+  readonly strangers: ReadonlySet<string>;
+}
+
 /** Keeps messages, and in the same commit what they say of numbers, records and Status. */
 export interface MessageStore {
   /**
    * Resolves when all of them are on disk. A message that is there already, by vehicle, class, `seq` and `boot`, changes
    * nothing. Rejects with `store.failed`, and then none of them is kept.
-   * @returns VINs of cars that the registry does not let send ({@link ./registry.ts}); nothing of theirs is kept
    */
-  save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<ReadonlySet<string>>;
+  save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved>;
+  /** Whether {@link save} rejected with this because of what a message says: with that message it rejects again. */
+  refuses(error: unknown): boolean;
 }
 
 /** What the hub reports of its cars. */

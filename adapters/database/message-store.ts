@@ -1,6 +1,7 @@
 /** Messages of all cars, with the numbers, records and Status that follow from them, in one commit. */
 import {
   type CarMessage,
+  correctionIn,
   isAfter,
   type MessageOrder,
   type RefusedMessage,
@@ -8,8 +9,9 @@ import {
   vinIn,
 } from '../../hub/message.ts';
 import { ClassNumbers } from '../../hub/numbers.ts';
-import type { MessageStore } from '../../hub/ports.ts';
+import type { MessageStore, Saved } from '../../hub/ports.ts';
 import { VehicleStatus } from '../../hub/vehicle-status.ts';
+import { VigieError } from '../../protocol/errors.ts';
 import { keepReport } from './command-store.ts';
 import { numbersIn, REFUSED_KEPT, statusIn } from './queries.ts';
 import { IN_USE } from './registry.ts';
@@ -29,6 +31,9 @@ interface Changes {
   readonly statuses: Map<number, VehicleStatus>;
 }
 
+/** SQLITE_TOOBIG, SQLITE_CONSTRAINT and SQLITE_MISMATCH (sqlite.org/rescode.html). */
+const REFUSALS: ReadonlySet<number> = new Set([18, 19, 20]);
+
 export class SqliteMessageStore implements MessageStore {
   readonly #database: SqliteDatabase;
   /** As committed, by the id of the vehicle. */
@@ -40,14 +45,14 @@ export class SqliteMessageStore implements MessageStore {
     this.#database = database;
   }
 
-  async save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<ReadonlySet<string>> {
-    const { statuses, strangers } = this.#database.transaction(() => {
+  async save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved> {
+    const { statuses, ...saved } = this.#database.transaction(() => {
       const version = this.#database.one('PRAGMA data_version')?.['data_version'];
       if (version !== this.#version) this.#statuses.clear();
       this.#version = version;
       const strangers = this.#strangersIn(messages, refused);
       const changes: Changes = { numbers: new Map(), statuses: new Map() };
-      for (const one of messages) if (!strangers.has(one.vin)) this.#keep(one, changes);
+      const fresh = messages.filter((one) => !strangers.has(one.vin) && this.#keep(one, changes));
       for (const { vehicle, class: priority, value, received } of changes.numbers.values()) {
         const { arrived, givenUp } = value.kept;
         this.#database.run(
@@ -72,10 +77,10 @@ export class SqliteMessageStore implements MessageStore {
         );
       }
       this.#refuse(refused.filter(({ topic }) => !strangers.has(vinIn(topic))));
-      return { statuses: changes.statuses, strangers };
+      return { statuses: changes.statuses, strangers, fresh };
     });
     for (const [vehicle, status] of statuses) this.#statuses.set(vehicle, status);
-    return strangers;
+    return saved;
   }
 
   /** The cars that the registry does not let send. */
@@ -86,7 +91,13 @@ export class SqliteMessageStore implements MessageStore {
     return new Set([...vins].filter((vin) => this.#database.one(active, vin) === undefined));
   }
 
-  #keep(one: CarMessage, changes: Changes): void {
+  refuses(error: unknown): boolean {
+    const cause = error instanceof VigieError ? (error.cause as { readonly errcode?: number } | undefined) : undefined;
+    return cause?.errcode !== undefined && REFUSALS.has(cause.errcode & 0xff);
+  }
+
+  /** @returns false: it was there already */
+  #keep(one: CarMessage, changes: Changes): boolean {
     const { vin, class: priority, message, payload, received } = one;
     const { seq, boot, kind, at, clock } = message;
     const { id: vehicle } = this.#database.one(
@@ -109,15 +120,17 @@ export class SqliteMessageStore implements MessageStore {
       received,
       payload,
     );
-    if (row === undefined) return;
+    if (row === undefined) return false;
     this.#numbersIn(changes, vehicle, priority, received).arrive(seq);
     if (kind === 'gap') {
       this.#numbersIn(changes, vehicle, message.body.class, received).giveUp(message.body.numbers);
     }
     if (kind === 'status') this.#statusIn(changes, vehicle).apply(message.body, { boot, seq });
-    if (kind === 'hello' && message.body.behind !== undefined) this.#correct(vehicle, boot, message.body.behind);
+    const correction = correctionIn(message);
+    if (correction !== undefined) this.#correct(vehicle, boot, correction);
     if (kind === 'remote') keepReport(this.#database, vehicle, one, message.body);
     this.#keepRecord(vehicle, row['id'] as number, message);
+    return true;
   }
 
   /** The newest message of a record has its present form. */
@@ -147,8 +160,7 @@ export class SqliteMessageStore implements MessageStore {
   }
 
   /** The car learnt the time: what it sent of this start before has moments that are so far behind. */
-  #correct(vehicle: number, boot: number, behind: number): void {
-    const by = Math.round(behind);
+  #correct(vehicle: number, boot: number, by: number): void {
     const isNew = this.#database.run(
       'INSERT INTO corrections VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
       vehicle,

@@ -277,6 +277,36 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await hub.payloads(ONE)).toHaveLength(1);
     });
 
+    test('tells a message that the database does not take from a database that takes nothing', async () => {
+      const broken = { ...received('trip', trip('b'), { seq: 1 }), received: 'never' as unknown as number };
+      const errorOf = (messages: readonly CarMessage[]): Promise<unknown> =>
+        hub.store.save(messages, []).then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+      expect(hub.store.refuses(await errorOf([broken]))).toBe(true);
+      // No server, and a full disk (53100: sqlstate of PostgreSQL, 13: code of SQLite).
+      for (const fault of [{ code: 'ECONNREFUSED' }, { code: '53100' }, { errcode: 13 }]) {
+        const cause = Object.assign(new Error('gone'), fault);
+        expect(hub.store.refuses(new VigieError('store.failed', 'gone', { cause }))).toBe(false);
+      }
+    });
+
+    test('of the messages of a commit it tells those that were not there before', async () => {
+      const [one, two] = [received('trip', trip('a')), received('trip', trip('b'), { seq: 1 })];
+      expect((await hub.store.save([one, one], [])).fresh.map(({ message }) => message.seq)).toEqual([0]);
+      expect((await hub.store.save([one, two], [])).fresh.map(({ message }) => message.seq)).toEqual([1]);
+    });
+
+    test('a car that says its time is off by an age spoils no list', async () => {
+      const hello = { version: '1', protocol: 1, boot: 1, profile: 'bench', startedAt: NOON };
+      const behind = Number.MAX_SAFE_INTEGER;
+      await hub.store.save([received('trip', trip('a'), { clock: 'none' })], []);
+      await hub.store.save([received('trip', trip('b'), { vin: OTHER })], []);
+      await hub.store.save([received('hello', { ...hello, behind }, { clock: 'ntp' })], []);
+      expect((await all(hub.reader.fleetRecords('trip'))).map(({ vin }) => vin).sort()).toEqual([ONE, OTHER]);
+    });
+
     const order = (id: string, more: Partial<NewCommand> = {}): NewCommand => ({
       ...{ id, vin: ONE, type: 'Doors' as const, body: { state: 'Locked' }, caller: 'local' },
       ...{ requested: NOON, expires: NOON + 120_000, key: 'aa' },

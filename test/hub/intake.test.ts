@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { Intake } from '../../hub/intake.ts';
+import { HubMeasures } from '../../hub/measures.ts';
 import type { CarMessage, RefusedMessage } from '../../hub/message.ts';
-import type { MessageStore } from '../../hub/ports.ts';
+import type { MessageStore, Saved } from '../../hub/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { upTopic } from '../../protocol/topics.ts';
 import { MemoryLog } from '../rig/log.ts';
@@ -18,13 +19,24 @@ interface Commit {
 /** A disk that takes its time: each commit waits until the test ends it. */
 class SlowDisk implements MessageStore {
   readonly commits: Commit[] = [];
+  /** Part of the message of an error that means so. */
+  readonly refusal = 'cannot keep this';
   #asked: () => void = () => undefined;
 
-  save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<ReadonlySet<string>> {
+  save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved> {
     return new Promise((resolve, reject) => {
-      this.commits.push({ messages, refused, done: (strangers = new Set()) => resolve(strangers), fail: reject });
+      this.commits.push({
+        messages,
+        refused,
+        done: (strangers = new Set()) => resolve({ strangers, fresh: messages }),
+        fail: reject,
+      });
       this.#asked();
     });
+  }
+
+  refuses(error: unknown): boolean {
+    return (error as Error).message.includes(this.refusal);
   }
 
   /** The commit with this number, as soon as it is asked for. */
@@ -41,10 +53,12 @@ class SlowDisk implements MessageStore {
 function begin() {
   const disk = new SlowDisk();
   const log = new MemoryLog();
-  const intake = new Intake({ store: disk, clock: { now: () => NOON }, log, soon: (work) => setImmediate(work) });
+  const clock = { now: () => NOON };
+  const measures = new HubMeasures(clock);
+  const intake = new Intake({ store: disk, clock, log, measures, soon: (work) => setImmediate(work) });
   const send = (seq: number): Promise<void> =>
     intake.accept(upTopic(ONE, 'gap'), payloadOf('gap', { class: 5, count: 1 }, { seq }));
-  return { disk, log, intake, send };
+  return { disk, log, intake, measures, send };
 }
 
 const numbersOf = ({ messages }: Commit): number[] => messages.map(({ message }) => message.seq);
@@ -128,4 +142,26 @@ test('a message of a car that the registry does not let send is refused loudly, 
   await own;
   for (const refused of [other, garbage]) await expect(refused).rejects.toMatchObject({ code: 'request.forbidden' });
   expect(log.lines.filter(({ event }) => event === 'hub.car.refused')).toMatchObject([{ fields: { vin: OTHER } }]);
+});
+
+test('a message that the database does not take is kept aside and acknowledged; those beside it are kept', async () => {
+  const { disk, log, measures, send } = begin();
+  const sent = Promise.all([0, 1, 2, 3, 4].map(send)).then(() => undefined);
+  const stored: number[] = [];
+  const aside: RefusedMessage[] = [];
+  for (let number = 0; ; number++) {
+    const commit = await Promise.race([disk.commit(number), sent]);
+    if (commit === undefined) break;
+    if (numbersOf(commit).includes(3)) commit.fail(new VigieError('store.failed', disk.refusal));
+    else {
+      stored.push(...numbersOf(commit));
+      aside.push(...commit.refused);
+      commit.done();
+    }
+  }
+  expect(stored).toEqual([0, 1, 2, 4]);
+  expect(aside).toMatchObject([{ topic: upTopic(ONE, 'gap'), received: NOON }]);
+  expect(aside[0]?.reason).toContain(disk.refusal);
+  expect(log.lines).toMatchObject([{ event: 'hub.message.refused', fields: { topic: upTopic(ONE, 'gap') } }]);
+  expect(measures.snapshot()).toMatchObject({ refused: 1, failedCommits: 0 });
 });

@@ -6,6 +6,7 @@
 import { finalStatuses } from '../../../hub/commands.ts';
 import {
   type CarMessage,
+  correctionIn,
   isAfter,
   type RecordPlace,
   type RefusedMessage,
@@ -13,8 +14,9 @@ import {
   vinIn,
 } from '../../../hub/message.ts';
 import { ClassNumbers } from '../../../hub/numbers.ts';
-import type { MessageStore } from '../../../hub/ports.ts';
+import type { MessageStore, Saved } from '../../../hub/ports.ts';
 import { VehicleStatus } from '../../../hub/vehicle-status.ts';
+import { VigieError } from '../../../protocol/errors.ts';
 import { numbersIn, REFUSED_KEPT, statusIn } from '../queries.ts';
 import { IN_USE } from '../registry.ts';
 import type { Execute, PostgresDatabase } from './database.ts';
@@ -25,6 +27,9 @@ interface NewMessage extends CarMessage {
   readonly row: number;
 }
 
+/** SQLSTATE of classes 22 data exception, 23 constraint violation, 54 program limit exceeded (PostgreSQL, appendix A). */
+const REFUSAL = /^(22|23|54)...$/;
+
 export class PostgresMessageStore implements MessageStore {
   readonly #database: PostgresDatabase;
 
@@ -32,22 +37,27 @@ export class PostgresMessageStore implements MessageStore {
     this.#database = database;
   }
 
-  save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<ReadonlySet<string>> {
+  save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved> {
     return this.#database.transaction(async (execute) => {
       const strangers = await strangersIn(execute, messages, refused);
       const known = refused.filter(({ topic }) => !strangers.has(vinIn(topic)));
       if (known.length > 0) await keepRefused(execute, known);
       const own = messages.filter(({ vin }) => !strangers.has(vin));
-      if (own.length === 0) return strangers;
+      if (own.length === 0) return { strangers, fresh: [] };
       const kept = await keepMessages(execute, own, await keepVehicles(execute, own));
-      if (kept.length === 0) return strangers;
+      if (kept.length === 0) return { strangers, fresh: [] };
       await keepNumbers(execute, kept);
       await keepStatuses(execute, kept);
       await keepCorrections(execute, kept);
       await keepRecords(execute, kept);
       await keepReports(execute, kept);
-      return strangers;
+      return { strangers, fresh: kept };
     });
+  }
+
+  refuses(error: unknown): boolean {
+    const cause = error instanceof VigieError ? (error.cause as { readonly code?: unknown } | undefined) : undefined;
+    return typeof cause?.code === 'string' && REFUSAL.test(cause.code);
   }
 }
 
@@ -181,8 +191,9 @@ async function keepStatuses(execute: Execute, kept: readonly NewMessage[]): Prom
 /** A car learnt the time: what it sent of this start before has moments that are so far behind. */
 async function keepCorrections(execute: Execute, kept: readonly NewMessage[]): Promise<void> {
   for (const { vehicle, message } of kept) {
-    if (message.kind !== 'hello' || message.body.behind === undefined) continue;
-    const correction = [vehicle, message.boot, Math.round(message.body.behind)];
+    const by = correctionIn(message);
+    if (by === undefined) continue;
+    const correction = [vehicle, message.boot, by];
     const added = await execute(
       'INSERT INTO corrections VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING vehicle',
       correction,
