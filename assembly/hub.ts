@@ -7,8 +7,9 @@ import {
   SqliteMessageStore,
   SqlOverview,
   SqlReader,
+  SqlRegistry,
 } from '../adapters/database/index.ts';
-import { LocalGate } from '../adapters/http/access/local.ts';
+import type { Call } from '../adapters/http/call.ts';
 import { commandHandlers } from '../adapters/http/hub/commands.ts';
 import { numbersOf } from '../adapters/http/hub/numbers.ts';
 import { hubOperations } from '../adapters/http/hub/operations.ts';
@@ -34,12 +35,16 @@ import type {
   ResendStore,
   VehicleReader,
 } from '../hub/ports.ts';
+import type { Registry } from '../hub/registry.ts';
+import { RegistryStates } from '../hub/registry-state.ts';
 import { ResendRequests } from '../hub/resend.ts';
 import { Viewers } from '../hub/viewers.ts';
 import { operations } from '../protocol/interface/operations.ts';
 import { remoteTypes } from '../protocol/remote/table.ts';
 import { downFilter, isVin } from '../protocol/topics.ts';
 import { makeDirectory } from './directory.ts';
+import { hubGates, seeingOnly, servedTo, visibleCars } from './hub-access.ts';
+import { clientRights, watchRegistry } from './hub-clients.ts';
 import { servedVehicles } from './hub-vehicles.ts';
 import { BENCH_LIMITS, findDocuments, pageKey } from './interface.ts';
 import { type Teardown, withTeardown } from './teardown.ts';
@@ -91,7 +96,7 @@ async function begin(
   makeDirectory(data, { of: 'the hub', choose: '--data' });
   const unlock = lockDirectory(data);
   teardowns.unshift(async () => unlock());
-  const { store, reader, overviewReader, audit, close } =
+  const { store, reader, overviewReader, audit, registry, close } =
     database === undefined ? await onSqlite(join(data, 'hub.sqlite')) : await onPostgres(database, log);
   teardowns.unshift(close);
   const keys = join(data, 'keys');
@@ -102,11 +107,14 @@ async function begin(
     log,
     publish: (topic, payload) => broker.publish(topic, payload),
   });
+  const states = new RegistryStates(registry);
   const measures = new HubMeasures(clock);
   const intake = new Intake({ store, clock, log, measures, soon: (work) => setImmediate(work) });
   teardowns.unshift(() => intake.settled());
   const broker = new EmbeddedBroker({
     port,
+    identify: clientRights(states, registry),
+    refused: (client, reason) => log.warn('hub.client.refused', { client, reason }),
     accept: async (topic, payload) => {
       if (UP.test(topic)) await intake.accept(topic, payload);
     },
@@ -118,6 +126,7 @@ async function begin(
   });
   await broker.start();
   teardowns.unshift(() => broker.stop());
+  teardowns.unshift(watchRegistry({ states, broker, clock, log }));
   const overview = new FleetOverview({ reader: overviewReader, clock, turn: () => new Promise(setImmediate) });
   const viewers = new Viewers({ clock, log, publish: (topic, payload) => broker.publish(topic, payload) });
   const resends = new ResendRequests({
@@ -132,23 +141,29 @@ async function begin(
   });
   resends.begin();
   teardowns.unshift(() => resends.stop());
-  const gate = new LocalGate();
+  const visible = visibleCars(states);
+  const among = async <T extends { readonly vin: string }>(call: Call, all: Iterable<T>): Promise<readonly T[]> => {
+    const vins = await visible(call);
+    return vins === undefined ? [...all] : [...all].filter(({ vin }) => vins.has(vin));
+  };
   const documents = findDocuments(log);
   const server = await startServer({
     operations: [...operations, ...hubOperations],
     handlers: {
-      ...handlersOf(servedVehicles(reader), new PageTokens(pageKey(join(data, 'pages.key'), log))),
-      'hub.numbers.get': numbersOf(reader),
-      ...overviewHandlers({
-        reader,
-        cars: () => overview.cars(),
-        events: () => overview.events(),
-        look: (vin) => viewers.look(vin),
+      ...handlersOf(servedTo(states, servedVehicles(reader)), new PageTokens(pageKey(join(data, 'pages.key'), log))),
+      ...seeingOnly(visible, {
+        'hub.numbers.get': numbersOf(reader),
+        ...overviewHandlers({
+          reader,
+          cars: async (call) => among(call, await overview.cars()),
+          events: async (call) => among(call, await overview.events()),
+          look: (vin) => viewers.look(vin),
+        }),
+        'hub.resend.create': resendOf((vin, caller) => resends.ask(vin, caller)),
+        ...commandHandlers({ store: audit, submit: (order) => commands.submit(order), newId: randomUUID }),
       }),
-      'hub.resend.create': resendOf((vin, caller) => resends.ask(vin, caller)),
-      ...commandHandlers({ store: audit, submit: (order) => commands.submit(order), newId: randomUUID }),
     },
-    gates: { fleet: gate, user: gate },
+    gates: hubGates({ states, keys, clock, log }),
     host: '127.0.0.1',
     port: http,
     ...BENCH_LIMITS,
@@ -166,6 +181,7 @@ interface HubDatabase {
   readonly reader: VehicleReader & NumbersStore & ResendStore;
   readonly overviewReader: OverviewReader;
   readonly audit: CommandStore;
+  readonly registry: Registry;
   close(): Promise<void>;
 }
 
@@ -176,6 +192,7 @@ async function onSqlite(file: string): Promise<HubDatabase> {
     reader: new SqlReader(database.select),
     overviewReader: new SqlOverview(database.select),
     audit: new SqliteCommandStore(database),
+    registry: new SqlRegistry(database),
     close: async () => database.close(),
   };
 }
@@ -191,6 +208,7 @@ async function onPostgres(url: string, log: Log): Promise<HubDatabase> {
     reader: new SqlReader(database.select),
     overviewReader: new SqlOverview(database.select),
     audit: new PostgresCommandStore(database),
+    registry: new SqlRegistry(database),
     close: () => database.close(),
   };
 }

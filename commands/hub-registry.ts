@@ -1,6 +1,8 @@
 /** `vigie hub add`, `remove`, `forget` and `list`: which cars belong to a hub. The hub sees each change within a second. */
+import { randomBytes } from 'node:crypto';
 import { Command, Option } from 'commander';
 import { StreamLog } from '../adapters/logging/stream.ts';
+import { digestOf } from '../assembly/hub-clients.ts';
 import { type HubPlace, type OpenRegistry, openRegistry } from '../assembly/hub-registry.ts';
 import type { Owner, RegisteredCar } from '../hub/registry.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -17,15 +19,26 @@ export function addCarCommand(): Command {
     )
     .option('--fleet <fleet...>', 'fleets that the car is in')
     .option('--user <user...>', 'users whose car it is')
-    .action(async (vin: string, options: { fleet?: string[]; user?: string[] }, command: Command) => {
+    .option('--password', 'also makes a password for MQTT, of which the VIN is the user name, and prints it')
+    .action(async (vin: string, options: AddOptions, command: Command) => {
       const owners = ownersIn(options);
       if (owners.length === 0) throw new VigieError('usage.wrong', 'say whose car it is: --fleet, --user or both');
       await withRegistry(command, async ({ registry }) => {
         await registry.add(checkedVin(vin), owners, Date.now());
         const car = await registry.car(vin);
         process.stdout.write(`${textOf(car as RegisteredCar)}\n`);
+        if (options.password !== true) return;
+        const password = randomBytes(32).toString('base64url');
+        await registry.setPassword(vin, digestOf(password));
+        process.stdout.write(`password: ${password}\n`);
       });
     });
+}
+
+interface AddOptions {
+  readonly fleet?: readonly string[];
+  readonly user?: readonly string[];
+  readonly password?: boolean;
 }
 
 export function removeCarCommand(): Command {
@@ -51,7 +64,7 @@ export function forgetCarCommand(): Command {
     )
     .action((vin: string, _options: object, command: Command) =>
       withRegistry(command, async ({ registry }) => {
-        if (!(await registry.forget(checkedVin(vin)))) {
+        if (!(await registry.forget(checkedVin(vin), Date.now()))) {
           throw new VigieError('request.unknown', `the hub has nothing of a car "${vin}"`);
         }
         process.stdout.write(`${vin}: forgotten\n`);
@@ -81,7 +94,7 @@ export function listCarsCommand(): Command {
     );
 }
 
-async function withRegistry(command: Command, work: (open: OpenRegistry) => Promise<void>): Promise<void> {
+export async function withRegistry(command: Command, work: (open: OpenRegistry) => Promise<void>): Promise<void> {
   const { data, database } = command.optsWithGlobals<HubPlace>();
   const place = { data, ...(database === undefined ? {} : { database }) };
   const open = await openRegistry(place, new StreamLog(process.stderr, 'warn'));

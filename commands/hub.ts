@@ -4,6 +4,7 @@ import { SystemClock } from '../adapters/clock/system.ts';
 import { type Level, StreamLog } from '../adapters/logging/stream.ts';
 import { startHub } from '../assembly/hub.ts';
 import { addCarCommand, forgetCarCommand, listCarsCommand, removeCarCommand } from './hub-registry.ts';
+import { hubTokenCommand } from './hub-token.ts';
 import { chosenPorts, portOf, STANDARD_BROKER, STANDARD_HTTP } from './ports.ts';
 import { untilSignal } from './signals.ts';
 
@@ -36,7 +37,8 @@ the next start continues with the same data.`,
     .addCommand(addCarCommand())
     .addCommand(removeCarCommand())
     .addCommand(forgetCarCommand())
-    .addCommand(listCarsCommand());
+    .addCommand(listCarsCommand())
+    .addCommand(hubTokenCommand());
 }
 
 async function runHub({ data, database, log, ...asked }: Options): Promise<void> {

@@ -23,6 +23,28 @@ export interface RegisteredCar {
   readonly users: readonly string[];
 }
 
+/** A certificate that the hub gave a car. */
+export interface IssuedCertificate {
+  /** Hexadecimal. */
+  readonly serial: string;
+  readonly vin: string;
+  /** UTC ms. */
+  readonly issued: number;
+  readonly expires: number;
+  /** UTC ms; since then it is not accepted. */
+  readonly revoked?: number;
+}
+
+/** Asks for a certificate with the token that `vigie hub add` gave. */
+export interface Enrolment {
+  readonly vin: string;
+  /** Digest of the token, and of the public key of the car: a token is for one key. Hexadecimal. */
+  readonly token: string;
+  readonly key: string;
+  /** UTC ms. */
+  readonly at: number;
+}
+
 /**
  * While there is no fleet and no user in it, the registry is not in use: every car may send. From the first on, only
  * registered cars may, also when all of them were forgotten.
@@ -31,13 +53,25 @@ export interface Registry {
   inUse(): Promise<boolean>;
   /** Registers the car, with those whom it belongs to beside those of before; a removed car is let in again. */
   add(vin: string, owners: readonly Owner[], at: number): Promise<void>;
-  /** Keeps the data of the car and blocks it. Rejects with `request.unknown` for a car that is not registered. */
+  /** The digest of the password with which the car connects; absent: none is good any more. */
+  setPassword(vin: string, digest: string | undefined): Promise<void>;
+  password(vin: string): Promise<string | undefined>;
+  /** The digest of the one-time token, good until `expires` (UTC ms); the one of before is not good any more. */
+  setToken(vin: string, digest: string, expires: number): Promise<void>;
+  /** Whether the token is good for the car and the key; from the first time on it is good for no other key. */
+  takeToken(enrolment: Enrolment): Promise<boolean>;
+  /** Keeps a certificate that was made. Those of the car but `kept` are revoked: a lost answer is asked for again. */
+  certify(certificate: IssuedCertificate, kept?: string): Promise<void>;
+  certificate(serial: string): Promise<IssuedCertificate | undefined>;
+  /** Revoked certificates that have not expired at `now`, also of cars that were forgotten; by serial number. */
+  revoked(now: number): Promise<readonly Pick<IssuedCertificate, 'serial' | 'issued' | 'expires' | 'revoked'>[]>;
+  /** Keeps the data of the car and blocks it; its certificates are revoked. Rejects with `request.unknown` for a car that is not registered. */
   remove(vin: string, at: number): Promise<void>;
   /**
    * Erases the car and everything that it sent or was sent from the files of the database.
-   * False: nothing of it was there.
+   * Of its certificates the numbers stay, which are revoked. False: nothing of it was there.
    */
-  forget(vin: string): Promise<boolean>;
+  forget(vin: string, at: number): Promise<boolean>;
   /** By VIN. */
   cars(): Promise<readonly RegisteredCar[]>;
   car(vin: string): Promise<RegisteredCar | undefined>;

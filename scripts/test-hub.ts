@@ -22,8 +22,9 @@ const parts: Readonly<Record<string, readonly string[]>> = {
     'test/hub/intake.test.ts',
   ],
   commands: ['test/hub/commands.test.ts', 'test/assembly/hub-commands.test.ts'],
-  // The registry: added, listed, removed, forgotten.
+  // The registry: added, listed, removed, forgotten; who sees what, and what the broker lets whom do.
   enrol: [
+    'test/assembly/hub-access.test.ts',
     'test/adapters/database/registry.test.ts',
     'test/adapters/database/registry-postgres.engine.test.ts',
     'test/commands/hub-registry.test.ts',

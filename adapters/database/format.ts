@@ -136,6 +136,22 @@ export const steps: readonly string[] = [
   CREATE TABLE registry_version (version INTEGER NOT NULL) STRICT;
   INSERT INTO registry_version VALUES (0);
   `,
+  `
+  -- Digests of the password of MQTT, of the one-time token of enrolment, and of the key that the token was used for.
+  ALTER TABLE cars ADD COLUMN password TEXT;
+  ALTER TABLE cars ADD COLUMN token TEXT;
+  ALTER TABLE cars ADD COLUMN token_expires INTEGER;
+  ALTER TABLE cars ADD COLUMN token_key TEXT;
+  -- Without a VIN once the car was forgotten: a revoked certificate stays revoked.
+  CREATE TABLE certificates (
+    serial TEXT PRIMARY KEY,
+    vin TEXT REFERENCES cars,
+    issued INTEGER NOT NULL,
+    expires INTEGER NOT NULL,
+    revoked INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX certificates_of_car ON certificates (vin);
+  `,
 ];
 
 /** Number of the format that this program writes. */

@@ -1,5 +1,13 @@
 /** The registry in the SQL that SQLite and PostgreSQL share. */
-import type { KnownOwner, Owner, OwnerKind, RegisteredCar, Registry } from '../../hub/registry.ts';
+import type {
+  Enrolment,
+  IssuedCertificate,
+  KnownOwner,
+  Owner,
+  OwnerKind,
+  RegisteredCar,
+  Registry,
+} from '../../hub/registry.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Select, SqlRow, SqlValue } from './queries.ts';
 
@@ -47,18 +55,63 @@ export class SqlRegistry implements Registry {
     ]);
   }
 
+  async setPassword(vin: string, digest?: string): Promise<void> {
+    await this.#database.write([['UPDATE cars SET password = ? WHERE vin = ?', digest ?? null, vin], CHANGED]);
+  }
+
+  async password(vin: string): Promise<string | undefined> {
+    const [row] = await this.#database.select('SELECT password FROM cars WHERE vin = ?', vin);
+    return (row?.['password'] as string | null | undefined) ?? undefined;
+  }
+
+  async setToken(vin: string, digest: string, expires: number): Promise<void> {
+    const sql = 'UPDATE cars SET token = ?, token_expires = ?, token_key = NULL WHERE vin = ?';
+    await this.#database.write([[sql, digest, expires, vin]]);
+  }
+
+  async takeToken({ vin, token, key, at }: Enrolment): Promise<boolean> {
+    const sql = `UPDATE cars SET token_key = ? WHERE vin = ? AND removed IS NULL AND token = ? AND token_expires > ?
+      AND (token_key IS NULL OR token_key = ?) RETURNING vin`;
+    const [taken = []] = await this.#database.write([[sql, key, vin, token, at, key]]);
+    return taken.length > 0;
+  }
+
+  async certify({ serial, vin, issued, expires }: IssuedCertificate, kept = ''): Promise<void> {
+    await this.#database.write([
+      ['UPDATE certificates SET revoked = ? WHERE vin = ? AND revoked IS NULL AND serial <> ?', issued, vin, kept],
+      ['INSERT INTO certificates (serial, vin, issued, expires) VALUES (?, ?, ?, ?)', serial, vin, issued, expires],
+      CHANGED,
+    ]);
+  }
+
+  async certificate(serial: string): Promise<IssuedCertificate | undefined> {
+    const sql = 'SELECT serial, vin, issued, expires, revoked FROM certificates WHERE serial = ? AND vin IS NOT NULL';
+    const [row] = await this.#database.select(sql, serial);
+    return row && ({ ...revocationIn(row), vin: row['vin'] as string } satisfies IssuedCertificate);
+  }
+
+  async revoked(now: number): Promise<readonly Revocation[]> {
+    const sql = `SELECT serial, issued, expires, revoked FROM certificates WHERE revoked IS NOT NULL AND expires > ?
+      ORDER BY serial`;
+    return (await this.#database.select(sql, now)).map(revocationIn);
+  }
+
   async remove(vin: string, at: number): Promise<void> {
     const [updated = []] = await this.#database.write([
-      ['UPDATE cars SET removed = coalesce(removed, ?) WHERE vin = ? RETURNING vin', at, vin],
+      [
+        'UPDATE cars SET removed = coalesce(removed, ?), password = NULL, token = NULL WHERE vin = ? RETURNING vin',
+        ...[at, vin],
+      ],
+      ['UPDATE certificates SET revoked = ? WHERE vin = ? AND revoked IS NULL', at, vin],
       CHANGED,
     ]);
     if (updated.length === 0) throw unregistered(vin);
   }
 
-  async forget(vin: string): Promise<boolean> {
+  async forget(vin: string, at: number): Promise<boolean> {
     // From the first commit on the car may not send; what follows is deleted in parts, since hubs wait for each.
     const [cars = []] = await this.#database.write([
-      ['UPDATE cars SET removed = coalesce(removed, 0) WHERE vin = ? RETURNING vin', vin],
+      ['UPDATE cars SET removed = coalesce(removed, ?) WHERE vin = ? RETURNING vin', at, vin],
       CHANGED,
     ]);
     const inParts = async (table: string, key: string): Promise<void> => {
@@ -74,6 +127,7 @@ export class SqlRegistry implements Registry {
     const ofVehicle = (table: string): SqlStatement => [`DELETE FROM ${table} WHERE vehicle = ${VEHICLE}`, vin];
     const erased = await this.#database.erase([
       ['DELETE FROM owned_cars WHERE vin = ?', vin],
+      ['UPDATE certificates SET revoked = coalesce(revoked, ?), vin = NULL WHERE vin = ?', at, vin],
       ['DELETE FROM cars WHERE vin = ?', vin],
       [`DELETE FROM command_states WHERE command IN (SELECT id FROM commands WHERE vehicle = ${VEHICLE})`, vin],
       ...['commands', 'counters', 'records', 'corrections', 'numbers', 'status', 'messages'].map(ofVehicle),
@@ -114,6 +168,17 @@ export class SqlRegistry implements Registry {
     const [row] = await this.#database.select('SELECT version FROM registry_version');
     return row?.['version'] as number;
   }
+}
+
+type Revocation = Omit<IssuedCertificate, 'vin'>;
+
+function revocationIn({ serial, issued, expires, revoked }: SqlRow): Revocation {
+  return {
+    serial: serial as string,
+    issued: issued as number,
+    expires: expires as number,
+    ...(revoked === null ? {} : { revoked: revoked as number }),
+  };
 }
 
 /** Of a car that nobody has added. */

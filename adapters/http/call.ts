@@ -10,6 +10,8 @@ export interface Caller {
   readonly expires?: number;
   /** Fleet side: ids of the fleets that the caller may see; undefined: all (user side, bench). */
   readonly fleets?: ReadonlySet<string>;
+  /** At a hub: the user whose cars the caller may see; undefined: those of {@link fleets}, or all. */
+  readonly user?: string;
   /** User side: form of Status.energy that the client reads; undefined: `object`, as published. */
   readonly energy?: 'object' | 'list';
 }

@@ -1,12 +1,14 @@
 /** A broker in this process, for the bench and for tests. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import type { Aedes, AedesOptions } from 'aedes';
+import { createServer as createSecureServer, type Server as SecureServer, type TLSSocket } from 'node:tls';
+import type { Aedes, AedesOptions, AuthenticateError, Client } from 'aedes';
 import { VigieError } from '../../protocol/errors.ts';
 import { withPackage } from '../../protocol/missing-package.ts';
+import { type ClientRights, mayPublish, maySubscribe, mayUseSession, type ShownIdentity } from './client-rights.ts';
 
 export interface EmbeddedBrokerOptions {
-  /** Address to listen on; default 127.0.0.1. There is no authentication: another address is open to its network. */
+  /** Address to listen on; default 127.0.0.1. Without `identify` another address is open to its network. */
   readonly host?: string;
   /** Default 0: any free one. */
   readonly port?: number;
@@ -17,7 +19,16 @@ export interface EmbeddedBrokerOptions {
   readonly accept?: (topic: string, payload: Uint8Array) => Promise<void>;
   /** Called when a client has subscribed to a filter, or taken up a session that has it. */
   readonly subscribed?: (filter: string) => void;
+  /** PEM; clients may show a certificate of an authority in `ca`. Absent: without TLS. */
+  readonly tls?: { readonly key: string; readonly cert: string; readonly ca: string };
+  /** What a client may do; rejects for one that may not connect. Absent: every client may do everything. */
+  readonly identify?: (shown: ShownIdentity) => Promise<ClientRights>;
+  /** Called when a client is refused: its connection, its message or its subscription. */
+  readonly refused?: (clientId: string, reason: string) => void;
 }
+
+/** CONNACK: not authorized (MQTT 3.1.1 §3.2.2.3). */
+const NOT_AUTHORIZED = 5;
 
 /**
  * Speaks MQTT 3.1.1 only and refuses MQTT 5. Retained messages and sessions are kept in memory, also from `stop` to
@@ -29,6 +40,9 @@ export class EmbeddedBroker {
   readonly #options: EmbeddedBrokerOptions;
   #port: number;
   #running: { readonly server: Server; readonly aedes: Aedes } | undefined;
+  /** A client that has left still has its will. */
+  readonly #rights = new WeakMap<Client, ClientRights>();
+  readonly #clients = new Set<Client>();
   #persistence: unknown;
 
   constructor(options: EmbeddedBrokerOptions = {}) {
@@ -37,10 +51,11 @@ export class EmbeddedBroker {
     this.#port = options.port ?? 0;
   }
 
-  /** `mqtt://host:port`; throws `usage.wrong` before the first start. */
+  /** `mqtt://host:port`, or `mqtts://`; throws `usage.wrong` before the first start. */
   get url(): string {
     if (this.#port === 0) throw new VigieError('usage.wrong', 'the embedded broker has not been started');
-    return `mqtt://${this.#host.includes(':') ? `[${this.#host}]` : this.#host}:${this.#port}`;
+    const scheme = this.#options.tls === undefined ? 'mqtt' : 'mqtts';
+    return `${scheme}://${this.#host.includes(':') ? `[${this.#host}]` : this.#host}:${this.#port}`;
   }
 
   /** Resolves when it listens; rejects with `usage.wrong` when the address cannot be had. */
@@ -48,11 +63,12 @@ export class EmbeddedBroker {
     if (this.#running !== undefined) return { url: this.url };
     // Not in the memory of a car, which has no broker.
     const { Aedes } = await withPackage(() => import('aedes'));
-    const { accept, subscribed } = this.#options;
+    const { accept, subscribed, identify, tls } = this.#options;
     const aedes = await Aedes.createBroker({
       ...(this.#persistence === undefined ? {} : { persistence: this.#persistence }),
       // Aedes acknowledges when this has called back.
-      ...(accept === undefined ? {} : { authorizePublish: acceptFirst(accept) }),
+      ...(accept === undefined ? {} : { authorizePublish: this.#acceptFirst(accept) }),
+      ...(identify === undefined ? {} : this.#access(identify)),
     });
     if (subscribed !== undefined) {
       aedes.on('subscribe', (subscriptions) => {
@@ -61,11 +77,19 @@ export class EmbeddedBroker {
     }
     // The library's types leave it out; it is what became of the option `persistence`.
     this.#persistence = Reflect.get(aedes, 'persistence');
-    const server = createServer({ noDelay: true }, (socket) => {
+    const take = (socket: Socket): void => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
       aedes.handle(socket);
-    });
+    };
+    // What certificate a client shows is looked at when it connects to the broker: one may have none.
+    const server =
+      tls === undefined
+        ? createServer({ noDelay: true }, take)
+        : createSecureServer({ ...tls, ...SECURE, noDelay: true }, take);
+    server.on('tlsClientError', (error: Error, { remoteAddress }: TLSSocket) =>
+      this.#options.refused?.(remoteAddress ?? '', `no TLS connection: ${error.message}`),
+    );
     try {
       await this.#listen(server);
     } catch (error) {
@@ -94,6 +118,17 @@ export class EmbeddedBroker {
       } as const;
       aedes.publish(packet, (error) => (error === undefined || error === null ? resolve() : reject(error)));
     });
+  }
+
+  /** Ends the connections of clients that may no longer be there. */
+  endClients(mayStay: (rights: ClientRights) => boolean): void {
+    for (const client of this.#clients) if (!mayStay(this.#rightsOf(client))) client.close();
+  }
+
+  /** For connections from now on. */
+  renew(tls: NonNullable<EmbeddedBrokerOptions['tls']>): void {
+    const server = this.#running?.server as Partial<SecureServer> | undefined;
+    server?.setSecureContext?.({ ...tls, minVersion: SECURE.minVersion });
   }
 
   /** Ends all connections, publishing their wills; resolves when the port is free. */
@@ -131,17 +166,90 @@ export class EmbeddedBroker {
             : `cannot listen: ${cause instanceof Error ? cause.message : String(cause)} (choose another address)`;
     return new VigieError('usage.wrong', text, { where, cause });
   }
+
+  /** A client must not speak for the broker itself, whose topics begin with `$SYS/`, nor for another client. */
+  #acceptFirst(accept: NonNullable<EmbeddedBrokerOptions['accept']>): NonNullable<AedesOptions['authorizePublish']> {
+    return (client, { topic, payload }, callback) => {
+      if (topic.startsWith('$SYS/')) return callback(new Error(`${topic} is reserved`));
+      if (client !== null && !mayPublish(this.#rightsOf(client), topic)) {
+        return callback(this.#refuse(client, `may not publish to ${topic}`));
+      }
+      accept(topic, typeof payload === 'string' ? Buffer.from(payload) : payload).then(
+        () => callback(null),
+        (error: unknown) => callback(error instanceof Error ? error : new Error(String(error))),
+      );
+    };
+  }
+
+  #access(
+    identify: NonNullable<EmbeddedBrokerOptions['identify']>,
+  ): Pick<AedesOptions, 'authenticate' | 'authorizeSubscribe' | 'authorizeForward'> {
+    return {
+      authenticate: (client, username, password, done) => {
+        this.#identify(identify, client, username, password?.toString()).then(
+          (rights) => {
+            this.#rights.set(client, rights);
+            this.#clients.add(client);
+            client.conn.once('close', () => this.#clients.delete(client));
+            done(null, true);
+          },
+          (error: Error) => {
+            const refusal = this.#refuse(client, error.message) as AuthenticateError;
+            refusal.returnCode = NOT_AUTHORIZED;
+            done(refusal, false);
+          },
+        );
+      },
+      // An answer of `null` is a refused subscription (MQTT 3.1.1 §3.9.3).
+      authorizeSubscribe: (client, subscription, callback) => {
+        const { topic } = subscription;
+        if (maySubscribe(this.#rightsOf(client), topic)) return callback(null, subscription);
+        this.#refuse(client, `may not subscribe to ${topic}`);
+        callback(null, null);
+      },
+      // A session may have been made when other rights were in force.
+      authorizeForward: (client, packet) => (maySubscribe(this.#rightsOf(client), packet.topic) ? packet : null),
+    };
+  }
+
+  async #identify(
+    identify: NonNullable<EmbeddedBrokerOptions['identify']>,
+    client: Client,
+    username: string | undefined,
+    password: string | undefined,
+  ): Promise<ClientRights> {
+    const certificate = certificateOf(client.conn as TLSSocket);
+    const rights = await identify({
+      clientId: client.id,
+      ...(username === undefined ? {} : { username }),
+      ...(password === undefined ? {} : { password }),
+      ...(certificate === undefined ? {} : { certificate }),
+    });
+    if (!mayUseSession(rights, client.id)) {
+      throw new VigieError('request.forbidden', 'the client id must be the VIN of the car');
+    }
+    return rights;
+  }
+
+  #rightsOf(client: Client): ClientRights {
+    return this.#options.identify === undefined ? 'all' : (this.#rights.get(client) ?? NO_RIGHTS);
+  }
+
+  #refuse({ id }: Client, reason: string): Error {
+    this.#options.refused?.(id, reason);
+    return new Error(reason);
+  }
 }
 
-/** A client must not speak for the broker itself, whose topics begin with `$SYS/`. */
-function acceptFirst(
-  accept: NonNullable<EmbeddedBrokerOptions['accept']>,
-): NonNullable<AedesOptions['authorizePublish']> {
-  return (_client, { topic, payload }, callback) => {
-    if (topic.startsWith('$SYS/')) return callback(new Error(`${topic} is reserved`));
-    accept(topic, typeof payload === 'string' ? Buffer.from(payload) : payload).then(
-      () => callback(null),
-      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error))),
-    );
-  };
+/** No car has this VIN. */
+const NO_RIGHTS: ClientRights = { vin: '' };
+
+const SECURE = { minVersion: 'TLSv1.2', requestCert: true, rejectUnauthorized: false } as const;
+
+/** In DER, checked against the authorities. Throws for one that is not good. */
+function certificateOf(socket: TLSSocket): Uint8Array | undefined {
+  const shown = socket.encrypted === true ? socket.getPeerX509Certificate() : undefined;
+  if (shown === undefined) return undefined;
+  if (socket.authorized) return shown.raw;
+  throw new VigieError('request.unauthenticated', `its certificate is not good: ${socket.authorizationError}`);
 }

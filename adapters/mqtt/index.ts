@@ -1,4 +1,6 @@
 /** MQTT: the car's link, a client for the other end, and a broker for the bench. */
+
+export type { ClientRights, ShownIdentity } from './client-rights.ts';
 export {
   type BrokerAbilities,
   CloudClient,

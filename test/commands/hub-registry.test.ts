@@ -20,6 +20,13 @@ test('cars are added, listed, removed and forgotten from the command line', asyn
     { vin: VIN, added: expect.any(Number), removed: expect.any(Number), fleets: ['north'], users: ['ada'] },
     { vin: OTHER, added: expect.any(Number), fleets: [], users: ['ada'] },
   ]);
+  const token = await hub('token', '--fleet', 'north', '--scopes', 'data:trip', '--for', '1h');
+  expect(JSON.parse(Buffer.from(token.stdout.split('.')[1] ?? '', 'base64url').toString())).toMatchObject({
+    fleets: ['north'],
+    sub: 'fleet north',
+    scope: 'data:trip',
+  });
+  expect((await hub('add', OTHER, '--user', 'ada', '--password')).stdout).toMatch(/\npassword: [A-Za-z0-9_-]{43}\n$/);
   expect((await hub('forget', VIN)).stdout).toBe(`${VIN}: forgotten\n`);
   expect((await hub('list', '--format', 'text')).stdout).toMatch(new RegExp(`^${OTHER}, user ada, added [^,]+\\n$`));
 });
@@ -31,6 +38,9 @@ test('what cannot be done with a car is refused by one line that says why', asyn
     [['add', VIN], 'vigie: say whose car it is: --fleet, --user or both'],
     [['add', VIN, '--fleet', 'a/b'], 'vigie: "a/b" is no name: '],
     [['remove', VIN], `vigie: the car "${VIN}" is not registered`],
+    [['token', '--fleet', 'north'], 'vigie: no car was ever added for the fleet "north"'],
+    [['token'], 'vigie: say whose cars it shows: either --fleet or --user'],
+    [['token', '--user', 'a', '--for', '9w'], 'vigie: no car was ever added for the user "a"'],
     [['forget', VIN], `vigie: the hub has nothing of a car "${VIN}"`],
   ] as const) {
     const { status, stdout, stderr } = await hub(...words);

@@ -119,7 +119,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       // Every table has something of each car: one that is new and is left out below fails here.
       expect(Object.entries(before).filter(([, count]) => count < 2)).toEqual([]);
 
-      expect(await hub.registry.forget(ONE)).toBe(true);
+      expect(await hub.registry.forget(ONE, NOON)).toBe(true);
 
       const left = await hub.files();
       expect([ONE, MARK].filter((text) => left.includes(text))).toEqual([]);
@@ -130,14 +130,14 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect((await hub.registry.cars()).map(({ vin }) => vin)).toEqual([OTHER]);
       // It is a stranger now.
       expect([...(await send(ONE, 900)).strangers]).toEqual([ONE]);
-      expect(await hub.registry.forget(ONE)).toBe(false);
+      expect(await hub.registry.forget(ONE, NOON)).toBe(false);
     });
 
     test('a car that was forgotten and is added again begins without what it had', async () => {
       await hub.registry.add(ONE, [FLEET], NOON);
       const kinetic = { createdAt: NOON, speed: 9 };
       await hub.store.save([received('status', { full: true, status: { kinetic } } as never)], []);
-      await hub.registry.forget(ONE);
+      await hub.registry.forget(ONE, NOON);
       await hub.registry.add(ONE, [FLEET], NOON);
       const odometer = { createdAt: NOON, mileage: 7 };
       await hub.store.save([received('status', { full: false, status: { odometer } } as never, { seq: 1 })], []);
@@ -146,14 +146,57 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
 
     test('the last car forgotten leaves a registry in use: no stranger may send', async () => {
       await hub.registry.add(ONE, [FLEET], NOON);
-      await hub.registry.forget(ONE);
+      await hub.registry.forget(ONE, NOON);
       expect(await hub.registry.inUse()).toBe(true);
       expect([...(await send(ONE, 0)).strangers]).toEqual([ONE]);
     });
 
+    test('a one-time token is good for one car and one key, until it expires, and while the car is not removed', async () => {
+      await hub.registry.add(ONE, [FLEET], NOON);
+      await hub.registry.add(OTHER, [FLEET], NOON);
+      await hub.registry.setToken(ONE, 'aa', NOON + 10);
+      const take = (more: object) => hub.registry.takeToken({ vin: ONE, token: 'aa', key: '01', at: NOON, ...more });
+      expect(await take({ token: 'ab' })).toBe(false);
+      expect(await take({ vin: OTHER })).toBe(false);
+      expect(await take({ at: NOON + 10 })).toBe(false);
+      expect(await take({})).toBe(true);
+      // The answer was lost: the car asks again, with the key that it has.
+      expect(await take({})).toBe(true);
+      expect(await take({ key: '02' })).toBe(false);
+      await hub.registry.setToken(ONE, 'bb', NOON + 10);
+      expect(await take({})).toBe(false);
+      expect(await take({ token: 'bb', key: '02' })).toBe(true);
+      await hub.registry.remove(ONE, NOON);
+      expect(await take({ token: 'bb', key: '02' })).toBe(false);
+    });
+
+    test('certificates are revoked by a new enrolment, by removal and by erasure, which leaves their numbers only', async () => {
+      await hub.registry.add(ONE, [FLEET], NOON);
+      const certify = (serial: string, kept?: string) =>
+        hub.registry.certify({ serial, vin: ONE, issued: NOON, expires: NOON + 100 }, kept);
+      const revoked = async (now = NOON) => (await hub.registry.revoked(now)).map(({ serial }) => serial);
+      await certify('01');
+      await certify('02', '01');
+      expect(await revoked()).toEqual([]);
+      await certify('03', '02');
+      expect(await revoked()).toEqual(['01']);
+      expect(await hub.registry.certificate('02')).toEqual({
+        serial: '02',
+        vin: ONE,
+        issued: NOON,
+        expires: NOON + 100,
+      });
+      await hub.registry.remove(ONE, NOON + 5);
+      expect(await hub.registry.certificate('03')).toMatchObject({ revoked: NOON + 5 });
+      await hub.registry.forget(ONE, NOON + 6);
+      expect(await hub.registry.certificate('03')).toBeUndefined();
+      expect(await revoked()).toEqual(['01', '02', '03']);
+      expect(await revoked(NOON + 100)).toEqual([]);
+    });
+
     test('a car is forgotten that was never registered, as on a hub without a registry', async () => {
       await send(ONE, 0);
-      expect(await hub.registry.forget(ONE)).toBe(true);
+      expect(await hub.registry.forget(ONE, NOON)).toBe(true);
       expect((await hub.files()).includes(ONE)).toBe(false);
       expect([...(await send(ONE, 0)).strangers]).toEqual([]);
     });

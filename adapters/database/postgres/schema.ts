@@ -144,6 +144,19 @@ export const steps: readonly string[] = [
   ALTER TABLE commands ALTER body SET STATISTICS 0, ALTER caller SET STATISTICS 0, ALTER signed SET STATISTICS 0;
   ALTER TABLE command_states ALTER detail SET STATISTICS 0;
   `,
+  `
+  ALTER TABLE cars ADD COLUMN password text, ADD COLUMN token text, ADD COLUMN token_expires bigint,
+    ADD COLUMN token_key text;
+  CREATE TABLE certificates (
+    serial text COLLATE "C" PRIMARY KEY,
+    vin text COLLATE "C" REFERENCES cars,
+    issued bigint NOT NULL,
+    expires bigint NOT NULL,
+    revoked bigint
+  );
+  CREATE INDEX certificates_of_car ON certificates (vin);
+  ALTER TABLE certificates ALTER vin SET STATISTICS 0;
+  `,
 ];
 
 /** Number of the format that this program writes, in the table hub_format. */

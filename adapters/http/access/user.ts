@@ -19,6 +19,8 @@ export interface UserAccess {
   readonly clientIds?: readonly string[];
   /** Form of Status.energy that a client reads, by the query's `client_id`. */
   readonly clients?: readonly { readonly clientId: string; readonly energy: 'object' | 'list' }[];
+  /** What else a token says of its bearer. */
+  readonly claims?: (payload: JWTPayload) => Partial<Caller>;
   /** False while the car does not know the time: then it cannot tell whether a token has expired. */
   readonly timeKnown?: () => boolean;
 }
@@ -98,7 +100,7 @@ export class UserGate implements Gate {
       throw new VigieError('request.forbidden', 'the subject of the token may not use this car');
     }
     const expires = ((payload.exp ?? 0) + TOLERANCE) * 1000;
-    const caller = { name: subject, scopes: scopesOf(payload), expires };
+    const caller = { name: subject, scopes: scopesOf(payload), expires, ...this.#access.claims?.(payload) };
     this.#remember(name, caller);
     return caller;
   }

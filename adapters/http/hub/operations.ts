@@ -58,7 +58,7 @@ export const hubOperations: readonly Operation[] = [
     },
     bodyName: 'fleetRemote',
     answers: { 202: { description: 'Kept, and sent.', media: JSON_MEDIA } },
-    errors: [400, 401, 404, 406, 413, 415, 421, 429, 500, 507],
+    errors: [400, 401, 403, 404, 406, 413, 415, 421, 429, 500, 507],
     scopes: noScopes,
   },
   {

@@ -19,8 +19,9 @@ import { found, unknown } from '../resources/context.ts';
 
 export interface OverviewDesk {
   readonly reader: Pick<VehicleReader, 'vehicle' | 'status'>;
-  cars(): Promise<Iterable<FleetCar>>;
-  events(): Promise<readonly FleetEvent[]>;
+  /** Those that the caller may see. */
+  cars(call: Call): Promise<Iterable<FleetCar>>;
+  events(call: Call): Promise<readonly FleetEvent[]>;
   /** Somebody looks at this car now. */
   look(vin: string): void;
 }
@@ -31,11 +32,12 @@ const ROWS = 50;
 /** The handlers of the operations `hub.vehicles.list`, `hub.positions.list`, `hub.events.list`, `hub.car.get`, `hub.values.get`. */
 export function overviewHandlers(desk: OverviewDesk): Handlers {
   return {
-    'hub.vehicles.list': async (call) => found(tableOf(await desk.cars(), call)),
-    'hub.positions.list': async (call) => found(positionsOf(await desk.cars(), call)),
-    'hub.events.list': async ({ now, query }) => {
+    'hub.vehicles.list': async (call) => found(tableOf(await desk.cars(call), call)),
+    'hub.positions.list': async (call) => found(positionsOf(await desk.cars(call), call)),
+    'hub.events.list': async (call) => {
+      const { now, query } = call;
       const vin = query['vin'] as string | undefined;
-      const events = (await desk.events()).filter((one) => vin === undefined || one.vin === vin);
+      const events = (await desk.events(call)).filter((one) => vin === undefined || one.vin === vin);
       const answer: FleetEvents = { at: now, events };
       return found(answer);
     },

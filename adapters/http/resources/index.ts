@@ -1,5 +1,5 @@
 /** Every operation of the interface, answered from the car, or at a hub from what cars have sent. */
-import type { Handler, Handlers } from '../call.ts';
+import type { Call, Handler, Handlers } from '../call.ts';
 import type { PageTokens } from '../paging.ts';
 import { alarm, alarms } from './alarms.ts';
 import { alert, alerts } from './alerts.ts';
@@ -11,7 +11,7 @@ import {
   replaceCallback,
   setCallbackStatus,
 } from './callbacks.ts';
-import { type CarView, onlyVehicle, type ServedVehicles } from './car.ts';
+import { type Awaitable, type CarView, onlyVehicle, type ServedVehicles } from './car.ts';
 import { collision, collisions } from './collisions.ts';
 import { contextOf, type Resource } from './context.ts';
 import { fleet, fleets } from './fleets.ts';
@@ -33,14 +33,15 @@ import { tripWaypoints } from './waypoints.ts';
  * without its scope, `store.failed` when the disk does not take a write.
  */
 export function handlers(car: CarView, tokens: PageTokens): Handlers {
-  return handlersOf(onlyVehicle(car), tokens);
+  const served = onlyVehicle(car);
+  return handlersOf(() => served, tokens);
 }
 
-/** As {@link handlers}, of any number of vehicles. */
-export function handlersOf(served: ServedVehicles, tokens: PageTokens): Handlers {
+/** As {@link handlers}, of any number of vehicles: of those that each call may see. */
+export function handlersOf(served: (call: Call) => Awaitable<ServedVehicles>, tokens: PageTokens): Handlers {
   const answered = Object.entries(resources()).map(([id, resource]): [string, Handler] => [
     id,
-    async (call) => resource(await contextOf(served, call, tokens)),
+    async (call) => resource(await contextOf(await served(call), call, tokens)),
   ]);
   return Object.fromEntries(answered);
 }

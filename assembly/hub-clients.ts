@@ -1,0 +1,77 @@
+/** Which clients the broker of a hub lets in, and for how long. */
+import { createHash } from 'node:crypto';
+import { sameText } from '../adapters/http/access/credentials.ts';
+import type { ClientRights, EmbeddedBroker, ShownIdentity } from '../adapters/mqtt/index.ts';
+import type { Clock } from '../agent/ports.ts';
+import type { HubLog } from '../hub/ports.ts';
+import type { Registry } from '../hub/registry.ts';
+import type { RegistryState, RegistryStates } from '../hub/registry-state.ts';
+import { VigieError } from '../protocol/errors.ts';
+
+/** A car that was removed is disconnected within so long, ms. */
+const LOOK = 1_000;
+
+/** Without a registry every client may do everything; else cars that are registered may speak under their VIN. */
+export function clientRights(
+  states: RegistryStates,
+  registry: Pick<Registry, 'password'>,
+): (shown: ShownIdentity) => Promise<ClientRights> {
+  return async ({ username: vin, password }) => {
+    const state = await states.current();
+    if (!state.inUse) return 'all';
+    if (vin !== undefined && password !== undefined) {
+      const known = await registry.password(vin);
+      if (known === undefined || !sameText(digestOf(password), known)) {
+        throw new VigieError('request.unauthenticated', 'user name (the VIN) or password is wrong');
+      }
+      return active(state, vin);
+    }
+    throw new VigieError('request.unauthenticated', 'shows neither a certificate of this hub nor a password');
+  };
+}
+
+/** Passwords are made by `vigie hub add --password` and as long as a key: a slow hash would only slow down the hub. */
+export function digestOf(password: string): string {
+  return createHash('sha256').update(password).digest('hex');
+}
+
+function active(state: RegistryState, vin: string): ClientRights {
+  if (state.isActive(vin)) return { vin };
+  throw new VigieError('request.forbidden', `the car ${vin} is not registered, or was removed`);
+}
+
+export interface WatchParts {
+  readonly states: RegistryStates;
+  readonly broker: Pick<EmbeddedBroker, 'endClients'>;
+  readonly clock: Clock;
+  readonly log: HubLog;
+}
+
+/** Ends the connections of cars that were removed, by whatever command or hub. @returns how to stop that */
+export function watchRegistry({ states, broker, clock, log }: WatchParts): () => Promise<void> {
+  let seen: number | undefined;
+  let stopped = false;
+  let cancel: () => void = () => undefined;
+  let looking: Promise<void> = Promise.resolve();
+  const look = async (): Promise<void> => {
+    try {
+      const state = await states.current();
+      if (state.version !== seen && state.inUse) {
+        broker.endClients((rights) => rights !== 'all' && state.isActive(rights.vin));
+      }
+      seen = state.version;
+    } catch (error) {
+      log.warn('hub.registry.unread', { error: (error as Error).message });
+    }
+    if (stopped) return;
+    cancel = clock.after(LOOK, () => {
+      looking = look();
+    });
+  };
+  looking = look();
+  return async () => {
+    stopped = true;
+    cancel();
+    await looking;
+  };
+}

@@ -1,0 +1,88 @@
+/** `vigie hub token`: lets people and programs use the interface of a hub. */
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { signToken } from '../adapters/http/access/hub.ts';
+import { makeDirectory } from '../assembly/directory.ts';
+import { tokenKeyFile } from '../assembly/hub-access.ts';
+import type { HubPlace } from '../assembly/hub-registry.ts';
+import type { Registry } from '../hub/registry.ts';
+import { DAY } from '../protocol/calendar.ts';
+import { VigieError } from '../protocol/errors.ts';
+import { dataScopes, scopeNames } from '../protocol/interface/operations/scopes.ts';
+import { withRegistry } from './hub-registry.ts';
+
+/** Units of `--for`, ms. */
+const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY };
+
+interface Options {
+  readonly fleet?: readonly string[];
+  readonly user?: string;
+  readonly name?: string;
+  readonly scopes?: readonly string[];
+  readonly for: string;
+}
+
+export function hubTokenCommand(): Command {
+  return new Command('token')
+    .configureHelp({ showGlobalOptions: true })
+    .description(
+      'prints a token, signed by the hub, for the cars of fleets or of a user. Send it as Authorization: Bearer TOKEN; a ' +
+        'browser takes it as the password, with any user name.',
+    )
+    .option('--fleet <fleet...>', 'fleets whose cars it shows')
+    .option('--user <user>', 'user whose cars it shows')
+    .option('--name <name>', 'who uses it, for the audit trail (default: the user, or the fleets)')
+    .option(
+      '--scopes <scope...>',
+      `what it permits: ${scopeNames.join(', ')}, or all (default: those that begin with data)`,
+    )
+    .option('--for <time>', 'how long it is good: a number with m, h or d', '8h')
+    .action(async (options: Options, command: Command) => {
+      const { data } = command.optsWithGlobals<HubPlace>();
+      const keys = join(data, 'keys');
+      await withRegistry(command, async ({ registry }) => {
+        const grant = { ...(await holderOf(options, registry)), scopes: scopesOf(options), ...timesOf(options) };
+        makeDirectory(keys, { of: 'keys', choose: '--data', mode: 0o700 });
+        process.stdout.write(`${await signToken(tokenKeyFile(keys), grant)}\n`);
+      });
+    });
+}
+
+async function holderOf(
+  { fleet, user, name }: Options,
+  registry: Registry,
+): Promise<{ name: string; fleets?: readonly string[] }> {
+  if ((fleet === undefined) === (user === undefined)) {
+    throw new VigieError('usage.wrong', 'say whose cars it shows: either --fleet or --user');
+  }
+  const [kind, ids] = user === undefined ? (['fleet', fleet ?? []] as const) : (['user', [user]] as const);
+  const known = new Set((await registry.owners(kind)).map(({ id }) => id));
+  const unknown = ids.find((id) => !known.has(id));
+  if (unknown !== undefined) {
+    throw new VigieError(
+      'usage.wrong',
+      `no car was ever added for the ${kind} "${unknown}": vigie hub add VIN --${kind} ${unknown}`,
+    );
+  }
+  if (user !== undefined) {
+    if (name !== undefined)
+      throw new VigieError('usage.wrong', 'a token for a user has the name of the user: leave --name out');
+    return { name: user };
+  }
+  return { name: name ?? `fleet ${ids.join(' ')}`, fleets: ids };
+}
+
+function scopesOf({ scopes = dataScopes }: Options): readonly string[] {
+  if (scopes.includes('all')) return scopeNames;
+  const unknown = scopes.find((scope) => !(scopeNames as readonly string[]).includes(scope));
+  if (unknown === undefined) return scopes;
+  throw new VigieError('usage.wrong', `there is no scope "${unknown}": use ${scopeNames.join(', ')}, or all`);
+}
+
+function timesOf(options: Options): { issued: number; expires: number } {
+  const [, number = '', unit = ''] = /^(\d{1,4})([mhd])$/.exec(options.for) ?? [];
+  const lasts = Number(number) * (units[unit] ?? 0);
+  if (lasts === 0) throw new VigieError('usage.wrong', '--for needs a number with m, h or d, such as 8h');
+  const issued = Date.now();
+  return { issued, expires: issued + lasts };
+}
