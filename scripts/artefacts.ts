@@ -11,7 +11,7 @@ import { asyncApi } from '../protocol/interface/asyncapi.ts';
 import { openApi } from '../protocol/interface/openapi.ts';
 import { requestNames } from '../protocol/interface/operation.ts';
 import { checkedBody, checkedCommands } from '../protocol/interface/schemas/requests.ts';
-import { telemetrySlots } from '../protocol/schema/telemetry.ts';
+import { slots } from '../protocol/slots.ts';
 import { vigieCddl } from '../protocol/vigie-cddl.ts';
 import { commandsPage } from './command-checks.ts';
 import { inspectPage } from './inspect-lines.ts';
@@ -50,7 +50,7 @@ export const artefacts: readonly Artefact[] = [
   },
   { file: 'protocol/generated/openapi.json', make: () => document(openApi()) },
   { file: 'protocol/generated/asyncapi.json', make: () => document(asyncApi()) },
-  { file: 'protocol/generated/slots.json', make: () => document(telemetryTable()) },
+  { file: 'protocol/generated/slots.json', make: () => document(slotTable()) },
   { file: 'config/generated/profile.schema.json', make: profileEditorSchema },
   { file: 'config/generated/vigie.schema.json', make: configurationEditorSchema },
   { file: 'config/generated/status-paths.md', make: statusPaths },
@@ -77,10 +77,12 @@ function requestSchemas(): Record<string, object> {
   return Object.fromEntries(requestNames.map((name) => [name, checkedBody(name)]));
 }
 
-/** What readings are of, for receivers in other languages. */
-function telemetryTable(): object {
-  return [...telemetrySlots].map(({ id, path, kind, unit, resolution, values }) => {
-    return { id: id.toString(16), path, kind, unit, resolution, values };
+/** The slots as catalogs describe custom signals, for receivers in other languages; texts and whole values are not telemetry. */
+function slotTable(): object {
+  return slots.map(({ id, path, kind, unit, resolution, values }) => {
+    const known = kind === 'instant' || unit === '1' ? undefined : unit;
+    const names = values?.map((name, count) => ({ count, name }));
+    return { id: id.toString(16), path, kind, unit: known, resolution, names };
   });
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what the tests use beyond npm, from Debian: Chromium, Mosquitto and its clients, NATS, RabbitMQ, can-utils,
-# gpsd, strace, socat, gcc, Python (it opens sockets as systemd does), systemd (it judges our unit file),
+# gpsd, strace, socat, gcc, Python (it opens sockets as systemd does) with cbor2, systemd (it judges our unit file),
 # OpenSSL, script (it is a terminal), PostgreSQL.
 # As root on a Debian system it installs what is missing; anywhere else it says what is missing. It does no harm to
 # run it again, and costs nothing when all is there.
@@ -16,6 +16,11 @@ for pair in chromium:chromium mosquitto:mosquitto mosquitto_pub:mosquitto-client
   python3:python3 systemd-analyze:systemd openssl:openssl script:bsdutils initdb:postgresql; do
   PATH="$path" command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair##*:}"
 done
+# A library has no program of its own; Debian's Python finds it wherever the first Python of the path looks.
+for python in python3 /usr/bin/python3; do
+  "$python" -c 'import cbor2' 2>/dev/null && cbor2=there
+done
+[ -n "${cbor2:-}" ] || missing="$missing python3-cbor2"
 [ -n "$missing" ] || exit 0
 
 if [ "$(id -u)" != 0 ] || [ ! -e /etc/debian_version ] || ! command -v apt-get >/dev/null 2>&1; then

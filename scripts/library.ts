@@ -24,6 +24,7 @@ const beside = [
   'protocol/generated/openapi.json',
   'protocol/generated/requests.js',
   'protocol/generated/requests.d.ts',
+  'protocol/generated/slots.json',
   'protocol/generated/vigie.cddl',
 ];
 

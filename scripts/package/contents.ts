@@ -41,7 +41,10 @@ export async function contents(
     ['config/generated/vigie.schema.json', 'usr/share/vigie/vigie.schema.json'],
     ['config/generated/profile.schema.json', 'usr/share/vigie/profile.schema.json'],
     ['protocol/generated/vigie.cddl', 'usr/share/vigie/vigie.cddl'],
-    ['protocol/generated/openapi.json', 'usr/share/vigie/openapi.json'],
+    ...['openapi.json', 'asyncapi.json', 'dictionary.json', 'slot-numbers.json', 'slots.json'].map(
+      (name) => [`protocol/generated/${name}`, `usr/share/vigie/${name}`] as const,
+    ),
+    ['docs/receive.py', `${PAGES}/examples/receive.py`],
     ...examples(),
   ]);
   const pages = pagePlaces(root);

@@ -1,7 +1,7 @@
 /**
  * `npm run test:library`, which `npm run test:package` does too: packs the package for npm, installs it into an empty
- * project, and runs there the program and all examples of `docs/embedding.md`, after the
- * compiler has checked them. Its last line is `N passed, N failed, N skipped`.
+ * project, and runs there the program and all examples of `docs/embedding.md` and
+ * `docs/receiving.md`, after the compiler has checked them. Its last line is `N passed, N failed, N skipped`.
  */
 import assert from 'node:assert/strict';
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
@@ -67,7 +67,7 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
         assert.match(spawn(project, process.execPath, 'missing.js').stderr, /npm install aedes/);
       },
     },
-    ...['embedding'].flatMap((page) =>
+    ...['embedding', 'receiving'].flatMap((page) =>
       examplesOf(page).map(({ name, code, output, language }) => ({
         sentence: `${name} is what it says`,
         act: async () => {

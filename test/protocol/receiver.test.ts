@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { packFrames } from '../../protocol/captures/capture.ts';
-import type { CapturedFrames } from '../../protocol/captures/columns.ts';
 import { compile } from '../../protocol/cbor/codec.ts';
 import { portableDeflate } from '../../protocol/columns/deflate.ts';
 import { withPackage } from '../../protocol/missing-package.ts';
@@ -12,8 +11,8 @@ import { telemetryFromReadings } from '../../protocol/schema/telemetry.ts';
 import { catalogHash, catalogParts } from '../../protocol/signals/catalog.ts';
 import { telemetryFromSignals } from '../../protocol/signals/telemetry.ts';
 import { valuesOf } from './cbor/arbitrary.ts';
+import { at, readings, twoFrames, withRealColumns } from './real-columns.ts';
 
-const at = Date.UTC(2026, 0, 1);
 const encode = (kind: Kind, body: object): Uint8Array =>
   encodeMessage({ version: 1, kind, seq: 7, boot: 1, at, clock: 'gnss', body });
 
@@ -124,37 +123,16 @@ describe('a message of any kind', () => {
   }
 });
 
-const readings = telemetryFromReadings([{ slot: slotByPath.get('kinetic.speed')!, value: 42, at }]);
-const series = [{ path: 'kinetic.speed', unit: 'km/h', at: [at], values: [42] }];
-
 function bytesIn(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return ArrayBuffer.isView(value) || Object.values(value).some(bytesIn);
 }
 
-/** A copy with readable columns in place of arbitrary bytes. */
-function withRealColumns(value: unknown): object {
-  if (Array.isArray(value)) return value.map(withRealColumns);
-  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value as object;
-  if ('columns' in value && 'buses' in value) return { ...value, ...packFrames(oneFrame, at, portableDeflate) };
-  if ('columns' in value) return readings;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withRealColumns(member)]));
-}
-
-const oneFrame: CapturedFrames = {
-  count: 2,
-  at: Float64Array.of(at + 0.125, at + 1.5),
-  id: Uint32Array.of(0xa8, 0xc000_0123),
-  bus: Uint8Array.of(1, 0),
-  flags: Uint8Array.of(1 | 8, 0),
-  length: Uint8Array.of(2, 3),
-  offset: Uint32Array.of(0, 8),
-  data: Uint8Array.of(0x10, 0x68, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
-};
+const series = [{ path: 'kinetic.speed', unit: 'km/h', at: [at], values: [42] }];
 
 test('a capture has its frames with bus, identifier and payload', () => {
   const part = { id: 'c1', part: 0, last: true, cause: 'collision', of: 'c2', at, from: at, to: at, buses: ['a', 'b'] };
-  const { body } = decode(encode('capture', { ...part, ...packFrames(oneFrame, at, portableDeflate) }));
+  const { body } = decode(encode('capture', { ...part, ...packFrames(twoFrames, at, portableDeflate) }));
   expect(body).toEqual({
     ...part,
     frames: 2,
