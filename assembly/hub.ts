@@ -45,6 +45,7 @@ import { downFilter, isVin } from '../protocol/topics.ts';
 import { makeDirectory } from './directory.ts';
 import { hubGates, seeingOnly, servedTo, visibleCars } from './hub-access.ts';
 import { clientRights, watchRegistry } from './hub-clients.ts';
+import { serveHealth } from './hub-health.ts';
 import { servedVehicles } from './hub-vehicles.ts';
 import { BENCH_LIMITS, findDocuments, pageKey } from './interface.ts';
 import { type Teardown, withTeardown } from './teardown.ts';
@@ -58,6 +59,8 @@ export interface HubOptions {
   readonly port: number;
   /** Port of the interface; 0: any free one. */
   readonly http: number;
+  /** Port of metrics and health on this machine; 0: any free one; absent: none. */
+  readonly metrics?: number;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -66,6 +69,8 @@ export interface Hub {
   /** URL of the broker. */
   readonly broker: string;
   readonly interface: RunningServer;
+  /** Where metrics and health are read, beside the socket in the directory. */
+  readonly metrics?: string;
   readonly store: NumbersStore;
   /** File of the key that signs commands, for cars to trust. */
   readonly trust: string;
@@ -90,7 +95,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
 
 /** Registers at the front of `teardowns` how to end each thing that it begins. */
 async function begin(
-  { data, database, port, http, clock, log }: HubOptions,
+  { data, database, port, http, metrics, clock, log }: HubOptions,
   teardowns: Teardown[],
 ): Promise<Omit<Hub, 'stop'>> {
   makeDirectory(data, { of: 'the hub', choose: '--data' });
@@ -146,6 +151,15 @@ async function begin(
     const vins = await visible(call);
     return vins === undefined ? [...all] : [...all].filter(({ vin }) => vins.has(vin));
   };
+  const health = await serveHealth({
+    ...{ data, measures, intake, clock, log },
+    ...(metrics === undefined ? {} : { port: metrics }),
+    reader: {
+      countVehicles: () => overviewReader.countVehicles(),
+      missingNumbers: () => reader.missingNumbers(),
+    },
+  });
+  teardowns.unshift(() => health.close());
   const documents = findDocuments(log);
   const server = await startServer({
     operations: [...operations, ...hubOperations],
@@ -172,7 +186,10 @@ async function begin(
     ...(documents === undefined ? {} : { documents }),
   });
   teardowns.unshift(() => server.stop());
-  return { broker: broker.url, interface: server, store: reader, trust: join(keys, 'trust.json') };
+  return {
+    ...{ broker: broker.url, interface: server, store: reader, trust: join(keys, 'trust.json') },
+    ...(health.address === undefined ? {} : { metrics: health.address }),
+  };
 }
 
 /** What a hub has of its database. */

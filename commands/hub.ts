@@ -13,6 +13,7 @@ interface Options {
   readonly database?: string;
   readonly port?: number;
   readonly http?: number;
+  readonly metrics?: number;
   readonly log: Level;
 }
 
@@ -28,6 +29,7 @@ the next start continues with the same data.`,
     .option('--database <url>', 'PostgreSQL instead of the SQLite file: postgres://user@host:port/database')
     .option('--port <port>', `port of the broker; 0: any free (default: ${STANDARD_BROKER}, or any free)`, portOf)
     .option('--http <port>', `port of the HTTP interface; 0: any free (default: ${STANDARD_HTTP}, or any free)`, portOf)
+    .option('--metrics <port>', 'serves /metrics (Prometheus) and /health on this port of 127.0.0.1 too', portOf)
     .addOption(
       new Option('--log <level>', 'level of the log on standard error')
         .choices(['info', 'warn', 'error', 'silent'])
@@ -41,13 +43,14 @@ the next start continues with the same data.`,
     .addCommand(hubTokenCommand());
 }
 
-async function runHub({ data, database, log, ...asked }: Options): Promise<void> {
+async function runHub({ data, database, metrics, log, ...asked }: Options): Promise<void> {
   const signalled = untilSignal();
   const ports = await chosenPorts(asked);
   const hub = await startHub({
     data,
     ...(database === undefined ? {} : { database }),
     ...ports,
+    ...(metrics === undefined ? {} : { metrics }),
     clock: new SystemClock(),
     log: new StreamLog(process.stderr, log),
   });

@@ -53,6 +53,11 @@ export class Intake {
     });
   }
 
+  /** Messages that wait for a commit. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   /** Resolves when everything that was accepted is on disk or was rejected. */
   async settled(): Promise<void> {
     while (this.#draining) await this.#drained;

@@ -21,6 +21,8 @@ export interface HubMeasurements {
   /** Sum of what they took, ms. */
   readonly commitTime: number;
   readonly failedCommits: number;
+  /** The last commit failed. */
+  readonly failing: boolean;
   /** Messages that cars gave up, as their `gap` messages say. */
   readonly givenUp: readonly number[];
   /** Commands that ended, by outcome: a final state or the cause of the failure. */
@@ -50,6 +52,7 @@ export class HubMeasures {
   #commits = 0;
   #commitTime = 0;
   #failedCommits = 0;
+  #failing = false;
 
   constructor(clock: WallClock) {
     this.#clock = clock;
@@ -58,6 +61,7 @@ export class HubMeasures {
   /** A commit has ended. `fresh`: those of its messages that were not there before. */
   committed(messages: number, fresh: readonly CarMessage[], refused: number, took: number): void {
     this.#commits++;
+    this.#failing = false;
     this.#commitTime += took;
     this.#repeated += messages - fresh.length;
     this.#refused += refused;
@@ -66,6 +70,7 @@ export class HubMeasures {
 
   commitFailed(): void {
     this.#failedCommits++;
+    this.#failing = true;
   }
 
   snapshot(): HubMeasurements {
@@ -84,6 +89,7 @@ export class HubMeasures {
       commits: this.#commits,
       commitTime: this.#commitTime,
       failedCommits: this.#failedCommits,
+      failing: this.#failing,
       givenUp: this.#givenUp,
       commands: this.#commands,
       heard: this.#cars.size,

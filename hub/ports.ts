@@ -57,6 +57,15 @@ export interface NumbersStore {
   vehicles(): Promise<readonly KnownVehicle[]>;
   /** Of each class of which anything is known, in the order of the classes; undefined: no such car. */
   numbers(vin: string): Promise<readonly VehicleNumbers[] | undefined>;
+  /** Of all cars; without the classes of which nothing is missing. */
+  missingNumbers(): Promise<readonly MissingNumbers[]>;
+}
+
+/** How many numbers of one class are missing, and of how many cars. */
+export interface MissingNumbers {
+  readonly class: number;
+  readonly numbers: number;
+  readonly cars: number;
 }
 
 export interface VehicleNumbers extends NumbersReport {

@@ -10,6 +10,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   thread: [
     'test/assembly/hub.test.ts',
     'test/assembly/hub-commands.test.ts',
+    'test/assembly/hub-health.test.ts',
     'test/commands/hub.test.ts',
     'test/commands/bench-fleet.test.ts',
   ],

@@ -8,6 +8,7 @@ import type {
   HubRecord,
   KeptCommand,
   KnownVehicle,
+  MissingNumbers,
   NumbersStore,
   ResendStore,
   VehicleNumbers,
@@ -67,6 +68,18 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
       vin,
     );
     return rows.map((row) => ({ class: row['class'] as number, ...numbersIn(row).report }));
+  }
+
+  async missingNumbers(): Promise<readonly MissingNumbers[]> {
+    const rows = await this.#select(
+      `SELECT class, CAST(sum(missing) AS bigint) AS numbers, count(*) AS cars FROM numbers
+       WHERE missing > 0 GROUP BY class`,
+    );
+    return rows.map((row) => ({
+      class: row['class'] as number,
+      numbers: row['numbers'] as number,
+      cars: row['cars'] as number,
+    }));
   }
 
   async dueNumbers(now: number, limit: number): Promise<readonly DueNumbers[]> {

@@ -4,14 +4,14 @@ import { droppedBy, type HealthSnapshot } from '../../agent/health/health.ts';
 import { linkStates } from '../../protocol/schema/hello.ts';
 
 type Labels = Readonly<Record<string, string>>;
-type Value = readonly [value: number, labels?: Labels];
+export type MetricValue = readonly [value: number, labels?: Labels];
 
-interface Metric {
+export interface Metric<S = HealthSnapshot> {
   readonly name: string;
   readonly kind: 'counter' | 'gauge';
   readonly help: string;
   readonly labels?: readonly string[];
-  values(snapshot: HealthSnapshot): readonly Value[];
+  values(snapshot: S): readonly MetricValue[];
 }
 
 const metric = (
@@ -34,7 +34,7 @@ const labelled = (
   name: string,
   help: string,
   labels: readonly string[],
-  values: (snapshot: HealthSnapshot) => readonly Value[],
+  values: (snapshot: HealthSnapshot) => readonly MetricValue[],
 ): Metric => ({ name: `vigie_${name}`, kind, help, labels, values });
 
 /** Every metric. Names follow the conventions of Prometheus: base units, counters end in `_total`. */
@@ -121,11 +121,19 @@ export const metrics: readonly Metric[] = [
 
 /** Gives the text of a snapshot and its media type. The library is loaded with the first. */
 export function metricsPage(snapshot: () => HealthSnapshot): () => Promise<{ type: string; body: string }> {
-  let made: Promise<Exposition> | undefined;
+  return pageOf(snapshot, metrics);
+}
+
+/** The same of any snapshot and the metrics that read it. */
+export function pageOf<S>(
+  snapshot: () => S | Promise<S>,
+  definitions: readonly Metric<S>[],
+): () => Promise<{ type: string; body: string }> {
+  let made: Promise<Exposition<S>> | undefined;
   return async () => {
-    made ??= expose();
+    made ??= expose(definitions);
     const { registry, instruments } = await made;
-    const now = snapshot();
+    const now = await snapshot();
     for (const { definition, instrument } of instruments) {
       instrument.reset();
       for (const [value, labels = {}] of definition.values(now)) instrument.inc(labels, value);
@@ -134,17 +142,17 @@ export function metricsPage(snapshot: () => HealthSnapshot): () => Promise<{ typ
   };
 }
 
-interface Exposition {
+interface Exposition<S> {
   readonly registry: Registry;
-  readonly instruments: readonly { readonly definition: Metric; readonly instrument: Counter | Gauge }[];
+  readonly instruments: readonly { readonly definition: Metric<S>; readonly instrument: Counter | Gauge }[];
 }
 
-async function expose(): Promise<Exposition> {
+async function expose<S>(definitions: readonly Metric<S>[]): Promise<Exposition<S>> {
   // A CommonJS module has no named exports once it is bundled.
   const { default: prometheus } = await import('prom-client');
   const { Counter, Gauge, Registry } = prometheus;
   const registry = new Registry();
-  const instruments = metrics.map((definition) => {
+  const instruments = definitions.map((definition) => {
     const { name, help, labels = [], kind } = definition;
     const options = { name, help, labelNames: [...labels], registers: [registry] };
     return { definition, instrument: kind === 'counter' ? new Counter(options) : new Gauge(options) };

@@ -123,6 +123,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await hub.reader.dueNumbers(NOON + 99, 1)).toMatchObject([
         { vin: OTHER, due: NOON + 10, attempts: 0, requested: 0, lastSeen: NOON + 10 },
       ]);
+      expect(await hub.reader.missingNumbers()).toEqual([{ class: 2, numbers: 10, cars: 2 }]);
       await hub.store.save([received('gap', { class: 2, count: 7, numbers: [[0, 6]] }, { seq: 0, vin: OTHER })], []);
       await hub.store.save(
         [1, 3, 4].map((seq) => received('trip', trip(`e${seq}`), { seq })),
@@ -442,6 +443,7 @@ export async function useEveryQuery({
     ],
     [{ topic: 't', reason: 'not a message', payload: Uint8Array.of(1), received: NOON }],
   );
+  await reader.missingNumbers();
   await reader.vehicles();
   await reader.vehicle(ONE);
   await reader.status(ONE);

@@ -1,0 +1,95 @@
+/** What a hub counts, in the text format of Prometheus. No metric has a label for each car. */
+import type { HubMeasurements } from '../../hub/measures.ts';
+import type { MissingNumbers } from '../../hub/ports.ts';
+import { type Metric, type MetricValue, pageOf } from './metrics.ts';
+
+export interface HubSnapshot {
+  readonly counted: HubMeasurements;
+  /** Time since the start, ms. */
+  readonly uptime: number;
+  /** Messages that wait for a commit. */
+  readonly waiting: number;
+  /** What the database says; undefined: it does not answer. */
+  readonly kept: { readonly cars: number; readonly missing: readonly MissingNumbers[] } | undefined;
+}
+
+const perClass = (sums: readonly number[], scale = 1): MetricValue[] =>
+  sums.map((sum, priority) => [sum * scale, { class: String(priority) }] as const);
+
+const metric = (
+  kind: Metric['kind'],
+  name: string,
+  help: string,
+  value: (snapshot: HubSnapshot) => number | undefined,
+): Metric<HubSnapshot> => ({
+  name: `vigie_hub_${name}`,
+  kind,
+  help,
+  values: (snapshot) => {
+    const found = value(snapshot);
+    return found === undefined ? [] : [[found]];
+  },
+});
+
+const byClass = (
+  kind: Metric['kind'],
+  name: string,
+  help: string,
+  values: (snapshot: HubSnapshot) => readonly MetricValue[],
+): Metric<HubSnapshot> => ({ name: `vigie_hub_${name}`, kind, help, labels: ['class'], values });
+
+const missing = (kept: HubSnapshot['kept'], value: (one: MissingNumbers) => number): MetricValue[] =>
+  (kept?.missing ?? []).map((one) => [value(one), { class: String(one.class) }] as const);
+
+/** Every metric of a hub. Sums of seconds divided by their counts are means. */
+export const hubMetrics: readonly Metric<HubSnapshot>[] = [
+  metric('gauge', 'up', '1 while the hub keeps messages and the database answers', ({ kept, counted }) =>
+    kept === undefined || counted.failing ? 0 : 1,
+  ),
+  metric('gauge', 'uptime_seconds', 'Time since the start', ({ uptime }) => uptime / 1000),
+  metric('gauge', 'cars', 'Cars in the database', ({ kept }) => kept?.cars),
+  metric(
+    'gauge',
+    'cars_heard',
+    'Cars from which this hub received a message in the last five minutes',
+    (s) => s.counted.heard,
+  ),
+  byClass('counter', 'messages_total', 'New messages, by priority class', ({ counted }) => perClass(counted.messages)),
+  byClass('counter', 'bytes_total', 'Their payload, by priority class', ({ counted }) => perClass(counted.bytes)),
+  byClass('counter', 'lag_seconds_total', 'Sum of the times from making a message to its arrival', ({ counted }) =>
+    perClass(counted.lag, 1 / 1000),
+  ),
+  metric('counter', 'repetitions_total', 'Messages that were there already', ({ counted }) => counted.repeated),
+  metric('counter', 'refused_total', 'Messages that cannot be read or kept', ({ counted }) => counted.refused),
+  metric('gauge', 'waiting_messages', 'Messages that wait for a commit', ({ waiting }) => waiting),
+  metric('counter', 'commits_total', 'Commits of messages', ({ counted }) => counted.commits),
+  metric('counter', 'commit_seconds_total', 'Sum of the times of commits', ({ counted }) => counted.commitTime / 1000),
+  metric(
+    'counter',
+    'failed_commits_total',
+    'Commits that the database refused',
+    ({ counted }) => counted.failedCommits,
+  ),
+  byClass('gauge', 'backlog_messages', 'Messages that wait in heard cars, as they told last', ({ counted }) =>
+    perClass(counted.backlog),
+  ),
+  byClass('gauge', 'missing_numbers', 'Missing sequence numbers of all cars', ({ kept }) =>
+    missing(kept, ({ numbers }) => numbers),
+  ),
+  byClass('gauge', 'missing_cars', 'Cars with missing sequence numbers', ({ kept }) =>
+    missing(kept, ({ cars }) => cars),
+  ),
+  byClass('counter', 'given_up_messages_total', 'Messages that cars gave up, by priority class', ({ counted }) =>
+    perClass(counted.givenUp),
+  ),
+  {
+    ...metric('counter', 'commands_total', 'Commands that ended, by outcome', () => undefined),
+    labels: ['outcome'],
+    values: ({ counted }) => Object.entries(counted.commands).map(([outcome, count]) => [count, { outcome }] as const),
+  },
+];
+
+/** Gives the text of a snapshot and its media type. */
+export function hubMetricsPage(snapshot: () => Promise<HubSnapshot>): () => Promise<{ type: string; body: string }> {
+  return pageOf(snapshot, hubMetrics);
+}

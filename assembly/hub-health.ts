@@ -1,0 +1,62 @@
+/** What programs read of the health of a hub: `/metrics` and `/health`, on a socket in its directory and on a port. */
+import { join } from 'node:path';
+import { hubMetricsPage } from '../adapters/service/hub-metrics.ts';
+import { type ListenAddress, type StatusServer, serve } from '../adapters/service/status-server.ts';
+import type { Clock, Log } from '../agent/ports.ts';
+import type { Intake } from '../hub/intake.ts';
+import type { HubMeasures } from '../hub/measures.ts';
+import type { NumbersStore, OverviewReader } from '../hub/ports.ts';
+import { VigieError } from '../protocol/errors.ts';
+
+/** Name of the socket in the directory of a hub. */
+export const HUB_SOCKET = 'hub.sock';
+
+export interface HubHealthParts {
+  readonly data: string;
+  /** Port on the loopback interface; 0: any free one; absent: none. */
+  readonly port?: number;
+  readonly measures: HubMeasures;
+  readonly intake: Pick<Intake, 'waiting'>;
+  readonly reader: Pick<OverviewReader, 'countVehicles'> & Pick<NumbersStore, 'missingNumbers'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Address of the port, if there is one. Rejects with `input.unreadable` when something listens there already. */
+export async function serveHealth(
+  parts: HubHealthParts,
+): Promise<{ readonly address?: string; close(): Promise<void> }> {
+  const { data, port, measures, intake, reader, clock, log } = parts;
+  const begun = clock.monotonic();
+  const metrics = hubMetricsPage(async () => ({
+    counted: measures.snapshot(),
+    uptime: clock.monotonic() - begun,
+    waiting: intake.waiting,
+    kept: await Promise.all([reader.countVehicles(), reader.missingNumbers()]).then(
+      ([cars, missing]) => ({ cars, missing }),
+      (error: Error) => {
+        log.warn('hub.database.silent', { error: error.message });
+        return undefined;
+      },
+    ),
+  }));
+  const health = async (): Promise<{ type: string; body: string }> => {
+    const cars = await reader.countVehicles();
+    if (measures.snapshot().failing) throw new VigieError('store.failed', 'the last commit of messages failed');
+    return { type: 'application/json', body: `${JSON.stringify({ status: 'ok', cars })}\n` };
+  };
+  const servers: StatusServer[] = [];
+  const close = async (): Promise<void> => {
+    for (const server of servers) await server.close();
+  };
+  const open = async (place: ListenAddress): Promise<StatusServer> => {
+    const server = await serve(place, { '/metrics': metrics, '/health': health });
+    servers.push(server);
+    return server;
+  };
+  const asked = port === undefined ? undefined : await open({ kind: 'loopback', host: '127.0.0.1', port });
+  await open({ kind: 'unix', path: join(data, HUB_SOCKET) }).catch((error: Error) => {
+    log.error('hub.health.unserved', { error: error.message });
+  });
+  return { ...(asked === undefined ? {} : { address: asked.address }), close };
+}
