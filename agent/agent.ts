@@ -11,7 +11,7 @@ import { noNotifier } from './callbacks/notifier.ts';
 import { Channels } from './channels.ts';
 import { CheckpointPolicy } from './checkpoint-policy.ts';
 import { ClockWatch } from './clock-watch.ts';
-import { type AnyColumnSink, intakeOf } from './column-intake.ts';
+import { type AnyColumnSink, intakeOf, sinkWithin } from './column-intake.ts';
 import { Downlink } from './downlink.ts';
 import { Mapping } from './mapping.ts';
 import { MonitorDesk } from './monitors/desk.ts';
@@ -109,6 +109,7 @@ export class Agent implements LinkEvents {
       added: ports.recorders,
       watched: this.signals?.watched,
       patience: watchLease.patience,
+      privacy: () => this.#mapping.privacyLevel,
     });
     this.#snapshot = new Snapshot(status, records, this.#pipeline.recorders, log);
     this.#snapshot.recall(ports.memory);
@@ -240,18 +241,13 @@ export class Agent implements LinkEvents {
 
   /** Where a source puts readings that are not frames: fixes, answers to polls; `apart` is the source's. */
   sink(apart = false): ReadingSink {
-    const take = (work: () => void): void => {
+    return sinkWithin((work) => {
       if (this.#stopping) return;
       this.#guard(() => {
         if (!apart) this.#power.heard();
         work();
       });
-    };
-    return {
-      reading: (signal, value, raw, at) => take(() => this.#sink.reading(signal, value, raw, at)),
-      settled: (at) => take(() => this.#sink.settled(at)),
-      alive: (signals, at) => take(() => this.#sink.alive(signals, at)),
-    };
+    }, this.#sink);
   }
 
   /** Hands over what is open and resolves when it is on disk and, while connected, acknowledged. */
@@ -297,17 +293,18 @@ export class Agent implements LinkEvents {
     this.#records.correct(by, latest);
     this.#callbacks.correct(by, earliest, latest);
     this.#startedAt += by;
-    this.#hello(by);
+    this.hello(by);
   }
 
   #greet(): void {
     if (this.#greeted) return;
     this.#greeted = true;
-    this.#hello();
+    this.hello();
     this.monitors.announce().catch(this.#complain);
   }
 
-  #hello(behind?: number): void {
+  /** Says who speaks and how it fares. `behind`: see the schema. */
+  hello(behind?: number): void {
     const { version, boot } = this.#options;
     this.#outbox.put('hello', {
       version,
@@ -379,7 +376,7 @@ export class Agent implements LinkEvents {
       if (!slept) {
         this.#outbox.checkpoint();
         const { every = Number.POSITIVE_INFINITY } = this.#options.settings.health ?? {};
-        if (this.#greeted && clock.monotonic() - this.#helloAt >= every) this.#hello();
+        if (this.#greeted && clock.monotonic() - this.#helloAt >= every) this.hello();
       }
       this.#ports.overseer?.ticked();
     });

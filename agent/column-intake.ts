@@ -12,6 +12,15 @@ export interface ColumnSink<G> extends ReadingSink {
 // biome-ignore lint/suspicious/noExplicitAny: only the sink itself looks into its groups
 export type AnyColumnSink = ColumnSink<any>;
 
+/** A sink that does each thing within `take`. */
+export function sinkWithin(take: (work: () => void) => void, sink: ReadingSink): ReadingSink {
+  return {
+    reading: (signal, value, raw, at) => take(() => sink.reading(signal, value, raw, at)),
+    settled: (at) => take(() => sink.settled(at)),
+    alive: (signals, at) => take(() => sink.alive(signals, at)),
+  };
+}
+
 /** Works the columns of one decoder into the mapping, as {@link FrameDecoder.decode} would value by value. */
 export class ColumnIntake<G> {
   readonly #read: (batch: FrameBatch) => BatchReadings;

@@ -31,6 +31,7 @@ import type { AgentCommand } from './remotes/agent-command.ts';
 import type { LedgerData } from './remotes/ledger.ts';
 import type { Limits } from './remotes/power.ts';
 import type { Signer } from './remotes/requests.ts';
+import type { SignalNumbers } from './signals/numbers.ts';
 import type { SignalView } from './signals/view.ts';
 import type { StatusReader } from './status.ts';
 import type { RefusalListener } from './target.ts';
@@ -122,6 +123,7 @@ export interface CustomSignalsPart {
   /** What the decoder must deliver beside the signals of the mapping. */
   readonly wanted: readonly WantedSignal[];
   readonly recorder: Recorder;
+  readonly numbers: SignalNumbers;
   readonly view: SignalView;
   /** What monitors watch of them. */
   readonly watched: MonitorSignals;

@@ -12,7 +12,7 @@ import { AlarmRecorder } from './recorders/alarm.ts';
 import { AlertRecorder } from './recorders/alert.ts';
 import { CollisionRecorder } from './recorders/collision/collision.ts';
 import { MaintenanceRecorder } from './recorders/maintenance.ts';
-import type { MakeRecorder, Patience, Recorder } from './recorders/recorder.ts';
+import { type MakeRecorder, type Patience, type Recorder, unchanged } from './recorders/recorder.ts';
 import { StatusRecorder } from './recorders/status.ts';
 import { TelemetryRecorder } from './recorders/telemetry.ts';
 import { TheftRecorder } from './recorders/theft.ts';
@@ -57,6 +57,8 @@ export interface PipelineParts {
   readonly watched?: MonitorSignals | undefined;
   /** Shortens what is gathered while somebody watches. */
   readonly patience?: Patience;
+  /** Level of privacy: 0 nothing is hidden, 1 positions, 2 all. */
+  readonly privacy: () => number;
 }
 
 /** Everything that a change of Status or of a channel reaches, in order. */
@@ -76,6 +78,7 @@ export function pipeline({
   added = [],
   watched,
   patience,
+  privacy,
 }: PipelineParts): Pipeline {
   const trips = new TripRecorder({ status, records, rule: profile.trips });
   const thefts = new TheftRecorder({ status, writer, records, rule: profile.thefts });
@@ -106,7 +109,7 @@ export function pipeline({
     }),
     ...(signals === undefined ? [] : [signals]),
     ...(captures === undefined ? [] : [captures]),
-    ...added.map((make) => make({ status, publisher, records })),
+    ...added.map((make) => make({ status, publisher, records, privacy, patience: patience ?? unchanged })),
     waypoints,
     statusRecorder,
     // Last: an event tells what the others have made of the same reading.

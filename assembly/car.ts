@@ -21,6 +21,8 @@ import { actuationOf, type Ways } from './actuation.ts';
 import { setAlarm } from './alarm.ts';
 import { capturesOf, captureViewIn } from './captures.ts';
 import { type CloudLink, noLink } from './cloud-link.ts';
+import { Collect } from './collect.ts';
+import type { CollectSurroundings } from './collector.ts';
 import { deflate } from './deflate.ts';
 import { beginRecords, makeDirectory, takeDirectory } from './directory.ts';
 import type { FaultCodes } from './faults.ts';
@@ -84,6 +86,8 @@ export interface CarOptions extends Ways {
   readonly built?: (agent: Agent) => void;
   /** Called with each message as it is numbered. Must not throw. */
   readonly numbered?: AgentOptions['numbered'];
+  /** Has frames pass the kernel beside those that the profile needs; absent: all pass. */
+  readonly listen?: CollectSurroundings['listen'];
   /** Reads and records fault codes; absent: nobody asks for them. */
   readonly faults?: FaultCodes;
   /** Called with each message the broker has acknowledged. */
@@ -140,8 +144,17 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   // A bus that nothing listens to takes no frames either: whoever sends there is told that.
   const sleeps = (bus: string): boolean => sources.some((source) => source.buses.includes(bus)) && buses.asleep(bus);
   const actuation = actuationOf(vehicle, { ...options, sleeps }, clock, log, options.actuators);
+  const kept = service?.store(store) ?? store.outbox;
+  const collect = new Collect({
+    ...{ vehicle, clock, log, memory: store.memory, listen: options.listen, settings },
+    quality: () => clock.quality(),
+    numbers: () => agent.signals?.numbers,
+    commit: () => kept.commit(),
+    hello: () => agent.hello(),
+  });
   const recorders = [
     ...(options.recorders ?? []),
+    collect.recorder,
     ...(options.faults?.recorders({ write: (channel, value, at) => agent.channels.write(channel, value, at) }) ?? []),
   ];
   const agent: Agent = new Agent(
@@ -149,7 +162,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
     {
       clock,
       log,
-      store: service?.store(store) ?? store.outbox,
+      store: kept,
       memory: store.memory,
       records: store.records,
       ledger,
@@ -159,7 +172,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
       traffic: () => link.bytes ?? 0,
       ...(await signalsOf(vehicle)),
       ...(await capturesOf(vehicle)),
-      ...(recorders.length === 0 ? {} : { recorders }),
+      recorders,
       link: {
         get connected() {
           return link.connected;
@@ -177,7 +190,12 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
       ...(notificationChannels === undefined
         ? {}
         : { notifier: notifierOf(notificationChannels, namesOf({ vin, vehicle, http: options.http })) }),
-      ...(service === undefined ? {} : { agentCommands: service.agentCommands, overseer: service.overseer }),
+      agentCommands: new Map([...(service?.agentCommands ?? []), ['Collect', collect.order]]),
+      overseer: {
+        looksEvery: (ms) => service?.overseer.looksEvery(ms),
+        ticked: () => service?.overseer.ticked(),
+        hello: () => ({ ...service?.overseer.hello(), ...collect.hello() }),
+      },
     },
     {
       vin,
@@ -199,6 +217,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   teardowns.unshift(() => Promise.all([agent.stop(), actuation.stop()]));
   options.built?.(agent);
   agent.start();
+  await collect.resume();
   if (options.monitors !== undefined) await agent.monitors.take(options.monitors);
   const tap = new FrameTap();
   const commands =
@@ -241,7 +260,10 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   const reports = health !== undefined && service !== undefined;
   link.open(reports ? service.events(agent, { health: health.bind(link) }) : agent);
   for (const source of sources) {
-    const receive = agent.intake(() => decoderFor(vehicle, agent.wanted, source.buses), source);
+    const receive = collect.behind(
+      agent.intake(() => decoderFor(vehicle, agent.wanted, source.buses), source),
+      source,
+    );
     const heard = served === undefined ? receive : tap.behind(receive, source);
     inputs.push(supervise(source, () => source.start(heard), clock, log));
   }

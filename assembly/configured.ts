@@ -30,7 +30,7 @@ export async function startConfigured(
   const recording = record === undefined ? {} : { record: { ...configurationDefaults.record, folder: record } };
   const rest = new UnitRest();
   const { vehicle, clock, log } = parts;
-  const { sources, readings, sender, requesters, faults, close } = sourcesOf(
+  const { sources, readings, sender, requesters, listen, faults, close } = sourcesOf(
     { ...configuration, ...recording },
     vehicle,
     clock,
@@ -49,6 +49,7 @@ export async function startConfigured(
       readings: service.readings(readings),
       ...(sender === undefined ? {} : { sender }),
       requesters,
+      listen,
       ...(codes === undefined ? {} : { faults: codes }),
       mqtt: brokerOf(configuration),
       ...(commands === undefined ? {} : { trust: commands.trust }),

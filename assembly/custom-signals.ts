@@ -37,7 +37,12 @@ export function completeSignals(written: readonly WrittenSignal[], network: Netw
     for (const { entry, described } of spread(one, network, named)) {
       const twin = lines.get(entry.name);
       if (twin !== undefined) {
-        find('error', one.line, `${entry.name} is a signal already, in line ${twin}`, 'give one another name');
+        find(
+          'error',
+          one.line,
+          `${entry.name} is a signal already${twin === 0 ? '' : `, in line ${twin}`}`,
+          'give one another name',
+        );
         continue;
       }
       lines.set(entry.name, one.line);

@@ -7,15 +7,7 @@ import { type CarClock, EARLIEST } from '../adapters/clock/system.ts';
 import { GnssSource } from '../adapters/gnss/index.ts';
 import { lineTo, readLineAddress } from '../adapters/lines/index.ts';
 import type { UdsRequester } from '../adapters/obd/uds/index.ts';
-import {
-  EXTENDED,
-  type FrameBatch,
-  type FrameSender,
-  type FrameSource,
-  type Log,
-  type OutgoingFrame,
-  type ReadingSource,
-} from '../agent/ports.ts';
+import type { FrameBatch, FrameSender, FrameSource, Log, OutgoingFrame, ReadingSource } from '../agent/ports.ts';
 import { type Rest, UnitRest } from '../agent/rest.ts';
 import type { CanInput, GnssInput } from '../config/inputs.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -23,6 +15,7 @@ import { capturedIdentifiers } from './captures.ts';
 import { commandedBuses, type InputsOfCar, obdBus, overFrames, polls, type Surroundings } from './control-units.ts';
 import { makeDirectory } from './directory.ts';
 import type { AskedForFaults } from './faults.ts';
+import { identifiersOf } from './identifiers.ts';
 import { benchCar } from './simulation.ts';
 import type { Vehicle } from './vehicle.ts';
 
@@ -37,6 +30,8 @@ interface Sources {
   readonly faults?: AskedForFaults;
   /** Closes the recording. */
   readonly close?: () => void;
+  /** Has frames of a bus with these identifiers pass the kernel beside those that the profile needs. */
+  readonly listen: (bus: string, identifiers: readonly (number | IdentifierFilter)[]) => void;
 }
 
 /** Usual speeds of what is spoken over serial lines, bit/s: NMEA 0183 §3, USB adapters. */
@@ -59,10 +54,12 @@ export function sourcesOf(
   const taps = new Map<string, (batch: FrameBatch) => void>();
   const recorder = recorderOf(configuration, log);
   const kept = recorder === undefined ? undefined : keepFlushed(recorder, clock);
+  const sockets = new Map<string, SocketCan>();
   const sources = configuration.can.map((input) => {
     const asked = obd?.kind === 'isotp' && obd.over === input.bus;
     const { source, sender } = open(input, asked, configuration, vehicle, { clock, log, rest });
     if (sender !== undefined) senders.set(input.bus, sender);
+    if (source instanceof SocketCan) sockets.set(input.bus, source);
     return tapped(source, (batch) => {
       taps.get(input.bus)?.(batch);
       recorder?.write(batch, source.buses);
@@ -90,6 +87,7 @@ export function sourcesOf(
     sources,
     readings,
     requesters: asked,
+    listen: (bus, identifiers) => sockets.get(bus)?.listen(identifiers),
     ...(requester === undefined
       ? {}
       : {
@@ -200,26 +198,11 @@ export function heardOf(
   if (commandedBuses(configuration, vehicle).has(bus)) return undefined;
   const captured = capturedIdentifiers(vehicle.profile, bus);
   if (captured === undefined) return undefined;
-  const wanted = [...identifiersOf(vehicle, bus), ...captured];
+  const { sources, signals = [] } = vehicle.profile;
+  const named = [...sources, ...signals].filter((source) => source.bus === undefined || source.bus === bus);
+  const wanted = [...identifiersOf(named, vehicle.databases, bus), ...captured];
   // A bus that is commanded must be heard: that it is silent would say that it sleeps.
   return wanted.length === 0 && commands !== undefined && isCommanded(vehicle, bus) ? undefined : wanted;
-}
-
-/** What the profile wants of a bus: identifiers, and of J1939 messages whatever carries their group. */
-function identifiersOf(vehicle: Vehicle, bus: string): readonly (number | IdentifierFilter)[] {
-  const { sources, signals = [] } = vehicle.profile;
-  const wanted = [...sources, ...signals].filter((source) => source.bus === undefined || source.bus === bus);
-  const names = new Set(wanted.map(({ message }) => message));
-  return vehicle.databases
-    .filter((described) => described.bus === undefined || described.bus === bus)
-    .flatMap(({ database }) => database.messages)
-    .filter(({ name, symbol }) => names.has(name) || names.has(symbol))
-    .map(({ id, j1939 }) => (j1939 ? { id, mask: groupMask(id) } : id));
-}
-
-/** The bits of the parameter group; below PDU format 240 the byte after it is a destination (SAE J1939-21 §5.2). */
-function groupMask(id: number): number {
-  return (EXTENDED | (((id >>> 16) & 0xff) < 240 ? 0x03ff_0000 : 0x03ff_ff00)) >>> 0;
 }
 
 function receiver(

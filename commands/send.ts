@@ -46,7 +46,7 @@ A longitude west of Greenwich begins with a minus: put -- before it.`,
     .argument('<what>', 'subject of the command')
     .argument('[words...]', 'action and its values')
     .option('--at <time>', 'start: a time of day, or for charging once a date-time with its offset')
-    .option('--until <time>', 'end of charging')
+    .option('--until <time>', 'end of charging; end of a collection, as 2h from now or a date-time with its offset')
     .option('--days <days>', 'days of the week; default: every day')
     .option('--slot <number>', 'place of the program, 1 to 4')
     .option('--once', 'the program runs once')
@@ -56,6 +56,11 @@ A longitude west of Greenwich begins with a minus: put -- before it.`,
     .option('--shutdown <seconds>', 'interval of positions while a stolen car stands, 60 or more')
     .option('--id <id>', 'id of the monitor or callback of a file; default: the name of the file')
     .option('--side <side>', 'side of the interface to which a callback belongs: fleet or user')
+    .option(
+      '--interval <time>',
+      'collect at most one reading of a signal in this time, 0 for every change (default: 1s)',
+    )
+    .option('--while <condition>', 'collect only while Status shows this, such as kinetic.speed>=10')
     .option('--kinds <kinds>', 'command kinds that a key may sign: Doors,Lights,…');
   return withBroker(command, 'broker to send through')
     .option('--keys <dir>', 'directory of the signing keys (default: keys in --data)')
@@ -156,8 +161,24 @@ async function onlyKey(directory: string): Promise<string> {
 }
 
 function detailsOf(options: Options): Details {
-  const { at, until, days, slot, once, level, type, running, shutdown, id, side, kinds } = options;
-  const all = { at, until, days, slot, once, level, type, running, shutdown, id, side, kinds };
+  const { at, until, days, slot, once, level, type, running, shutdown, id, side, kinds, interval } = options;
+  const { while: condition } = options;
+  const all = {
+    at,
+    until,
+    days,
+    slot,
+    once,
+    level,
+    type,
+    running,
+    shutdown,
+    id,
+    side,
+    kinds,
+    interval,
+    while: condition,
+  };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Details;
 }
 

@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import {
   captureSettings,
+  collectSettings,
   commandSettings,
   faultSettings,
   healthSettings,
@@ -178,6 +179,7 @@ export const configurationSchema = closed(
     http: Type.Optional(httpSchema),
     callbacks: Type.Optional(callbacksSchema),
     captures: Type.Optional(closed(members(captureSettings), 'Raw frames around events; the profile says of which')),
+    collect: Type.Optional(closed(members(collectSettings), 'Signals that are recorded by command')),
     monitors: Type.Optional(monitorsSchema),
     timeZone: Type.Optional(
       line('Time zone of the car, in which programs of charging and preconditioning are', {

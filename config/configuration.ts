@@ -6,8 +6,10 @@ import { VigieError } from '../protocol/errors.ts';
 import { suggestion } from '../protocol/nearest.ts';
 import {
   type CaptureSettings,
+  type CollectSettings,
   type CommandSettings,
   captureSettings,
+  collectSettings,
   commandSettings,
   type FaultSettings,
   faultSettings,
@@ -64,6 +66,7 @@ export interface Configuration extends ServiceConfiguration {
   /** How far notifications may go. */
   readonly callbacks: CallbacksConfiguration;
   readonly captures: CaptureSettings;
+  readonly collect: CollectSettings;
   /** Where programs of the car are at home, a name of the IANA data base; absent: Europe/Paris. */
   readonly timeZone?: string;
   /** Absent: none are written down on the unit. */
@@ -147,6 +150,7 @@ function readConfiguration(
     ...(http === undefined ? {} : { http }),
     callbacks: readCallbacks(input.callbacks, beside, findings),
     captures: readSettings(captureSettings, input.captures, '/captures', findings),
+    collect: readSettings(collectSettings, input.collect, '/collect', findings),
     ...(monitors === undefined ? {} : { monitors }),
     ...(timeZone === undefined ? {} : { timeZone }),
     log: { level: level ?? configurationDefaults.log.level },

@@ -4,6 +4,7 @@ import { recordingDefaults } from '../protocol/recording.ts';
 import {
   callbackSettings,
   captureSettings,
+  collectSettings,
   commandSettings,
   defaultsOf,
   faultSettings,
@@ -86,5 +87,6 @@ export const configurationDefaults = {
   http: defaultsOf(interfaceSettings),
   callbacks: defaultsOf(callbackSettings),
   captures: defaultsOf(captureSettings),
+  collect: defaultsOf(collectSettings),
   log: { level: 'info' },
 } as const;

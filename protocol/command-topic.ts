@@ -8,6 +8,7 @@ const topics: Readonly<Partial<Record<CommandKind, DownKind>>> = {
   Configuration: 'config',
   Trust: 'config',
   Resend: 'config',
+  Collect: 'config',
 };
 
 /** Topic of a command of this kind to the car. @throws VigieError `input.malformed` when `vin` is none */

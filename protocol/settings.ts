@@ -192,6 +192,17 @@ export const captureSettings = {
 };
 export type CaptureSettings = Settings<typeof captureSettings>;
 
+/** Of what is collected by command. */
+export const collectSettings = {
+  /** 300 MB a month; 200 signals at every change take some 2 MB an hour. */
+  bytesPerDay: size('Bytes a day that commands may have the agent collect', 10 * 2 ** 20, {
+    least: 1024,
+    fault: 'too little for a message of readings',
+    fix: 'write e.g. 10MiB',
+  }),
+};
+export type CollectSettings = Settings<typeof collectSettings>;
+
 /** What the core of an agent takes of its settings. */
 export interface AgentSettings {
   readonly outbox: OutboxSettings;
@@ -199,6 +210,7 @@ export interface AgentSettings {
   readonly power: PowerSettings;
   readonly callbacks: CallbackSettings;
   readonly captures: CaptureSettings;
+  readonly collect: CollectSettings;
   /** Absent: it says hello only when there is a reason to. */
   readonly health?: HealthSettings;
 }
@@ -213,6 +225,7 @@ export function agentSettings(
     power: { ...defaultsOf(powerSettings), ...chosen.power },
     callbacks: { ...defaultsOf(callbackSettings), ...chosen.callbacks },
     captures: { ...defaultsOf(captureSettings), ...chosen.captures },
+    collect: { ...defaultsOf(collectSettings), ...chosen.collect },
     ...(chosen.health && { health: { ...defaultsOf(healthSettings), ...chosen.health } }),
   };
 }

@@ -47,6 +47,9 @@ export interface RecorderParts {
   readonly status: StatusListener;
   readonly publisher: Publisher;
   readonly records: Records;
+  /** Level of privacy: 0 nothing is hidden, 1 positions, 2 all. */
+  readonly privacy: () => number;
+  readonly patience: Patience;
 }
 
 /** Makes a recorder that somebody adds to those of the agent. */

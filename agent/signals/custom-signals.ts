@@ -5,7 +5,7 @@ import type { ColumnSink } from '../column-intake.ts';
 import type { SourceGroup } from '../mapping.ts';
 import type { CustomSignalsPart, SignalParts } from '../options.ts';
 import type { OutboxStore, Publisher, ReadingSink, WantedSignal } from '../ports.ts';
-import { SignalNumbers } from './numbers.ts';
+import { definitionOf, SignalNumbers } from './numbers.ts';
 import { SignalRecorder } from './recorder.ts';
 import { Signals } from './signals.ts';
 import { RecordedSignals, type SignalView } from './view.ts';
@@ -98,15 +98,4 @@ export class CustomSignals implements CustomSignalsPart {
       },
     };
   }
-}
-
-function definitionOf({ name, kind, unit, resolution, offset, names }: CustomSignal) {
-  return {
-    name,
-    kind,
-    ...(unit === undefined ? {} : { unit }),
-    ...(resolution === undefined ? {} : { resolution }),
-    ...(offset === undefined ? {} : { offset }),
-    ...(names === undefined ? {} : { names }),
-  };
 }

@@ -1,3 +1,4 @@
+import type { CustomSignal } from '../../protocol/profile.ts';
 import type { CatalogEntry, SignalDefinition } from '../../protocol/schema/catalog.ts';
 import { catalogHash } from '../../protocol/signals/catalog.ts';
 import { hexOf } from '../../protocol/signals/hash.ts';
@@ -6,7 +7,10 @@ import type { Log, Memory } from '../ports.ts';
 const STATE = 'signals';
 const DEFINITIONS = 'signals/definitions';
 
-/** Catalogs that are remembered: the present one, and those of the profiles before. */
+/**
+ * Catalogs that are remembered of profiles, the present one among them, and as many of collections that have ended.
+ * Those in use are always remembered.
+ */
 const KEPT = 16;
 
 /**
@@ -21,60 +25,79 @@ const LARGEST = 2 ** 31;
 /** A catalog that the car has used. */
 interface Used {
   readonly hash: string;
+  /** Ascending. */
   readonly numbers: readonly number[];
-  /** UTC ms at which another took its place; absent: it is in use, or the car did not know the time. */
+  /** UTC ms at which it went out of use; absent: it is in use, or the car did not know the time. */
   readonly until?: number;
+  /** It was of a collection; absent: of a profile. */
+  readonly collected?: true;
 }
 
 interface State {
   readonly next: number;
-  /** The one in use last. */
   readonly catalogs: readonly Used[];
+}
+
+/** A catalog in use. */
+export interface NumberedCatalog {
+  /** By place of the signal. */
+  readonly numbers: readonly number[];
+  /** Its hash. */
+  readonly catalog: Uint8Array;
+  /** By ascending number. */
+  readonly entries: readonly CatalogEntry[];
 }
 
 /**
  * Gives each definition a number, and the same definition always the same. A number never gets another meaning in this
- * car, whatever profiles come and go: a definition that changes gets a new number.
+ * car, whatever profiles and collections come and go: a definition that changes gets a new number.
  */
-export class SignalNumbers {
-  /** By place in the profile. */
+export class SignalNumbers implements NumberedCatalog {
   readonly numbers: readonly number[];
-  /** Hash of the catalog in use. */
   readonly catalog: Uint8Array;
-  readonly #entries: ReadonlyMap<number, CatalogEntry>;
-  readonly #state: State;
-  readonly #definitions: readonly CatalogEntry[];
+  readonly entries: readonly CatalogEntry[];
+  readonly #all: Map<number, CatalogEntry>;
+  readonly #byMeaning: Map<string, number>;
+  /** Hashes of the catalogs in use, and how many use each. */
+  readonly #uses = new Map<string, number>();
+  #state: State;
+  #definitions: readonly CatalogEntry[];
 
-  /** @param now UTC ms; absent: the car does not know the time */
+  /**
+   * @param definitions signals of the profile; none: it has no catalog
+   * @param now UTC ms; absent: the car does not know the time
+   */
   constructor(definitions: readonly SignalDefinition[], memory: Memory, log: Log, now?: number) {
-    const before = recall(memory, log);
-    let next = before.state.next + (memory.damaged === true ? SKIPPED : 0);
-    const entries = new Map(before.definitions.map((entry) => [entry.number, entry]));
-    const byMeaning = new Map(before.definitions.map((entry) => [meaningOf(entry), entry.number]));
-    this.numbers = definitions.map((definition) => {
-      const known = byMeaning.get(meaningOf(definition));
-      if (known !== undefined) return known;
-      const number = next++;
-      entries.set(number, { number, ...definition });
-      byMeaning.set(meaningOf(definition), number);
-      return number;
-    });
-    this.#entries = entries;
-    const numbers = [...this.numbers].sort((a, b) => a - b);
-    this.catalog = catalogHash(this.#listed(numbers));
-    const hash = hexOf(this.catalog);
-    const others = before.state.catalogs
-      .filter((used) => used.hash !== hash)
-      .map((used) => (used.until === undefined && now !== undefined ? { ...used, until: now } : used));
-    const catalogs = [...others.slice(1 - KEPT), { hash, numbers }];
-    const used = new Set(catalogs.flatMap((catalog) => catalog.numbers));
-    this.#state = Object.freeze({ next, catalogs });
-    this.#definitions = Object.freeze(this.#listed([...used].sort((a, b) => a - b)));
+    const { state, definitions: known } = recall(memory, log);
+    const next = state.next + (memory.damaged === true ? SKIPPED : 0);
+    const catalogs = state.catalogs.map((used) =>
+      used.until === undefined && now !== undefined ? { ...used, until: now } : used,
+    );
+    this.#state = { next, catalogs };
+    this.#definitions = known;
+    this.#all = new Map(known.map((entry) => [entry.number, entry]));
+    this.#byMeaning = new Map(known.map((entry) => [meaningOf(entry), entry.number]));
+    const own = definitions.length === 0 ? this.#numbered([]) : this.#use(definitions);
+    this.numbers = own.numbers;
+    this.catalog = own.catalog;
+    this.entries = own.entries;
   }
 
-  /** Entries of the catalog in use. */
-  get entries(): readonly CatalogEntry[] {
-    return this.#listed(this.#state.catalogs.at(-1)?.numbers ?? []);
+  /** The catalog of a collection, which is in use until {@link end}. */
+  collect(definitions: readonly SignalDefinition[]): NumberedCatalog {
+    return this.#use(definitions, true);
+  }
+
+  /** The catalog of a collection is no longer in use. `now` as for the constructor. */
+  end({ catalog }: NumberedCatalog, now?: number): void {
+    const hash = hexOf(catalog);
+    const uses = (this.#uses.get(hash) ?? 0) - 1;
+    if (uses > 0) this.#uses.set(hash, uses);
+    else this.#uses.delete(hash);
+    if (uses !== 0) return;
+    const used = this.#state.catalogs.find((one) => one.hash === hash);
+    const others = this.#state.catalogs.filter((one) => one !== used);
+    if (used !== undefined) this.#remember([...others, now === undefined ? used : { ...used, until: now }]);
   }
 
   /** Entries of a catalog that the car has used; undefined when it is not remembered. */
@@ -83,10 +106,10 @@ export class SignalNumbers {
     return used === undefined ? undefined : this.#listed(used.numbers);
   }
 
-  /** Catalogs of earlier profiles that telemetry from `oldest`, UTC ms, on may name. */
+  /** Catalogs that are no longer in use and that telemetry from `oldest`, UTC ms, on may name. */
   *earlier(oldest: number): Generator<readonly CatalogEntry[]> {
-    for (const { numbers, until = Number.POSITIVE_INFINITY } of this.#state.catalogs.slice(0, -1)) {
-      if (until >= oldest) yield this.#listed(numbers);
+    for (const { hash, numbers, until = Number.POSITIVE_INFINITY } of this.#state.catalogs) {
+      if (until >= oldest && !this.#uses.has(hash)) yield this.#listed(numbers);
     }
   }
 
@@ -96,9 +119,68 @@ export class SignalNumbers {
     yield [DEFINITIONS, this.#definitions];
   }
 
-  #listed(numbers: readonly number[]): CatalogEntry[] {
-    return numbers.flatMap((number) => this.#entries.get(number) ?? []);
+  #use(definitions: readonly SignalDefinition[], collected = false): NumberedCatalog {
+    const found = this.#numbered(definitions);
+    const hash = hexOf(found.catalog);
+    this.#uses.set(hash, (this.#uses.get(hash) ?? 0) + 1);
+    const known = this.#state.catalogs.find((one) => one.hash === hash);
+    const isCollected = collected && (known === undefined || known.collected === true);
+    const numbers = found.entries.map(({ number }) => number);
+    const used: Used = { hash, numbers, ...(isCollected ? { collected: true } : {}) };
+    this.#remember([...this.#state.catalogs.filter((one) => one !== known), used]);
+    return found;
   }
+
+  #numbered(definitions: readonly SignalDefinition[]): NumberedCatalog {
+    const numbers = definitions.map((definition) => this.#numberOf(definition));
+    const entries = this.#listed([...numbers].sort((a, b) => a - b));
+    return { numbers, catalog: catalogHash(entries), entries };
+  }
+
+  #numberOf(definition: SignalDefinition): number {
+    const meaning = meaningOf(definition);
+    const known = this.#byMeaning.get(meaning);
+    if (known !== undefined) return known;
+    const number = this.#state.next;
+    this.#state = { ...this.#state, next: number + 1 };
+    this.#all.set(number, { number, ...definition });
+    this.#byMeaning.set(meaning, number);
+    return number;
+  }
+
+  #remember(catalogs: readonly Used[]): void {
+    const isUsed = ({ hash }: Used): boolean => this.#uses.has(hash);
+    const ended = catalogs.filter((one) => !isUsed(one));
+    const kept = [
+      ...ended.filter(({ collected }) => collected === undefined).slice(1 - KEPT),
+      ...ended.filter(({ collected }) => collected !== undefined).slice(-KEPT),
+      ...catalogs.filter(isUsed),
+    ];
+    const numbers = new Set(kept.flatMap((catalog) => catalog.numbers));
+    this.#state = Object.freeze({ next: this.#state.next, catalogs: kept });
+    this.#definitions = Object.freeze(this.#listed([...numbers].sort((a, b) => a - b)));
+    // A number that is not remembered is not used again, and a definition that comes again gets another one.
+    for (const [number, entry] of this.#all) {
+      if (numbers.has(number)) continue;
+      this.#all.delete(number);
+      this.#byMeaning.delete(meaningOf(entry));
+    }
+  }
+
+  #listed(numbers: readonly number[]): CatalogEntry[] {
+    return numbers.flatMap((number) => this.#all.get(number) ?? []);
+  }
+}
+
+/** What a signal is, without how it is read and recorded. */
+export function definitionOf({ name, kind, unit, resolution, offset, names }: CustomSignal): SignalDefinition {
+  return {
+    ...{ name, kind },
+    ...(unit === undefined ? {} : { unit }),
+    ...(resolution === undefined ? {} : { resolution }),
+    ...(offset === undefined ? {} : { offset }),
+    ...(names === undefined ? {} : { names }),
+  };
 }
 
 /** Equal for definitions that mean the same. */
@@ -129,8 +211,9 @@ function isWhole({ state, definitions }: Kept): boolean {
     const used = new Set(state.catalogs.flatMap(({ numbers }) => numbers));
     if (entries.size !== definitions.length || used.size !== entries.size) return false;
     if (!isNumber(state.next) || ![...used].every((number) => isNumber(number) && number < state.next)) return false;
-    return state.catalogs.every(({ hash, numbers, until }) => {
+    return state.catalogs.every(({ hash, numbers, until, collected }) => {
       const listed = numbers.map((number) => entries.get(number) as CatalogEntry);
+      if (collected !== undefined && collected !== true) return false;
       return (until === undefined || Number.isFinite(until)) && hexOf(catalogHash(listed)) === hash;
     });
   } catch {

@@ -8,7 +8,7 @@ import { PARTS, type Patience, type Recorder, unchanged } from '../recorders/rec
 import type { Records } from '../records.ts';
 import type { StatusReader } from '../status.ts';
 import { Conditions } from './conditions.ts';
-import type { SignalNumbers } from './numbers.ts';
+import type { NumberedCatalog } from './numbers.ts';
 import type { Signals } from './signals.ts';
 
 /** Readings may come a little out of order; what lies further back is a step of the clock, ms. */
@@ -18,7 +18,7 @@ const READINGS = 1_000;
 /** And after this, ms: each second is a part of the state. */
 const LONGEST = PARTS * 1_000 - 4_000;
 
-interface SignalRecorderOptions {
+export interface SignalRecorderOptions {
   readonly deflate?: Deflate | undefined;
   /** Readings travel together for so long, ms. */
   readonly batch?: number | undefined;
@@ -37,8 +37,8 @@ export class SignalRecorder implements Recorder {
   readonly name = 'signals';
   readonly watches: readonly Slot[];
   readonly #signals: Signals;
-  readonly #numbers: SignalNumbers;
-  readonly #records: Records;
+  readonly #numbers: NumberedCatalog;
+  readonly #records: Pick<Records, 'append'>;
   readonly #deflate: Deflate;
   readonly #age: number;
   readonly #patience: Patience;
@@ -62,7 +62,7 @@ export class SignalRecorder implements Recorder {
 
   constructor(
     custom: readonly CustomSignal[],
-    parts: { signals: Signals; numbers: SignalNumbers; status: StatusReader; records: Records },
+    parts: { signals: Signals; numbers: NumberedCatalog; status: StatusReader; records: Pick<Records, 'append'> },
     { deflate = portableDeflate, batch = LONGEST, patience = unchanged }: SignalRecorderOptions,
   ) {
     this.#signals = parts.signals;
@@ -104,8 +104,13 @@ export class SignalRecorder implements Recorder {
     this.#turn(this.#conditions.look(at, slot), at);
   }
 
-  tick(now: number): void {
+  /** Looks at the conditions again, where nobody says when Status changes. */
+  look(now: number): void {
     this.#turn(this.#conditions.look(now), now);
+  }
+
+  tick(now: number): void {
+    this.look(now);
     for (const [place, { count, at }] of this.#held) {
       if (passed(this.#at[place] as number, now, this.#interval[place] as number)) this.#record(place, count, at);
     }

@@ -5,7 +5,7 @@ import type { Telemetry } from '../../protocol/schema/telemetry.ts';
 import { signalSeries } from '../../protocol/signals/telemetry.ts';
 import { type SignalValue, valuesOf } from '../../protocol/signals/values.ts';
 import type { RecordStore } from '../ports.ts';
-import type { SignalNumbers } from './numbers.ts';
+import { definitionOf, type SignalNumbers } from './numbers.ts';
 import type { Signals } from './signals.ts';
 
 /** No piece spans more: a minute, and what a reading may come late. ms */
@@ -100,18 +100,12 @@ export class RecordedSignals implements SignalView {
   }
 
   #present(place: number, now: number): PresentSignal {
-    const { name, kind, unit, resolution, offset, names, position } = this.#custom[place] as CustomSignal;
+    const custom = this.#custom[place] as CustomSignal;
     const count = this.#signals.count(place);
     const known = !Number.isNaN(count);
     return {
-      definition: {
-        ...{ name, kind },
-        ...(unit === undefined ? {} : { unit }),
-        ...(resolution === undefined ? {} : { resolution }),
-        ...(offset === undefined ? {} : { offset }),
-        ...(names === undefined ? {} : { names }),
-      },
-      position,
+      definition: definitionOf(custom),
+      position: custom.position,
       value: known ? this.#values[place]?.(count) : undefined,
       changedAt: known ? this.#signals.changedAt(place) : undefined,
       stale: known && !this.#signals.fresh(place, now),

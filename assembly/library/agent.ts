@@ -188,7 +188,7 @@ export class VigieAgent {
         sources: [...own.filter(isFrameSource), ...(opened?.sources ?? [])],
         readings: [...own.filter(isReadingSource), ...(opened?.readings ?? [])],
         ...(sender === undefined ? {} : { sender }),
-        ...(opened === undefined ? {} : { requesters: opened.requesters }),
+        ...(opened === undefined ? {} : { requesters: opened.requesters, listen: opened.listen }),
         ...linkOptions(link),
         ...(store === undefined ? {} : typeof store === 'function' ? { store } : { data: store.directory }),
         ...(remotes === undefined ? {} : { trust: remotes.trust }),

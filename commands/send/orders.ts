@@ -9,12 +9,12 @@ import { configuration as formOfConfiguration } from '../../config/generated/val
 import { readMonitorsFile } from '../../config/monitors.ts';
 import { classes } from '../../protocol/classes.ts';
 import { encodeBody } from '../../protocol/command.ts';
-import { type Diagnostic, formatDiagnostic } from '../../protocol/diagnostic.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { callbackIdPattern } from '../../protocol/schema/callback/delivery.ts';
 import { callbackSides, callbackStatuses, readSubscribe } from '../../protocol/schema/callback.ts';
 import { compileMonitor, monitorIdPattern } from '../../protocol/schema/monitor.ts';
-import { type Details, type SendRequest, wrong } from './request.ts';
+import { collectionsOf, collectUsage } from './collect.ts';
+import { type Details, faulty, type SendRequest, wrong } from './request.ts';
 import { addedKeys, revokedKeys } from './trust.ts';
 
 interface Order {
@@ -59,6 +59,11 @@ const orders: Readonly<Record<string, Order>> = {
     usage: 'resend CLASS NUMBER[-NUMBER]…',
     details: {},
     read: ([priority = '', ...runs]) => (runs.length === 0 ? undefined : [resendOf(priority, runs)]),
+  },
+  collect: {
+    usage: collectUsage,
+    details: { start: ['until', 'interval', 'while'] },
+    read: ([word, ...rest], details) => collectionsOf(word, rest, details),
   },
   configuration: {
     usage: 'configuration FILE',
@@ -196,11 +201,4 @@ function configurationIn(file: string): SendRequest {
 /** What a file is called without what its ending says. */
 function nameOf(file: string): string {
   return basename(file, extname(file));
-}
-
-function faulty(file: string, diagnostics: readonly Diagnostic[]): VigieError {
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  return new VigieError('configuration.wrong', `it was not sent:\n  ${errors.map(formatDiagnostic).join('\n  ')}`, {
-    where: file,
-  });
 }

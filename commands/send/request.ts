@@ -1,4 +1,5 @@
 import type { CommandBodyKind } from '../../protocol/command.ts';
+import { type Diagnostic, formatDiagnostic } from '../../protocol/diagnostic.ts';
 import { VigieError } from '../../protocol/errors.ts';
 
 /** A command to be sent: its kind and its body. */
@@ -25,6 +26,10 @@ export interface Details {
   readonly id?: string;
   /** Line of the interface that a callback is of. */
   readonly side?: string;
+  /** Time between readings, such as 100ms. */
+  readonly interval?: string;
+  /** Condition on a path of Status, such as kinetic.speed>=10. */
+  readonly while?: string;
   /** Kinds of command, separated by commas. */
   readonly kinds?: string;
 }
@@ -32,4 +37,12 @@ export interface Details {
 /** What somebody wrote cannot be meant; the message says what could. */
 export function wrong(message: string): VigieError {
   return new VigieError('usage.wrong', message);
+}
+
+/** A file that cannot be sent, with its errors. */
+export function faulty(file: string, diagnostics: readonly Diagnostic[]): VigieError {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  return new VigieError('configuration.wrong', `it was not sent:\n  ${errors.map(formatDiagnostic).join('\n  ')}`, {
+    where: file,
+  });
 }

@@ -1,3 +1,4 @@
+import { helloCollectSchema } from './collect.ts';
 import { count } from './count.ts';
 import { enumeration, instant, list, optional, quantity, record, required, type Static, text } from './fields.ts';
 
@@ -185,6 +186,7 @@ export const helloSchema = record(
         description: 'The vehicle identification number that the car reports, if it differs from the configured one.',
       }),
     ),
+    collect: optional(14, helloCollectSchema),
   },
   { description: 'Who speaks.' },
 );

@@ -2,6 +2,7 @@
 
 import { classes } from '../classes.ts';
 import { callbackId, callbackSide, callbackStatus, subscribeSchema } from './callback.ts';
+import { collectOrderSchema } from './collect.ts';
 import { count } from './count.ts';
 import {
   bytes,
@@ -132,4 +133,5 @@ export const orderBodies = {
   Callback: callbackOrderSchema,
   Trust: trustOrderSchema,
   Resend: resendOrderSchema,
+  Collect: collectOrderSchema,
 } as const satisfies Record<string, TSchema>;

@@ -53,6 +53,10 @@ test('a unit on a live bus loads nothing that reads logs', async () => {
   ).toEqual([]);
   // Its profile has no custom signals.
   expect(urls.filter((url) => /\/agent\/signals\/|\/protocol\/signals\/(?!hash|vss)/.test(url))).toEqual([]);
+  // Nobody has asked for a collection.
+  expect(urls.filter((url) => /\/agent\/collect\/|\/assembly\/(collector|collected-signals)\.ts$/.test(url))).toEqual(
+    [],
+  );
   // Nor captures.
   expect(urls.filter((url) => /\/(agent|protocol)\/captures\//.test(url))).toEqual([]);
   const loaded = logReaders(urls);

@@ -11,6 +11,7 @@ import { ordersOf, orderUsages } from '../../commands/send/orders.ts';
 import type { Details } from '../../commands/send/request.ts';
 import { usages } from '../../commands/send/vocabulary.ts';
 import { decodeBody, encodeBody } from '../../protocol/command.ts';
+import type { CollectOrder } from '../../protocol/schema/collect.ts';
 import { orderBodies } from '../../protocol/schema/order.ts';
 import { Arrivals } from '../rig/arrivals.ts';
 import { VigieProcess, vigie } from '../rig/bench.ts';
@@ -46,6 +47,20 @@ beforeAll(async () => {
   put('shown.json', { callbackId: 'c1', status: 'Paused', subscribe: { type: ['Monitor'], ...webhook } });
   put('lost.json', { callbackId: 'c1', subscribe: { callback: { webhook: { target: 'nowhere', name: 'x' } } } });
   put('vigie.yaml', 'configuration: 1\nvin: VF3VGEBENCH000001\nprofile: bench\nmqtt: { url: mqtt://localhost }\n');
+  put(
+    'collection.yaml',
+    `name: brakes
+until: 2126-01-01T00:00:00Z
+interval: 0
+while: { path: kinetic.speed, atLeast: 10 }
+signals:
+  - { signal: BRAKE.*, name: Vehicle.Chassis.Brake.*, heartbeat: 5m }
+  - MOTION.Torque
+  - { signal: F.Torque, unit: Nm, resolution: 0.5, interval: 100ms }
+`,
+  );
+  put('wrong-collection.yaml', 'name: a\nuntil: 2h\nsignals: [{ signal: M.S, unit: 7 }]\n');
+  put('endless.yaml', 'name: a\nsignals: [M.S]\n');
   put('wrong.yaml', 'configuration: 1\nvin: VF3VGEBENCH000001\nprofil: bench\nmqtt: { url: mqtt://localhost }\n');
   await generateKey(keys, 'second', { algorithm: 'Ed25519', kinds: ['Doors', 'Horn'], notAfter: 1_900_000_000_000 });
   const pair = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
@@ -144,6 +159,56 @@ describe('words', () => {
     expect(decodeBody('Resend', encodeBody('Resend', request?.body ?? {}))).toEqual({ class: 5, numbers });
   });
 
+  test('a collection ends at a date-time or some time from now, and is stopped by its name', async () => {
+    const start = Date.now();
+    const details = { until: '2h', interval: '100ms', while: 'kinetic.speed>=10' };
+    const [request] = await order('collect start test can:MOTION.Torque CELLS.*', details);
+    const body = request?.body as CollectOrder;
+    expect(request).toEqual({
+      kind: 'Collect',
+      body: {
+        name: 'test',
+        signals: [{ signal: 'MOTION.Torque', bus: 'can' }, { signal: 'CELLS.*' }],
+        until: body.until,
+        interval: 100,
+        while: { path: 'kinetic.speed', atLeast: 10 },
+      },
+    });
+    expect(body.until).toBeGreaterThanOrEqual(start + 2 * 3_600_000);
+    expect(decodeBody('Collect', encodeBody('Collect', body))).toEqual(body);
+    const [fixed] = await order('collect start a M.S', {
+      until: '2126-01-01T00:00:00+01:00',
+      while: 'ignition.type=Start',
+    });
+    expect(fixed?.body).toMatchObject({
+      until: Date.UTC(2125, 11, 31, 23),
+      while: { path: 'ignition.type', equals: 'Start' },
+    });
+    expect(await order('collect stop a b')).toEqual([
+      { kind: 'Collect', body: { name: 'a', signals: [] } },
+      { kind: 'Collect', body: { name: 'b', signals: [] } },
+    ]);
+  });
+
+  test('a collection is sent as a file says, with times as people write them', async () => {
+    expect(await order('collect file collection.yaml')).toEqual([
+      {
+        kind: 'Collect',
+        body: {
+          name: 'brakes',
+          until: Date.UTC(2126, 0, 1),
+          interval: 0,
+          while: { path: 'kinetic.speed', atLeast: 10 },
+          signals: [
+            { signal: 'BRAKE.*', name: 'Vehicle.Chassis.Brake.*', heartbeat: 300_000 },
+            { signal: 'MOTION.Torque' },
+            { signal: 'F.Torque', unit: 'Nm', resolution: 0.5, interval: 100 },
+          ],
+        },
+      },
+    ]);
+  });
+
   test('a configuration goes as it is written', async () => {
     expect(await order('configuration vigie.yaml')).toMatchObject([
       { kind: 'Configuration', body: { configuration: expect.stringMatching(/^configuration: 1\nvin: /) } },
@@ -182,6 +247,17 @@ describe('words', () => {
     ['resend', {}, /resend CLASS/],
     ['resend 9 1', {}, /not a priority class/],
     ['resend 5 20-17', {}, /not a run of numbers/],
+    ['collect', {}, /collect start NAME/],
+    ['collect start a M.S', {}, /needs an end: give --until/],
+    ['collect start a M.S', { until: 'soon' }, /--until must be a time from now such as 2h/],
+    ['collect start a M.S', { until: '2020-01-01T00:00:00Z' }, /--until is in the past/],
+    ['collect start a M.S', { until: '2h', interval: 'often' }, /--interval must be a time such as 100ms/],
+    ['collect start a M.S', { until: '2h', while: 'kinetic.speed>=fast' }, /--while must be such as/],
+    ['collect start a Speed', { until: '2h' }, /"Speed" is not a signal like MOTION\.Speed/],
+    ['collect start a/b M.S', { until: '2h' }, /"a\/b" is not a name of a collection/],
+    ['collect stop a', { until: '2h' }, /has no --until/],
+    ['collect file wrong-collection.yaml', {}, /wrong-collection\.yaml was not sent: .*unit/],
+    ['collect file endless.yaml', {}, /until is missing/],
     ['configuration', {}, /configuration FILE/],
     ['configuration vigie.yaml again', {}, /configuration FILE/],
     ['configuration wrong.yaml', {}, /wrong\.yaml:3: error: unknown member "profil"/],
@@ -287,6 +363,18 @@ describe('against the bench', () => {
     expect(again.stdout).toMatch(/Trust Failed \(MissingRights\): /);
     expect((await send('trust revoke door.pem')).status).toBe(0);
     expect((await send('trust add door.pem --kinds Doors')).status).toBe(1);
+  });
+
+  test('signals of the bench are collected under names and units until the collection is stopped', async () => {
+    const watched = new VigieProcess(['watch', VIN, '--data', data]);
+    await watched.says(`watching ${VIN}`);
+    const added = await send('collect start test MOTION.* --until 1h --interval 0');
+    expect(ends(added.stdout), added.stderr).toEqual(['Success']);
+    await watched.says('"name":"MOTION.');
+    await watched.end('SIGTERM');
+    expect((await send('collect stop test')).status).toBe(0);
+    const { stdout } = await send('collect start test MOTION.Xyz --until 1h --format text');
+    expect(stdout).toMatch(/Collect Failed \(WrongCommand\): message MOTION has no signal Xyz/);
   });
 
   test('a bench has one configuration, and says so', async () => {

@@ -93,6 +93,7 @@ describe('a configuration becomes plain data', () => {
       power: { ...configurationDefaults.power, keepalive: 30_000 },
       callbacks: { networks: [], allowHttp: false, queueLimit: 5_000 },
       captures: { memory: 4 * 2 ** 20 },
+      collect: { bytesPerDay: 10 * 2 ** 20 },
       health: { every: 6 * 3_600_000 },
       log: { level: 'warn' },
     });
@@ -116,6 +117,7 @@ describe('a configuration becomes plain data', () => {
         power: { ...configurationDefaults.power, keepalive: 60_000 },
         callbacks: { networks: [], allowHttp: false, queueLimit: 5_000 },
         captures: { memory: 4 * 2 ** 20 },
+        collect: { bytesPerDay: 10 * 2 ** 20 },
         health: { every: 6 * 3_600_000 },
         log: { level: 'info' },
       },

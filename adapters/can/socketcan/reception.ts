@@ -7,15 +7,38 @@ import { errorName } from './libc.ts';
 /** The kernel filters what comes back to the sender like any other frame. */
 export class FrameReception {
   /** Of what is wanted; undefined: everything. */
-  readonly filters: readonly IdentifierFilter[] | undefined;
-  readonly #wanted: readonly (number | IdentifierFilter)[];
+  #filters: readonly IdentifierFilter[] | undefined;
+  readonly #always: readonly (number | IdentifierFilter)[];
+  #wanted: readonly (number | IdentifierFilter)[];
   /** While frames are sent: their identifiers, and filters that let these pass as well. */
   #widened: { readonly sent: readonly number[]; readonly filters: readonly IdentifierFilter[] } | undefined;
 
   /** @throws VigieError `input.malformed` for an identifier that there cannot be */
   constructor(wanted: Iterable<number | IdentifierFilter> | undefined) {
-    this.#wanted = [...(wanted ?? [])];
-    this.filters = wanted === undefined ? undefined : filtersFor(this.#wanted);
+    this.#always = [...(wanted ?? [])];
+    this.#wanted = this.#always;
+    this.#filters = wanted === undefined ? undefined : filtersFor(this.#wanted);
+  }
+
+  get filters(): readonly IdentifierFilter[] | undefined {
+    return this.#filters;
+  }
+
+  /**
+   * Lets these pass as well, in place of those that were given before; to the `socket` that is open that is told at once.
+   * @throws VigieError `input.unreadable` when the kernel refuses
+   */
+  listen(more: readonly (number | IdentifierFilter)[], socket: BusSocket | undefined, where: string): void {
+    if (this.#filters === undefined) return;
+    this.#wanted = [...this.#always, ...more];
+    this.#filters = filtersFor(this.#wanted);
+    const sent = this.#widened?.sent ?? [];
+    const filters = sent.length === 0 ? this.#filters : filtersFor([...this.#wanted, ...sent]);
+    if (this.#widened !== undefined) this.#widened = { sent, filters };
+    const result = socket?.filter(filters) ?? 0;
+    if (result >= 0) return;
+    const message = `the filters cannot be changed (${errorName(result)})`;
+    throw new VigieError('input.unreadable', message, { where });
   }
 
   /**
@@ -23,7 +46,7 @@ export class FrameReception {
    * @throws VigieError `command.actuation` when the kernel refuses
    */
   admit(socket: BusSocket, id: number, where: string): void {
-    if (this.filters === undefined || passes(this.#widened?.filters ?? this.filters, id)) return;
+    if (this.#filters === undefined || passes(this.#widened?.filters ?? this.#filters, id)) return;
     const sent = [...(this.#widened?.sent ?? []), id];
     const filters = filtersFor([...this.#wanted, ...sent]);
     const result = socket.filter(filters);
@@ -36,9 +59,9 @@ export class FrameReception {
 
   /** Lets only pass what is wanted: others may send often what was sent here once. */
   narrow(socket: BusSocket): void {
-    if (this.#widened === undefined || this.filters === undefined) return;
+    if (this.#widened === undefined || this.#filters === undefined) return;
     // Where the kernel refuses more than what is wanted goes on coming, which does no harm.
-    if (socket.filter(this.filters) >= 0) this.#widened = undefined;
+    if (socket.filter(this.#filters) >= 0) this.#widened = undefined;
   }
 
   /** A socket was opened, with {@link filters}. */

@@ -166,6 +166,14 @@ export class SocketCan implements FrameSource, FrameSender {
   }
 
   /**
+   * Lets frames with these identifiers pass as well, in place of those that were given before.
+   * @throws VigieError `input.malformed` for an identifier that there cannot be, `input.unreadable` when the kernel refuses
+   */
+  listen(identifiers: readonly (number | IdentifierFilter)[]): void {
+    this.#reception.listen(identifiers, this.#socket, this.#interface);
+  }
+
+  /**
    * Resolves when the frame has left: somebody on the bus has acknowledged it. One that nobody acknowledges in time stays
    * with the controller, and may leave late; until it has, or the interface was down, no other is sent.
    * @throws VigieError `command.actuation` when the frame could not be put on the bus

@@ -7,7 +7,7 @@ import type { Document } from '../../../agent/ports.ts';
 import type { AgentCommand } from '../../../agent/remotes/agent-command.ts';
 import { resendCommand } from '../../../agent/remotes/resend.ts';
 import { trustCommand } from '../../../agent/remotes/trust.ts';
-import { type CommandBodyKind, encodeCommand } from '../../../protocol/command.ts';
+import { type CommandBodyKind, decodeBody, encodeCommand } from '../../../protocol/command.ts';
 import { EDDSA, encodeSigned } from '../../../protocol/cose.ts';
 import type { CommandKind } from '../../../protocol/schema/remote.ts';
 import { VirtualClock } from '../../rig/clock.ts';
@@ -51,6 +51,20 @@ async function carWith(root: Signer, more: Readonly<Record<string, AgentCommand>
 }
 
 const lock = { state: 'Locked' };
+
+test('a collection needs a key with a right of its own', async () => {
+  const [root, other] = [signerOf(['Trust', 'Collect']), signerOf(['Monitor', 'Resend', 'Doors'])];
+  const asked: string[] = [];
+  const car = await carWith(root, {
+    Collect: async (body) => void asked.push(decodeBody('Collect', body).name),
+  });
+  const key = { name: 'other', publicKey: other.der, kinds: other.kinds };
+  expect(await car.order(root, 'Trust', { add: key })).toEqual(['Success']);
+  const order = { name: 'test', signals: [{ signal: 'MOTION.Torque' }], until: 1_900_000_000_000 };
+  expect(await car.order(other, 'Collect', order)).toEqual(['MissingRights']);
+  expect(await car.order(root, 'Collect', order)).toEqual(['Success']);
+  expect(asked).toEqual(['test']);
+});
 
 describe('commands about keys', () => {
   test('a root key adds a key, which may then do what it may, until it is revoked', async () => {

@@ -259,6 +259,39 @@ describe('SocketCan', () => {
     await all.can.stop();
   });
 
+  it('lets further identifiers pass while somebody listens for them, also when the interface was down meanwhile', async () => {
+    const { can, kernel } = await started({ identifiers: [0x123] });
+    can.listen([0x200]);
+    const both = [
+      { id: 0x123, mask: 0xc000_07ff },
+      { id: 0x200, mask: 0xc000_07ff },
+    ];
+    expect(kernel.socket.filters.at(-1)).toEqual(both);
+    can.listen([]);
+    expect(kernel.socket.filters.at(-1)).toEqual([{ id: 0x123, mask: 0xc000_07ff }]);
+    await can.stop();
+    can.listen([0x200]);
+    await can.start(() => undefined);
+    expect(kernel.asked.at(-1)?.filters).toEqual(both);
+    await can.stop();
+    const all = await started();
+    all.can.listen([0x200]);
+    expect(all.kernel.socket.filters).toEqual([]);
+    await all.can.stop();
+  });
+
+  it('reports that the kernel refuses the filters of further identifiers', async () => {
+    const { can, kernel } = await started({ identifiers: [0x123] });
+    kernel.socket.filterResult = -12;
+    expect(() => can.listen([0x200])).toThrow(
+      expect.objectContaining({
+        code: 'input.unreadable',
+        message: expect.stringMatching(/filters cannot be changed/),
+      }),
+    );
+    await can.stop();
+  });
+
   it.each(['', 'a name', 'sixteen-letters!', 'can/0', '.', '..', 'can0:1', 'a\0b'])('refuses the name "%s"', (name) => {
     const make = () => new SocketCan({ interface: name, bus: '', clock: new VirtualClock() });
     expect(make).toThrowError(expect.objectContaining({ code: 'configuration.wrong' }));

@@ -1,0 +1,75 @@
+/** Collections by command. What carries them out is loaded at the first command, or when an earlier run left one. */
+import type { FrameBatch, FrameSource, Memory } from '../agent/ports.ts';
+import type { MakeRecorder, Recorder, RecorderParts } from '../agent/recorders/recorder.ts';
+import type { AgentCommand } from '../agent/remotes/agent-command.ts';
+import type { Hello } from '../protocol/schema/hello.ts';
+import type { CollectSurroundings, LoadedCollector } from './collector.ts';
+
+/** Key of the stored commands (agent/collect/collector.ts). */
+const COMMANDS = 'collections';
+
+/** Collections of one agent. */
+export class Collect implements Recorder {
+  readonly name = 'collect';
+  readonly watches = [];
+  readonly #surroundings: CollectSurroundings;
+  readonly #memory: Memory;
+  #parts: RecorderParts | undefined;
+  #loading: Promise<LoadedCollector> | undefined;
+  #collector: LoadedCollector | undefined;
+
+  constructor(surroundings: CollectSurroundings) {
+    this.#surroundings = surroundings;
+    this.#memory = surroundings.memory;
+  }
+
+  /** The recorder among those of the agent. */
+  readonly recorder: MakeRecorder = (parts) => {
+    this.#parts = parts;
+    return this;
+  };
+
+  /** Takes up what an earlier run left. */
+  async resume(): Promise<void> {
+    if (this.#memory.recall(COMMANDS) !== undefined) await this.#load();
+  }
+
+  /** Carries out commands of kind `Collect`. */
+  readonly order: AgentCommand = async (body, at) => (await this.#load()).order(body, at);
+
+  /** Calls `receive` first: frames are collected once they have become Status. */
+  behind(receive: (batch: FrameBatch) => void, source: Pick<FrameSource, 'buses'>): (batch: FrameBatch) => void {
+    return (batch) => {
+      receive(batch);
+      this.#collector?.take(batch, source.buses);
+    };
+  }
+
+  /** What a hello says of collections. */
+  hello(): Partial<Hello> {
+    const collect = this.#collector?.hello();
+    return collect === undefined ? {} : { collect };
+  }
+
+  tick(now: number): void {
+    this.#collector?.tick(now);
+  }
+
+  flush(): void {
+    this.#collector?.flush();
+  }
+
+  correct(by: number, latest: number): void {
+    this.#collector?.correct(by, latest);
+  }
+
+  async #load(): Promise<LoadedCollector> {
+    const parts = this.#parts;
+    if (parts === undefined) throw new Error('a command came before the agent was built');
+    this.#loading ??= import('./collector.ts').then(({ loadCollector }) => {
+      this.#collector = loadCollector(parts, this.#surroundings);
+      return this.#collector;
+    });
+    return this.#loading;
+  }
+}

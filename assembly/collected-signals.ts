@@ -1,0 +1,223 @@
+/** What a command to collect names, found in the network descriptions of the profile, which are read for it alone. */
+import {
+  type BoundDatabase,
+  type Database,
+  DbcDecoder,
+  type DbcMessage,
+  parameterGroup,
+  unknownSignals,
+} from '../adapters/can/dbc/index.ts';
+import type { IdentifierFilter } from '../adapters/can/socketcan/index.ts';
+import type { PreparedCollection } from '../agent/collect/running-collection.ts';
+import { EXTENDED } from '../agent/ports.ts';
+import { hiddenFrom } from '../agent/privacy.ts';
+import { readCondition } from '../config/conditions.ts';
+import { profileDefaults } from '../config/defaults.ts';
+import { Findings } from '../config/findings.ts';
+import type { WrittenSignal } from '../config/signals.ts';
+import { VigieError } from '../protocol/errors.ts';
+import { suggestion } from '../protocol/nearest.ts';
+import type { Condition, CustomSignal } from '../protocol/profile.ts';
+import type { CollectedSignal, CollectOrder } from '../protocol/schema/collect.ts';
+import { slotByPath } from '../protocol/slots.ts';
+import { completeSignals, messagesOf } from './custom-signals.ts';
+import { identifiersOf } from './identifiers.ts';
+import { readDbc, type Vehicle } from './vehicle.ts';
+
+type Profile = Vehicle['profile'];
+
+export interface PreparedNetwork extends PreparedCollection {
+  /** Identifiers of its messages, by bus. */
+  readonly identifiers: ReadonlyMap<string, readonly (number | IdentifierFilter)[]>;
+}
+
+/**
+ * Reads the DBC files of the buses that the command names; afterwards only what its signals need is held.
+ * @throws VigieError `input.unknown` or `input.malformed` for what cannot be collected, `input.unreadable` for a DBC file
+ * that cannot be read
+ */
+export function prepareCollection(order: CollectOrder, profile: Profile): PreparedNetwork {
+  const buses = profile.buses.filter(({ kind }) => kind === 'can');
+  const single = buses.length === 1;
+  const frames = new Set(buses.map(({ name }) => name));
+  const { signals: asked } = order;
+  for (const { bus, signal } of asked) if (bus !== undefined && !frames.has(bus)) throw noBus(bus, signal, [...frames]);
+  const named = asked.flatMap(({ bus }) => bus ?? []);
+  const read = buses.filter(({ name }) => named.length < asked.length || named.includes(name));
+  const databases = read.flatMap(({ name, dbc }) =>
+    dbc.map((file): BoundDatabase => ({ ...(single ? {} : { bus: name }), database: databaseOf(file) })),
+  );
+  const condition = conditionOf(order, profile);
+  const written = asked.map((one) => writtenOf(one, order, condition, busOf(one, [...frames], databases)));
+  const unknown = unknownIn(written, databases, single);
+  if (unknown !== undefined) throw unknown;
+  const { signals, diagnostics } = completeSignals(written, { frames, databases, single, file: '' });
+  const [fault] = diagnostics.filter(({ severity }) => severity === 'error');
+  if (fault !== undefined) throw new VigieError('input.malformed', explained(fault));
+  const all = signals.map((signal) => {
+    return asProfileSays(signal, asked[entryOf(signal, written)] as CollectedSignal, profile);
+  });
+  checkNames(all);
+  const needed = databases.map((bound) => ({ ...bound, database: reduced(bound.database, all) }));
+  const identifiers = new Map(
+    [...frames].map((bus) => {
+      const own = all.filter((signal) => signal.bus === undefined || signal.bus === bus);
+      return [bus, identifiersOf(own, needed, bus)] as const;
+    }),
+  );
+  const wanted = all.map(({ bus, message, signal }) => ({ ...(bus === undefined ? {} : { bus }), message, signal }));
+  return { signals: all, identifiers, decoder: (names) => new DbcDecoder(wanted, needed, names) };
+}
+
+function databaseOf(file: string): Database {
+  const { database, diagnostics } = readDbc(file);
+  const [fault] = diagnostics.filter(({ severity }) => severity === 'error');
+  if (database !== undefined && fault === undefined) return database;
+  throw new VigieError('input.unreadable', `the DBC cannot be read: ${fault?.message}`, { where: file });
+}
+
+function noBus(bus: string, signal: string, known: readonly string[]): VigieError {
+  const fix = suggestion(bus, known) ?? `buses with a DBC: ${known.join(', ') || 'none'}`;
+  return new VigieError('input.unknown', `${signal}: no DBC of the profile describes a bus ${bus} (${fix})`);
+}
+
+/** The bus of a signal; where it is not given, the only one with such a message. */
+function busOf(
+  { bus, signal }: CollectedSignal,
+  frames: readonly string[],
+  databases: readonly BoundDatabase[],
+): string {
+  if (bus !== undefined) return bus;
+  const [message = ''] = signal.split('.');
+  const having = frames.filter((name) => messagesOf(name, message, databases).length > 0);
+  if (having.length > 1) {
+    throw new VigieError(
+      'input.malformed',
+      `${signal}: buses ${having.join(' and ')} have such a message; add \`bus\``,
+    );
+  }
+  return having[0] ?? frames[0] ?? '';
+}
+
+function writtenOf(
+  asked: CollectedSignal,
+  { interval }: CollectOrder,
+  condition: Condition | undefined,
+  bus: string,
+): WrittenSignal {
+  const { telemetry } = profileDefaults;
+  const [message = '', signal = ''] = asked.signal.split('.');
+  const name = asked.name ?? asked.signal.replace(/[^A-Za-z0-9_.*-]/g, '_');
+  if (name.endsWith('.*') !== (signal === '*')) {
+    throw new VigieError(
+      'input.malformed',
+      `${asked.signal}: a name ends with .* when the signal does, and is ${name}`,
+    );
+  }
+  if (asked.resolution !== undefined && !(asked.resolution > 0)) {
+    throw new VigieError('input.malformed', `${asked.signal}: the resolution must be more than 0`);
+  }
+  return {
+    ...{ name, bus, message, signal, line: 0 },
+    ...(asked.resolution === undefined ? {} : { resolution: asked.resolution }),
+    ...{ scale: profileDefaults.scale, shift: profileDefaults.offset, invalid: [] },
+    position: asked.position === true || /\.(Current)?Location\./.test(name),
+    rule: {
+      interval: asked.interval ?? interval ?? telemetry.interval,
+      deadBand: asked.deadBand ?? telemetry.deadBand,
+      heartbeat: asked.heartbeat ?? telemetry.heartbeat,
+    },
+    ...(condition === undefined ? {} : { while: condition }),
+  };
+}
+
+/** The condition in the types of its path. */
+function conditionOf({ while: given }: CollectOrder, { sources, constants }: Profile): Condition | undefined {
+  if (given === undefined) return undefined;
+  const { equals, ...rest } = given;
+  const isFlag = slotByPath.get(given.path)?.kind === 'flag';
+  const typed = isFlag && (equals === 'true' || equals === 'false') ? equals === 'true' : equals;
+  const condition: Condition = { ...rest, ...(typed === undefined ? {} : { equals: typed }) };
+  const findings = new Findings('', new Map());
+  const fed = new Set([...sources.map(({ path }) => path), ...Object.keys(constants)]);
+  const read = readCondition(condition, '', fed, 'nothing would be recorded', findings);
+  const [fault] = findings.diagnostics;
+  if (fault !== undefined) throw new VigieError('input.malformed', `while: ${explained(fault)}`);
+  return read;
+}
+
+function explained({ message, fix }: { readonly message: string; readonly fix?: string }): string {
+  return fix === undefined ? message : `${message} (${fix})`;
+}
+
+function unknownIn(
+  written: readonly WrittenSignal[],
+  databases: readonly BoundDatabase[],
+  single: boolean,
+): VigieError | undefined {
+  // All signals of a message that is known are known.
+  const checked = written.filter(
+    ({ bus, message, signal }) => signal !== '*' || messagesOf(bus, message, databases).length === 0,
+  );
+  const wanted = checked.map(({ bus, message, signal }) => (single ? { message, signal } : { bus, message, signal }));
+  const [first] = unknownSignals(wanted, databases);
+  if (first === undefined) return undefined;
+  const fix = first.nearest.length === 0 ? '' : ` (did you mean ${first.nearest.join(', ')}?)`;
+  return new VigieError('input.unknown', `${first.message}${fix}`);
+}
+
+/** The entry of the command that a signal is of. */
+function entryOf(signal: CustomSignal, written: readonly WrittenSignal[]): number {
+  const named = written.findIndex(({ name }) => name === signal.name);
+  if (named >= 0) return named;
+  return written.findIndex(
+    ({ bus, message, signal: all }) =>
+      all === '*' && message === signal.message && (signal.bus === undefined || bus === signal.bus),
+  );
+}
+
+/**
+ * A signal that the profile records keeps its name and definition, unless the command gives another one; what the profile
+ * maps to a position is one, whatever the command says.
+ * @throws VigieError `input.malformed` for another unit than that of the command
+ */
+function asProfileSays(signal: CustomSignal, asked: CollectedSignal, { signals = [], sources }: Profile): CustomSignal {
+  const isSame = (other: { readonly bus?: string; readonly message: string; readonly signal: string }): boolean =>
+    other.bus === signal.bus && other.message === signal.message && other.signal === signal.signal;
+  const custom = asked.name === undefined && asked.resolution === undefined ? signals.find(isSame) : undefined;
+  const position =
+    signal.position ||
+    signals.some((one) => isSame(one) && one.position) ||
+    sources.some((source) => isSame(source) && hiddenFrom(source.path) === 1);
+  const { while: _, ...definition } = custom ?? signal;
+  const { rule, while: condition } = signal;
+  const found = { ...definition, rule, position, ...(condition === undefined ? {} : { while: condition }) };
+  if (asked.unit !== undefined && (found.unit ?? '') !== asked.unit) {
+    const is = found.unit === undefined ? 'no unit' : `the unit ${found.unit}`;
+    throw new VigieError('input.malformed', `${signal.message}.${signal.signal} has ${is}, not ${asked.unit}`);
+  }
+  return found;
+}
+
+function checkNames(signals: readonly CustomSignal[]): void {
+  const names = new Set<string>();
+  for (const { name } of signals) {
+    if (names.has(name)) throw new VigieError('input.malformed', `two signals have the name ${name}: give one another`);
+    names.add(name);
+  }
+}
+
+/** The messages of these signals, and what else their identifiers or parameter groups may stand for. */
+function reduced(database: Database, signals: readonly CustomSignal[]): Database {
+  const names = new Set(signals.map(({ message }) => message));
+  const isWanted = ({ name, symbol }: DbcMessage): boolean => names.has(name) || names.has(symbol);
+  const wanted = database.messages.filter(isWanted);
+  const groups = new Set(wanted.filter(({ j1939 }) => j1939).map(({ id }) => parameterGroup(id)));
+  const messages = database.messages.flatMap((message) => {
+    if (isWanted(message)) return message;
+    return message.id >= EXTENDED && groups.has(parameterGroup(message.id)) ? { ...message, signals: [] } : [];
+  });
+  const { file, version, attributes } = database;
+  const none = { nodes: [], valueTables: new Map(), environmentVariables: [], definitions: new Map() };
+  return { file, version, attributes, ...none, messages };
+}

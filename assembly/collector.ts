@@ -1,0 +1,64 @@
+/** What carries out collections by command, around one agent. */
+import type { IdentifierFilter } from '../adapters/can/socketcan/index.ts';
+import { Collector, type CollectorParts } from '../agent/collect/collector.ts';
+import type { Memory } from '../agent/ports.ts';
+import type { RecorderParts } from '../agent/recorders/recorder.ts';
+import { SignalNumbers } from '../agent/signals/numbers.ts';
+import type { AgentSettings } from '../protocol/settings.ts';
+import { type PreparedNetwork, prepareCollection } from './collected-signals.ts';
+import { deflate } from './deflate.ts';
+import type { Vehicle } from './vehicle.ts';
+
+export interface CollectSurroundings extends Pick<CollectorParts, 'clock' | 'quality' | 'log' | 'commit'> {
+  readonly settings: Pick<AgentSettings, 'collect' | 'outbox'>;
+  readonly vehicle: Pick<Vehicle, 'profile'>;
+  readonly memory: Memory;
+  /** The numbers of the custom signals of the profile; undefined: it has none. */
+  readonly numbers: () => SignalNumbers | undefined;
+  /** Has frames with these identifiers pass beside those that the profile needs; absent: all pass. */
+  readonly listen?: ((bus: string, identifiers: readonly (number | IdentifierFilter)[]) => void) | undefined;
+  /** Has the agent say hello. */
+  readonly hello: () => void;
+}
+
+export type LoadedCollector = Pick<Collector, 'order' | 'take' | 'tick' | 'flush' | 'correct' | 'hello'>;
+
+/** Builds it, and takes up what an earlier run left. */
+export function loadCollector(parts: RecorderParts, surroundings: CollectSurroundings): LoadedCollector {
+  const { vehicle, settings, memory, clock, quality, log, listen, hello } = surroundings;
+  let numbers = surroundings.numbers();
+  if (numbers === undefined) {
+    const own = new SignalNumbers([], memory, log, quality() === 'none' ? undefined : clock.now());
+    memory.keep(() => own.states());
+    numbers = own;
+  }
+  const heard = new Set<string>();
+  let isResuming = true;
+  const collector = new Collector({
+    ...surroundings,
+    ...settings.outbox,
+    ...parts,
+    bytesPerDay: settings.collect.bytesPerDay,
+    numbers,
+    deflate,
+    prepare: (order) => prepareCollection(order, vehicle.profile),
+    changed: (running) => {
+      const networks = running as readonly PreparedNetwork[];
+      for (const bus of networks.flatMap(({ identifiers }) => [...identifiers.keys()])) heard.add(bus);
+      for (const bus of heard) {
+        const wanted = networks.flatMap(({ identifiers }) => identifiers.get(bus) ?? []);
+        try {
+          listen?.(bus, wanted);
+        } catch (error) {
+          log.error('collect.filters', { bus, error: (error as Error).message });
+        }
+      }
+      // The first hello of a run has not been said yet.
+      if (!isResuming) hello();
+    },
+  });
+  memory.keep(() => collector.states());
+  collector.resume();
+  isResuming = false;
+  return collector;
+}
