@@ -183,7 +183,7 @@ async function begin(
     ...BENCH_LIMITS,
     clock,
     log,
-    ...(documents === undefined ? {} : { documents }),
+    ...(documents === undefined ? {} : { documents: { ...documents, hub: true } }),
   });
   teardowns.unshift(() => server.stop());
   return {

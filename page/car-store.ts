@@ -1,6 +1,7 @@
 /** What the page knows of the car, and who is told of changes: once per frame of the screen, however much has changed. */
 import type { CarDescription, LinkReport, ValueDescription } from '../protocol/interface/own/car-description.ts';
-import { askJson, carNow, follow, type ServerEvent, SignInNeeded } from './connection.ts';
+import type { HubValues } from '../protocol/interface/own/hub-overview.ts';
+import { askJson, carNow, follow, poll, type ServerEvent, SignInNeeded } from './connection.ts';
 
 export interface CarValue {
   readonly path: string;
@@ -31,6 +32,8 @@ export type Connection =
 export type Topic = 'paths' | 'connection' | 'link' | 'second' | 'named' | 'speed' | 'any';
 
 const NAMED = 12;
+/** Time between two readings of what a hub has of a car, ms. */
+const HUB_EVERY = 500;
 /** The line of the speed, ms. */
 export const SPEED_SPAN = 60_000;
 
@@ -43,6 +46,12 @@ export class CarStore {
   car: CarDescription | undefined;
   link: LinkReport | undefined;
   connection: Connection = { state: 'reading' };
+  /** Where the values come from: the car that serves the page, or a hub, which knows many cars. */
+  source: 'car' | 'hub' = 'car';
+  /** When the hub heard the car, UTC ms. */
+  heard: number | undefined;
+  /** The car of the hub that is shown, if one is. */
+  #vin: string | undefined;
   readonly #listeners = new Map<string, Set<() => void>>();
   readonly #dirty = new Set<string>();
   #frame: number | undefined;
@@ -64,6 +73,22 @@ export class CarStore {
 
   stop(): void {
     this.#abort.abort();
+  }
+
+  /** At a hub: shows this car, or none. */
+  show(vin: string | undefined): void {
+    if (vin === this.#vin) return;
+    this.stop();
+    this.#vin = vin;
+    this.values.clear();
+    this.descriptions.clear();
+    this.named.length = 0;
+    this.speeds.length = 0;
+    this.car = undefined;
+    this.heard = undefined;
+    this.connection = { state: 'reading' };
+    for (const topic of ['paths', 'named', 'speed', 'connection']) this.#changed(topic);
+    this.start();
   }
 
   /** Tells `listener` of changes of a path or topic; the result ends that. */
@@ -90,6 +115,7 @@ export class CarStore {
 
   async #read(signal: AbortSignal): Promise<void> {
     const lost = (error: Error): void => this.#lost(error);
+    if (this.source === 'hub') return this.#readFromHub(signal);
     const agent = {
       path: '/vigie/v1/agent',
       opened: () => undefined,
@@ -120,6 +146,31 @@ export class CarStore {
     await follow(options, signal);
   }
 
+  async #readFromHub(signal: AbortSignal): Promise<void> {
+    const vin = this.#vin;
+    if (vin === undefined) return;
+    const answered = (answer: HubValues): void => {
+      if (this.connection.state !== 'live') this.#opened(signal);
+      this.heard = answer.heard;
+      for (const one of answer.values) {
+        const before = this.values.get(one.path);
+        const isKnown = before?.at === Date.parse(one.at) && before.stale === one.stale;
+        if (!isKnown || !sameValue(before.value, one.value)) this.#liveEvent('change', one);
+      }
+      // What the first answer has was known before.
+      this.#introducing = false;
+      const told = new Set(answer.values.map(({ path }) => path));
+      for (const { path } of [...this.values.values()]) {
+        if (!told.has(path)) this.#liveEvent('removed', { path, at: new Date(answer.at).toISOString() });
+      }
+    };
+    const lost = (error: Error): void => this.#lost(error);
+    await poll<HubValues>(
+      { path: `/vigie/v1/vehicles/${encodeURIComponent(vin)}/values`, every: HUB_EVERY, answered, lost },
+      signal,
+    );
+  }
+
   #opened(signal: AbortSignal): void {
     this.#introducing = true;
     this.values.clear();
@@ -127,7 +178,8 @@ export class CarStore {
     this.#changed('connection');
     this.#changed('paths');
     if (this.car !== undefined) return;
-    askJson<CarDescription>('/vigie/v1/car')
+    const path = this.#vin === undefined ? '/vigie/v1/car' : `/vigie/v1/vehicles/${encodeURIComponent(this.#vin)}/car`;
+    askJson<CarDescription>(path)
       .then((car) => {
         if (signal.aborted) return;
         this.car = car;

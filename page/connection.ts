@@ -7,7 +7,7 @@ export interface Credentials {
   readonly clientId?: string;
 }
 
-/** The car wants to know who asks; `scheme`: how it wants to be shown that. */
+/** The server wants to know who asks; `scheme`: how it wants to be shown that. */
 export class SignInNeeded extends Error {
   readonly scheme: 'Basic' | 'Bearer';
 
@@ -48,9 +48,20 @@ export function signIn(given: Credentials): void {
   credentials = given;
 }
 
-/** The side of the interface that the credentials open; both are open on the bench. */
+/** The side of the interface that the credentials open; both are open on the bench. A hub's tokens for fleets name them. */
 export function sideOfCredentials(): 'fleet' | 'user' {
-  return /^Bearer /i.test(credentials?.authorization ?? '') ? 'user' : 'fleet';
+  const [, token] = /^Bearer (.+)$/i.exec(credentials?.authorization ?? '') ?? [];
+  return token === undefined || 'fleets' in claimsOf(token) ? 'fleet' : 'user';
+}
+
+/** Of a JWT (RFC 7519 §3); nothing of what is none, which the server refuses. */
+function claimsOf(token: string): object {
+  try {
+    const claims: unknown = JSON.parse(atob((token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/')));
+    return typeof claims === 'object' && claims !== null ? claims : {};
+  } catch {
+    return {};
+  }
 }
 
 /** The time by the car's clock, UTC ms. */
@@ -112,14 +123,48 @@ export async function follow({ path, event, opened, lost }: FollowOptions, signa
   }
 }
 
+export interface PollOptions<T> {
+  readonly path: string | (() => string);
+  /** Time from an answer to the next request, ms. */
+  readonly every: number;
+  readonly answered: (answer: T) => void;
+  readonly lost: (reason: Error) => void;
+}
+
+/** Asks again and again until `signal` aborts, or until the reader has to sign in. */
+export async function poll<T>({ path, every, answered, lost }: PollOptions<T>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    let wait = every;
+    try {
+      const answer = (await (await ask(typeof path === 'string' ? path : path(), { signal })).json()) as T;
+      if (!signal.aborted) answered(answer);
+    } catch (error) {
+      if (signal.aborted) return;
+      lost(error as Error);
+      if (error instanceof SignInNeeded) return;
+      wait = AGAIN;
+    }
+    await new Promise((resolve) => setTimeout(resolve, wait));
+  }
+}
+
+/** Polls while the tab can be seen; the result ends that. */
+export function pollWhileVisible<T>(options: PollOptions<T>): () => void {
+  return whileVisible((signal) => poll(options, signal).catch(options.lost));
+}
+
 /** Follows while the tab can be seen; the result ends that. */
 export function followWhileVisible(options: FollowOptions): () => void {
+  // A stream that is lost says so to `lost`.
+  return whileVisible((signal) => follow(options, signal).catch(options.lost));
+}
+
+function whileVisible(work: (signal: AbortSignal) => unknown): () => void {
   let abort = new AbortController();
   const turn = (): void => {
     abort.abort();
     abort = new AbortController();
-    // A stream that is lost says so to `lost`.
-    if (document.visibilityState === 'visible') follow(options, abort.signal).catch(options.lost);
+    if (document.visibilityState === 'visible') work(abort.signal);
   };
   turn();
   document.addEventListener('visibilitychange', turn);

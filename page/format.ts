@@ -72,3 +72,14 @@ export function wordsOf(path: string): string {
     .join(', ');
   return text === '' ? path : text[0]?.toUpperCase() + text.slice(1);
 }
+
+/** Where the page of a hub shows a car. */
+export function addressOfCar(vin: string, view = 'car'): string {
+  return `#cars/${encodeURIComponent(vin)}/${view}`;
+}
+
+/** The car that the address of a hub's page shows, and the view of it. */
+export function carOfAddress(): { readonly vin?: string; readonly view?: string } {
+  const [, vin, view] = /^#cars\/([^/]+)(?:\/(\w+))?$/.exec(location.hash) ?? [];
+  return { ...(vin === undefined ? {} : { vin: decodeURIComponent(vin) }), ...(view === undefined ? {} : { view }) };
+}

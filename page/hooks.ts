@@ -3,6 +3,7 @@ import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { busStore } from './bus-store.ts';
 import { type CarValue, store, type Topic } from './car-store.ts';
+import { pollWhileVisible } from './connection.ts';
 
 /** Draws the component again when one of the topics has changed. */
 export function useTopics(...topics: readonly (Topic | (string & {}))[]): void {
@@ -47,6 +48,28 @@ export function useBus(topic: string): void {
     redraw(undefined as never);
     return end;
   }, [topic]);
+}
+
+export interface Polled<T> {
+  readonly data?: T;
+  /** Why the last request failed; the data are older then. */
+  readonly fault?: Error;
+}
+
+/** What an address answers, asked again and again while the view is shown. The data stay until the next path answers. */
+export function usePolled<T>(path: string, every: number, again = 0): Polled<T> {
+  const [polled, setPolled] = useState<Polled<T>>({});
+  // `again` is another number when the reader signed in: the last answer no longer counts.
+  useEffect(() => {
+    setPolled(({ data }) => (data === undefined ? {} : { data }));
+    return pollWhileVisible<T>({
+      path,
+      every,
+      answered: (data) => setPolled({ data }),
+      lost: (fault) => setPolled((before) => ({ ...before, fault })),
+    });
+  }, [path, every, again]);
+  return polled;
 }
 
 /** One row of a list that Tab reaches; keys move it (roving tabindex of the ARIA practices). */

@@ -1,10 +1,12 @@
 import { render } from 'preact';
 import { store } from './car-store.ts';
+import { HubShell } from './hub-shell.tsx';
 import { Shell } from './shell.tsx';
 
 const root = document.getElementById('page') as HTMLElement;
+if (root.dataset['of'] === 'hub') store.source = 'hub';
 root.replaceChildren();
-render(<Shell />, root);
+render(store.source === 'hub' ? <HubShell /> : <Shell />, root);
 store.start();
 // A browser opens six connections to a server for all its tabs: one that nobody sees gives its streams back.
 document.addEventListener('visibilitychange', () => {

@@ -92,7 +92,7 @@ export async function vehicleLinks(): Promise<Readonly<Record<string, string>>> 
         );
   for (const list of lists) {
     const vehicles = itemsOf<{ readonly vin: string; readonly _links: Readonly<Record<string, Link>> }>(
-      await askJson<Collection>(list),
+      await askJson<Collection>(`${list}?vinPrefix=${encodeURIComponent(vin)}`),
     );
     const found = vehicles.find((one) => one.vin === vin);
     if (found === undefined) continue;

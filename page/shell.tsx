@@ -1,6 +1,6 @@
 /** What stands around every view: name, tabs, whether the page is connected, and what changed for screen readers. */
 import type { ComponentType, JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { store } from './car-store.ts';
 import { carNow } from './connection.ts';
 import { ageOf } from './format.ts';
@@ -13,7 +13,7 @@ import { JourneyPanels } from './views/journey.tsx';
 import { ScenePanels } from './views/scenes.tsx';
 import { WirePanels } from './views/wire.tsx';
 
-interface View {
+export interface View {
   readonly id: string;
   readonly name: string;
   /** After `g`. */
@@ -36,12 +36,13 @@ export function Shell(): JSX.Element {
   useTopics('connection');
   const [shown, setShown] = useState(viewOfAddress());
   const { connection, car } = store;
+  const tabs = views.filter(({ bench = false }) => !bench || car?.bench === true);
   useEffect(() => {
     const changed = (): void => setShown(viewOfAddress());
     addEventListener('hashchange', changed);
     return () => removeEventListener('hashchange', changed);
   }, []);
-  useShortcuts();
+  useShortcuts(tabs, show);
   useEffect(() => {
     document.title = `${car === undefined ? 'Vigie' : `${car.title} · Vigie`}`;
   }, [car]);
@@ -56,10 +57,10 @@ export function Shell(): JSX.Element {
             <span class="mono vin">{car?.vin ?? ''}</span>
           </h1>
         </div>
-        <Tabs shown={shown} />
+        <Tabs tabs={tabs} shown={shown} show={show} />
         <Thread />
       </header>
-      {connection.state === 'lost' && <Lost since={connection.since} reason={connection.reason} />}
+      {connection.state === 'lost' && <Lost what="the car" since={connection.since} reason={connection.reason} />}
       <main>
         <div id="view" role="tabpanel" aria-label={shown.name}>
           {connection.state === 'sign-in' ? (
@@ -79,9 +80,13 @@ export function Shell(): JSX.Element {
   );
 }
 
-function Tabs({ shown }: { readonly shown: View }): JSX.Element | null {
-  useTopics('connection');
-  const tabs = views.filter(({ bench = false }) => !bench || store.car?.bench === true);
+export interface TabOptions {
+  readonly tabs: readonly View[];
+  readonly shown: View;
+  readonly show: (view: View) => void;
+}
+
+export function Tabs({ tabs, shown, show }: TabOptions): JSX.Element | null {
   if (tabs.length < 2) return null;
   const move = (event: KeyboardEvent): void => {
     const step = { ArrowRight: 1, ArrowLeft: -1, Home: -tabs.length, End: tabs.length }[event.key];
@@ -142,11 +147,18 @@ function Thread(): JSX.Element {
   );
 }
 
-function Lost({ since, reason }: { readonly since: number; readonly reason: string }): JSX.Element {
+interface LostOptions {
+  readonly what: string;
+  /** By the clock of this machine, ms. */
+  readonly since: number;
+  readonly reason: string;
+}
+
+export function Lost({ what, since, reason }: LostOptions): JSX.Element {
   useTopics('second');
   return (
     <p class="strip" role="alert">
-      This page lost the car {ageOf(Date.now() - since)} ago. It tries again. <small>{reason}</small>
+      This page lost {what} {ageOf(Date.now() - since)} ago. It tries again. <small>{reason}</small>
     </p>
   );
 }
@@ -177,16 +189,18 @@ function viewOfAddress(): View {
 }
 
 /** `/` goes to the filter, `g` and a letter to a view. */
-function useShortcuts(): void {
+export function useShortcuts(tabs: readonly View[], go: (view: View) => void): void {
+  const now = useRef({ tabs, go });
+  now.current = { tabs, go };
   // Once: a redraw between the two keys must not lose the first.
   useEffect(() => {
     let going = false;
     const pressed = (event: KeyboardEvent): void => {
       const target = event.target as HTMLElement;
       if (event.ctrlKey || event.metaKey || event.altKey || target.closest('input, textarea, select') !== null) return;
-      const view = going ? views.find(({ key }) => key === event.key) : undefined;
+      const view = going ? now.current.tabs.find(({ key }) => key === event.key) : undefined;
       going = event.key === 'g';
-      if (view !== undefined) show(view);
+      if (view !== undefined) now.current.go(view);
       if (event.key !== '/') return;
       event.preventDefault();
       document.getElementById('filter')?.focus();

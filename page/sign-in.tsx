@@ -1,6 +1,7 @@
 /** Asks who the reader is, where the interface is not open: fleet users by password, users by token. */
 import type { JSX, TargetedSubmitEvent } from 'preact';
 import { useState } from 'preact/hooks';
+import { store } from './car-store.ts';
 import { signIn } from './connection.ts';
 
 export interface SignInOptions {
@@ -11,7 +12,8 @@ export interface SignInOptions {
 }
 
 export function SignIn({ scheme, refused, done }: SignInOptions): JSX.Element {
-  const [byToken, setByToken] = useState(scheme === 'Bearer');
+  const isHub = store.source === 'hub';
+  const [byToken, setByToken] = useState(isHub || scheme === 'Bearer');
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const given = new FormData(event.currentTarget);
@@ -26,10 +28,21 @@ export function SignIn({ scheme, refused, done }: SignInOptions): JSX.Element {
         <h2 id="sign-in-title">Who asks?</h2>
       </header>
       <form onSubmit={submit}>
-        <p>The car admits its fleet users and holders of a token. This page keeps both only until it is closed.</p>
+        <p>
+          {isHub ? (
+            <>
+              The hub admits holders of a token. <span class="mono">vigie hub token</span> prints one.
+            </>
+          ) : (
+            'The car admits its fleet users and holders of a token.'
+          )}{' '}
+          This page keeps what you enter only until it is closed.
+        </p>
         {refused && (
           <p class="bad" role="alert">
-            The car did not admit you. Check name, password and client, or the token.
+            {isHub
+              ? 'The hub did not admit you. Check the token.'
+              : 'The car did not admit you. Check name, password and client, or the token.'}
           </p>
         )}
         {byToken ? (
@@ -55,11 +68,13 @@ export function SignIn({ scheme, refused, done }: SignInOptions): JSX.Element {
         )}
         <p class="row-of-buttons">
           <button type="submit" class="btn main">
-            Show the car
+            {isHub ? 'Show the cars' : 'Show the car'}
           </button>
-          <button type="button" class="btn" onClick={() => setByToken(!byToken)}>
-            {byToken ? 'Use name and password' : 'Use a token'}
-          </button>
+          {!isHub && (
+            <button type="button" class="btn" onClick={() => setByToken(!byToken)}>
+              {byToken ? 'Use name and password' : 'Use a token'}
+            </button>
+          )}
         </p>
       </form>
     </section>

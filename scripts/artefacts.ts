@@ -59,6 +59,7 @@ export const artefacts: readonly Artefact[] = [
   { file: 'docs/commands.md', make: commandsPage },
   { file: 'docs/inspect.md', make: inspectPage },
   { file: 'page/generated/index.html', make: pageFile('index.html') },
+  { file: 'page/generated/hub.html', make: pageFile('hub.html') },
   { file: 'page/generated/icon.svg', make: pageFile('icon.svg') },
   { file: 'page/generated/page.js', make: pageScript },
   { file: 'page/generated/page.css', make: pageStyle },

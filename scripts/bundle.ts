@@ -10,7 +10,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
-import { pageFiles } from '../adapters/http/documents.ts';
+import { HUB_FILE, pageFiles } from '../adapters/http/documents.ts';
 import { prepare, preparedFile } from '../config/prepared.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -71,7 +71,9 @@ function filesBeside(): readonly (readonly [place: string, from: string])[] {
   return [
     ...profiles.map((file) => [relative(config, file), file] as const),
     ['documents/openapi.json', join(root, 'protocol/generated/openapi.json')],
-    ...pageFiles.map(([name]) => [`documents/page/${name}`, join(root, 'page/generated', name)] as const),
+    ...[HUB_FILE, ...pageFiles.map(([name]) => name)].map(
+      (name) => [`documents/page/${name}`, join(root, 'page/generated', name)] as const,
+    ),
     ...swaggerUi.map(
       (name) => [`documents/swagger-ui/${name}`, join(root, 'node_modules/swagger-ui-dist', name)] as const,
     ),

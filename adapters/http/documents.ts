@@ -12,6 +12,8 @@ export interface Documents {
   readonly swaggerUi?: string;
   /** Folder of the page (page/), whose files are {@link pageFiles}; undefined: there is none. */
   readonly page?: string;
+  /** The page shows many cars: `/` is {@link HUB_FILE}. */
+  readonly hub?: boolean;
 }
 
 /** Address and media type of the files of the page. */
@@ -22,6 +24,9 @@ export const pageFiles: readonly (readonly [file: string, address: string, type:
   ['icon.svg', '/page/icon.svg', 'image/svg+xml'],
   ['licences.txt', '/page/licences.txt', 'text/plain; charset=utf-8'],
 ];
+
+/** What a hub serves at `/` in place of `index.html`; script and style are the same. */
+export const HUB_FILE = 'hub.html';
 
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
@@ -55,7 +60,7 @@ const start = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#operations', de
 type Content = string | Uint8Array<ArrayBuffer>;
 
 /** Serves them without access control: they tell nothing of the car. `rates` bounds how often, for all together. */
-export function addDocuments(app: App, { openApi, swaggerUi, page: folder }: Documents, rates: RateLimiter): void {
+export function addDocuments(app: App, { openApi, swaggerUi, page: folder, hub }: Documents, rates: RateLimiter): void {
   const serve = (path: string, type: string, content: () => Content, policy = POLICY): void => {
     app.get(path, ({ env }: RequestContext) => {
       rates.count('documents');
@@ -67,7 +72,10 @@ export function addDocuments(app: App, { openApi, swaggerUi, page: folder }: Doc
   const read = (path: string) => (): Content => new Uint8Array(readFileSync(path));
   serve('/openapi.json', 'application/json', read(openApi));
   if (folder !== undefined) {
-    for (const [file, address, type] of pageFiles) serve(address, type, read(join(folder, file)), PAGE_POLICY);
+    for (const [file, address, type] of pageFiles) {
+      const name = hub === true && file === 'index.html' ? HUB_FILE : file;
+      serve(address, type, read(join(folder, name)), PAGE_POLICY);
+    }
   }
   if (swaggerUi === undefined) return;
   serve('/docs', 'text/html; charset=utf-8', () => page);

@@ -100,8 +100,8 @@ function Card({ kind }: { readonly kind: KindReport }): JSX.Element {
       {asking !== undefined && (
         <Question
           key={asking.name}
-          type={type}
-          order={asking}
+          question={questionOf(type, asking.name)}
+          answer={labelOf(type, asking.name)}
           yes={() => send(asking)}
           no={() => setAsking(undefined)}
         />
@@ -117,24 +117,25 @@ function Card({ kind }: { readonly kind: KindReport }): JSX.Element {
   );
 }
 
-interface QuestionProps {
-  readonly type: string;
-  readonly order: OrderReport;
+export interface QuestionProps {
+  readonly question: string;
+  /** What the button that does it says. */
+  readonly answer: string;
   readonly yes: () => void;
   readonly no: () => void;
 }
 
-function Question({ type, order, yes, no }: QuestionProps): JSX.Element {
+export function Question({ question, answer: label, yes, no }: QuestionProps): JSX.Element {
   const answer = useRef<HTMLButtonElement>(null);
   // Once: a redraw must not take the focus back from the answer that the user has chosen. Before the user sees the
   // question, so that no key goes elsewhere.
   useLayoutEffect(() => answer.current?.focus(), []);
   return (
-    <fieldset class="asking" aria-label={questionOf(type, order.name)}>
-      <p>{questionOf(type, order.name)}</p>
+    <fieldset class="asking" aria-label={question}>
+      <p>{question}</p>
       <div class="row-of-buttons">
         <button ref={answer} type="button" class="btn main" onClick={yes}>
-          {labelOf(type, order.name)}
+          {label}
         </button>
         <button type="button" class="btn" onClick={no}>
           Do not
@@ -181,21 +182,29 @@ function Interlocks({ orders, type }: { readonly orders: readonly OrderReport[];
   );
 }
 
-interface HistoryOptions {
+export interface HistoryOptions {
   readonly history: CommandHistory;
+  /** Empty: nobody knows what confirms a command. */
   readonly kinds: readonly KindReport[];
+  readonly note?: string;
+  readonly empty?: string;
 }
 
-function History({ history, kinds }: HistoryOptions): JSX.Element {
+export function History({
+  history,
+  kinds,
+  note = 'commands from anywhere',
+  empty = 'No command since this view was opened. Press a button.',
+}: HistoryOptions): JSX.Element {
   const [newest] = history;
   const last = newest?.states.at(-1);
   return (
     <section class="panel history" aria-labelledby="history-title">
       <header>
         <h2 id="history-title">History</h2>
-        <span class="note">commands from anywhere</span>
+        <span class="note">{note}</span>
       </header>
-      {history.length === 0 && <p class="none">No command since this view was opened. Press a button.</p>}
+      {history.length === 0 && <p class="none">{empty}</p>}
       <ol>
         {history.map(({ remoteActionId, type, states }) => (
           <li key={remoteActionId} class="run">

@@ -14,7 +14,10 @@ export function Source({ path }: { readonly path: string | undefined }): JSX.Ele
       {path === undefined && <p class="note">Choose a value to see its bus, message and signal.</p>}
       {path !== undefined && <p class="whole mono">{path}</p>}
       {found?.constant === true && <p>The profile states this value; no signal carries it.</p>}
-      {found?.constant !== true && found?.sources.length === 0 && (
+      {store.source === 'hub' && path !== undefined && (
+        <p>The car does not tell the hub which signals its values come from. The page of the car shows them.</p>
+      )}
+      {store.source === 'car' && found?.constant !== true && found?.sources.length === 0 && (
         <p>No signal of the profile carries this value. The agent computes it from other values.</p>
       )}
       {found?.sources.map((source, index) => (

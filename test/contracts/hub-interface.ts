@@ -177,6 +177,23 @@ export function hubInterfaceContract(name: string, database: () => Promise<Pick<
         expect.objectContaining({ path: 'kinetic.speed', unit: 'km/h', sources: [] }),
       );
       expect((await get(`/vigie/v1/vehicles/${SILENT}/values`)).status).toBe(404);
+      const { body: orders } = await get('/vigie/v1/orders');
+      expect(orders.kinds).toContainEqual({
+        type: 'Doors',
+        orders: [
+          { name: 'lock', body: { door: { state: 'Locked' } } },
+          { name: 'unlock', body: { door: { state: 'Unlocked' } } },
+        ],
+      });
+      // Each of them is a command that the hub takes.
+      for (const { body } of orders.kinds.flatMap(({ orders: some }: Json) => some)) {
+        const given = await fetch(`${hub.interface.url}/vigie/v1/vehicles/${SECOND}/remotes`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+        expect([body, given.status]).toEqual([body, 202]);
+      }
     });
 
     test('answers 404 for a car that it never heard', async () => {

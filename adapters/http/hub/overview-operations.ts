@@ -50,6 +50,7 @@ export const overviewOperations: readonly Operation[] = [
   read('hub.events.list', '/vigie/v1/events', 'Reads what cars told last, the newest first.', [
     query('vin', 'Only of this car.', { type: 'string', minLength: 1, maxLength: 64 }),
   ]),
+  read('hub.orders.list', '/vigie/v1/orders', 'Reads which commands one word asks for, and what to send for each.'),
   read('hub.car.get', '/vigie/v1/vehicles/{vin}/car', 'Reads which values Status can have, with their units.'),
   read(
     'hub.values.get',

@@ -10,9 +10,12 @@ import {
   type FleetEvents,
   type FleetPositions,
   type FleetTable,
+  type HubOrderKind,
+  type HubOrders,
   type HubValues,
   type SortKey,
 } from '../../../protocol/interface/own/hub-overview.ts';
+import { remoteKinds } from '../../../protocol/remote/table.ts';
 import { disassemble, type Slot, slots } from '../../../protocol/slots.ts';
 import type { Call, Handler, Handlers } from '../call.ts';
 import { found, unknown } from '../resources/context.ts';
@@ -29,7 +32,7 @@ export interface OverviewDesk {
 /** Rows of one page of the table, unless the request says otherwise. */
 const ROWS = 50;
 
-/** The handlers of the operations `hub.vehicles.list`, `hub.positions.list`, `hub.events.list`, `hub.car.get`, `hub.values.get`. */
+/** The handlers of the operations `hub.vehicles.list`, `hub.positions.list`, `hub.events.list`, `hub.orders.list`, `hub.car.get`, `hub.values.get`. */
 export function overviewHandlers(desk: OverviewDesk): Handlers {
   return {
     'hub.vehicles.list': async (call) => found(tableOf(await desk.cars(call), call)),
@@ -41,6 +44,7 @@ export function overviewHandlers(desk: OverviewDesk): Handlers {
       const answer: FleetEvents = { at: now, events };
       return found(answer);
     },
+    'hub.orders.list': () => found({ kinds: orders } satisfies HubOrders),
     'hub.car.get': car(desk),
     'hub.values.get': values(desk),
   };
@@ -96,6 +100,15 @@ function positionsOf(cars: Iterable<FleetCar>, { query, now }: Call): FleetPosit
   }
   return { at: now, positions };
 }
+
+/** Those that one word asks for; a destination needs a place. */
+const orders = remoteKinds.flatMap(({ type, member, words, example }): HubOrderKind[] => {
+  const named = Object.entries(words.bodies);
+  // Where the verb says all, the interface still asks for the members of the example.
+  const all = named.length === 0 && words.alone !== undefined ? [[words.verb, example.body] as const] : named;
+  if (all.length === 0) return [];
+  return [{ type, orders: all.map(([name, body]) => ({ name, body: { [member]: body } })) }];
+});
 
 /** As `/vigie/v1/car` of the car; the sources of values are in its profile, which it does not send. */
 function car({ reader }: OverviewDesk): Handler {

@@ -31,7 +31,7 @@ export interface FleetCar {
   readonly missing: number;
   /** km/h; negative backwards. */
   readonly speed?: number;
-  /** Charging power, kW. */
+  /** It charges: range gained per hour, km/h. */
   readonly charging?: number;
   /** State of charge, %. */
   readonly electric?: number;
@@ -95,4 +95,14 @@ export interface HubValues {
   readonly at: number;
   readonly heard: number;
   readonly values: readonly HubValue[];
+}
+
+/** `GET /vigie/v1/orders`: commands in one word, with what to send to `/vigie/v1/vehicles/{vin}/remotes` for them. */
+export interface HubOrders {
+  readonly kinds: readonly HubOrderKind[];
+}
+
+export interface HubOrderKind {
+  readonly type: string;
+  readonly orders: readonly { readonly name: string; readonly body: Readonly<Record<string, object>> }[];
 }

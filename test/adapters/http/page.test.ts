@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { pageFiles } from '../../../adapters/http/documents.ts';
+import { HUB_FILE, pageFiles } from '../../../adapters/http/documents.ts';
 import { startRig } from './rig.ts';
 
 const folder = fileURLToPath(new URL('../../../page/generated', import.meta.url));
@@ -41,6 +41,17 @@ test('the page names no address but its own, and has no code or style in it', as
     ),
   ]);
   expect(foreign.map(([address]) => address)).toEqual([]);
+});
+
+test('a hub serves its own first file at the root, under the same policy, and the same script and style', async () => {
+  const rig = await startRig({ documents: { ...documents, hub: true } });
+  const root = await rig.get('/');
+  expect(root.text).toBe(readFileSync(join(folder, HUB_FILE), 'utf8'));
+  expect(root.headers['content-security-policy']).toBe(
+    (await rig.get('/page/page.js')).headers['content-security-policy'],
+  );
+  const own = readFileSync(join(folder, 'index.html'), 'utf8');
+  expect(root.text.replace(/<div id="page".*/, '')).toBe(own.replace(/<div id="page".*/, ''));
 });
 
 test('the page weighs at most 120 kB compressed, in all', () => {

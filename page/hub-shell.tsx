@@ -1,0 +1,166 @@
+/** What stands around the views of a hub: all cars, or those views of one car that the hub has data for. */
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { FleetTable } from '../protocol/interface/own/hub-overview.ts';
+import { type Connection, store } from './car-store.ts';
+import { carNow, SignInNeeded } from './connection.ts';
+import { addressOfCar, ageOf, carOfAddress, numberOf } from './format.ts';
+import { type Polled, usePolled, useTopics } from './hooks.ts';
+import { Lost, Tabs, useShortcuts, type View } from './shell.tsx';
+import { SignIn } from './sign-in.tsx';
+import { CarPanels } from './views/car.tsx';
+import { FleetPanels, type TableQuery } from './views/fleet.tsx';
+import { HubCommandPanels } from './views/hub-commands.tsx';
+import { HubWirePanels } from './views/hub-wire.tsx';
+import { JourneyPanels } from './views/journey.tsx';
+
+/** Time between two readings of the table, ms: the hub looks at its database twice a second. */
+const EVERY = 700;
+/** A car that the hub has not heard for longer may have changed since, ms. */
+const SILENT = 60_000;
+
+const carViews: readonly View[] = [
+  { id: 'car', name: 'The car', key: 'c', panels: CarPanels },
+  { id: 'journey', name: 'The journey', key: 'j', panels: JourneyPanels },
+  { id: 'commands', name: 'Commands', key: 'k', panels: HubCommandPanels },
+  { id: 'wire', name: 'The wire', key: 'w', panels: HubWirePanels },
+];
+const [firstView] = carViews as readonly [View];
+
+/** `#cars/VIN/VIEW`; anything else shows all cars. */
+function placeOfAddress(): { readonly vin?: string; readonly view: View } {
+  const { vin, view: id } = carOfAddress();
+  const view = carViews.find((one) => one.id === id) ?? firstView;
+  return vin === undefined ? { view } : { vin, view };
+}
+
+export function HubShell(): JSX.Element {
+  const [place, setPlace] = useState(placeOfAddress());
+  const [query, setQuery] = useState<TableQuery>({ search: '', age: undefined, sort: '-missing', first: 0 });
+  /** Counts the times that the reader signed in. */
+  const [signedIn, setSignedIn] = useState(0);
+  const { vin, view } = place;
+  useEffect(() => {
+    const changed = (): void => setPlace(placeOfAddress());
+    addEventListener('hashchange', changed);
+    return () => removeEventListener('hashchange', changed);
+  }, []);
+  useEffect(() => {
+    store.show(vin);
+    document.title = vin === undefined ? 'Vigie hub' : `${vin} · Vigie hub`;
+  }, [vin]);
+  const show = (next: View): void => {
+    if (vin !== undefined) location.hash = addressOfCar(vin, next.id);
+  };
+  const tabs = vin === undefined ? [] : carViews;
+  useShortcuts(tabs, show);
+  const table = usePolled<FleetTable>(pathOf(query), EVERY, signedIn);
+  const connection = useConnection(table, signedIn);
+  const Panels = view.panels;
+  return (
+    <>
+      <header class="top">
+        <div class="who">
+          <img src="/page/icon.svg" alt="" width="28" height="28" />
+          <h1>
+            {vin === undefined ? 'Vigie hub' : <span class="mono">{vin}</span>}
+            {vin !== undefined && (
+              <a class="vin" href="#cars">
+                All cars
+              </a>
+            )}
+          </h1>
+        </div>
+        <Tabs tabs={tabs} shown={view} show={show} />
+        <HubThread connection={connection} table={table.data} vin={vin} />
+      </header>
+      {connection.state === 'lost' && <Lost what="the hub" since={connection.since} reason={connection.reason} />}
+      <main>
+        {connection.state === 'sign-in' ? (
+          <SignIn
+            scheme={connection.scheme}
+            refused={connection.refused}
+            done={() => {
+              setSignedIn(signedIn + 1);
+              store.start(true);
+            }}
+          />
+        ) : table.data === undefined ? (
+          <p class="panel reading">Reads the cars …</p>
+        ) : vin === undefined ? (
+          <FleetPanels table={table.data} query={query} ask={setQuery} />
+        ) : (
+          <div id="view" role="tabpanel" aria-label={view.name}>
+            <CarOfHub vin={vin} panels={<Panels key={vin} />} />
+          </div>
+        )}
+      </main>
+      <footer>
+        <a href="/docs">Interface</a> <a href="/page/licences.txt">Licences</a>
+      </footer>
+    </>
+  );
+}
+
+function CarOfHub({ vin, panels }: { readonly vin: string; readonly panels: JSX.Element }): JSX.Element {
+  useTopics('connection');
+  const { connection } = store;
+  if (connection.state === 'lost' && store.values.size === 0) {
+    return (
+      <p class="panel reading bad" role="alert">
+        The hub does not show the car {vin}: {connection.reason}
+      </p>
+    );
+  }
+  return store.car === undefined ? <p class="panel reading">Reads the car …</p> : panels;
+}
+
+interface ThreadOptions {
+  readonly connection: Connection;
+  readonly table: FleetTable | undefined;
+  readonly vin: string | undefined;
+}
+
+/** Whether the page is connected, when the hub heard the car, and the missing numbers of all cars. */
+function HubThread({ connection, table, vin }: ThreadOptions): JSX.Element {
+  useTopics('second', 'connection');
+  const page = { live: 'Live', reading: 'Connects', lost: 'Lost', 'sign-in': 'Signed out' }[connection.state];
+  const silence = store.heard === undefined ? undefined : carNow() - store.heard;
+  return (
+    <div class="thread">
+      <span data-testid="connection">
+        <i class={`mark ${connection.state === 'live' ? 'good' : 'warn'}`} aria-hidden="true" />
+        <b>{page}</b>
+      </span>
+      {vin !== undefined && silence !== undefined && (
+        <span data-testid="heard">
+          <i class={`mark ${silence < SILENT ? 'good' : 'warn'}`} aria-hidden="true" />
+          Heard <b>{silence < 1_000 ? 'now' : `${ageOf(silence)} ago`}</b>
+        </span>
+      )}
+      {table !== undefined && (
+        <span>
+          Missing <b data-testid="missing">{numberOf(table.missing, 1)}</b>
+          {vin !== undefined && ' of all cars'}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** A page that loses the hub keeps what it has, and says since when. */
+function useConnection({ data, fault }: Polled<FleetTable>, signedIn: number): Connection {
+  const [lostAt, setLostAt] = useState<number>();
+  const isLost = fault !== undefined;
+  useEffect(() => setLostAt(isLost ? Date.now() : undefined), [isLost]);
+  if (fault instanceof SignInNeeded) return { state: 'sign-in', scheme: fault.scheme, refused: signedIn > 0 };
+  if (fault !== undefined) return { state: 'lost', since: lostAt ?? Date.now(), reason: fault.message };
+  return { state: data === undefined ? 'reading' : 'live' };
+}
+
+function pathOf({ search, age, sort, first }: TableQuery): string {
+  const parameters = new URLSearchParams({ sort, first: String(first) });
+  if (search !== '') parameters.set('search', search);
+  if (age !== undefined) parameters.set('age', age);
+  return `/vigie/v1/vehicles?${parameters}`;
+}

@@ -1,0 +1,229 @@
+/** A command to all chosen cars, and how far each is. */
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { HubOrderKind, HubOrders } from '../../protocol/interface/own/hub-overview.ts';
+import { labelOf, titleOf } from '../command-words.ts';
+import { carNow } from '../connection.ts';
+import { addressOfCar, numberOf, wordsOf } from '../format.ts';
+import { usePolled } from '../hooks.ts';
+import { type HubRemote, isFinal, readRemote, requestRemote } from '../hub-remotes.ts';
+import { Question } from './commands.tsx';
+
+/** The kinds of command stay the same while a hub runs. */
+const SELDOM = 60_000;
+/** Requests at a time: a browser has six connections for the page. */
+const AT_A_TIME = 3;
+/** Time between two looks at commands without a final state, ms. */
+const EVERY = 700;
+
+type Order = HubOrderKind['orders'][number];
+
+interface Asked {
+  readonly type: string;
+  readonly order: Order;
+  readonly vins: readonly string[];
+}
+
+/** What became of the command to one car. */
+interface Run {
+  readonly vin: string;
+  readonly remote?: HubRemote;
+  /** Why the hub did not take it. */
+  readonly fault?: string;
+}
+
+/** A car that did not answer while the command was valid does not carry it out. */
+function isOver({ remote, fault }: Run): boolean {
+  return fault !== undefined || (remote !== undefined && (isFinal(remote) || carNow() > Date.parse(remote.expiresAt)));
+}
+
+async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = [...items];
+  const worker = async (): Promise<void> => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+}
+
+/** Asks every car, and looks until each has a final state. */
+function useRuns(asked: Asked | undefined): readonly Run[] {
+  const [runs, setRuns] = useState<readonly Run[]>([]);
+  useEffect(() => {
+    if (asked === undefined) return;
+    let ended = false;
+    const all = new Map<string, Run>(asked.vins.map((vin) => [vin, { vin }]));
+    const put = (run: Run): void => {
+      all.set(run.vin, run);
+      if (!ended) setRuns([...all.values()]);
+    };
+    setRuns([...all.values()]);
+    const follow = async (): Promise<void> => {
+      await inTurns(asked.vins, async (vin) => {
+        if (ended) return;
+        try {
+          put({ vin, remote: await requestRemote(vin, asked.order.body) });
+        } catch (error) {
+          put({ vin, fault: (error as Error).message });
+        }
+      });
+      while (!ended && [...all.values()].some((run) => !isOver(run))) {
+        await new Promise((resolve) => setTimeout(resolve, EVERY));
+        const open = [...all.values()].filter((run) => !isOver(run));
+        await inTurns(open, async ({ vin, remote }) => {
+          if (ended || remote === undefined) return;
+          // A look that fails is followed by another one.
+          await readRemote(vin, remote).then(
+            (next) => put({ vin, remote: next }),
+            () => undefined,
+          );
+        });
+      }
+    };
+    void follow();
+    return () => {
+      ended = true;
+    };
+  }, [asked]);
+  return runs;
+}
+
+interface FleetCommandsOptions {
+  readonly chosen: ReadonlySet<string>;
+  readonly forget: () => void;
+}
+
+export function FleetCommands({ chosen, forget }: FleetCommandsOptions): JSX.Element {
+  const { data } = usePolled<HubOrders>('/vigie/v1/orders', SELDOM);
+  const [asking, setAsking] = useState<Asked>();
+  const [asked, setAsked] = useState<Asked>();
+  const runs = useRuns(asked);
+  const cars = counted(chosen.size);
+  return (
+    <section class="panel fleet-commands" aria-labelledby="many-title">
+      <header>
+        <h2 id="many-title">Command to many</h2>
+        <span class="note" data-testid="chosen">
+          {chosen.size === 0 ? 'no car chosen' : `${cars} chosen`}
+        </span>
+        {chosen.size > 0 && (
+          <button type="button" class="btn" onClick={forget}>
+            Choose none
+          </button>
+        )}
+      </header>
+      {chosen.size === 0 ? (
+        <p class="none">Choose cars in the table: tick them, or press Space on a row.</p>
+      ) : (
+        <dl class="orders">
+          {data?.kinds.map(({ type, orders }) => (
+            <div key={type}>
+              <dt>{titleOf(type)}</dt>
+              <dd class="row-of-buttons">
+                {orders.map((order) => (
+                  <button
+                    key={order.name}
+                    type="button"
+                    class="btn"
+                    aria-label={`${titleOf(type)}: ${labelOf(type, order.name)} …`}
+                    onClick={() => setAsking({ type, order, vins: [...chosen] })}
+                  >
+                    {labelOf(type, order.name)} …
+                  </button>
+                ))}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {asking !== undefined && (
+        <Question
+          key={`${asking.type} ${asking.order.name}`}
+          question={`Send “${titleOf(asking.type)}: ${labelOf(asking.type, asking.order.name)}” to ${counted(asking.vins.length)}?`}
+          answer={labelOf(asking.type, asking.order.name)}
+          yes={() => {
+            setAsked(asking);
+            setAsking(undefined);
+          }}
+          no={() => setAsking(undefined)}
+        />
+      )}
+      {asked !== undefined && <Progress asked={asked} runs={runs} again={(vins) => setAsked({ ...asked, vins })} />}
+    </section>
+  );
+}
+
+interface ProgressOptions {
+  readonly asked: Asked;
+  readonly runs: readonly Run[];
+  readonly again: (vins: readonly string[]) => void;
+}
+
+const ORDER = ['Accepted', 'SentToVehicle', 'Success', 'AlreadyDone', 'Failed'];
+
+function Progress({ asked: { type, order }, runs, again }: ProgressOptions): JSX.Element {
+  /** How many cars were in that state, however far they came. */
+  const reached = (state: string): number =>
+    runs.filter(({ remote, fault }) =>
+      state === 'Failed'
+        ? fault !== undefined || remote?.status === state
+        : remote?.states.some(({ status }) => status === state),
+    ).length;
+  const rest = runs.filter((run) => isOver(run) && !isDone(run));
+  const over = runs.every(isOver);
+  const causes = new Map<string, string[]>();
+  for (const { vin, remote, fault } of rest) {
+    const cause =
+      fault ??
+      (remote?.failureCause === undefined
+        ? 'the car did not answer in time'
+        : wordsOf(`.${remote.failureCause}`).toLowerCase());
+    causes.set(cause, [...(causes.get(cause) ?? []), vin]);
+  }
+  const sum = `${titleOf(type)}: ${labelOf(type, order.name)}, ${counted(runs.length)}`;
+  return (
+    <div class="progress">
+      <h3>{sum}</h3>
+      <dl>
+        {ORDER.map((state) => (
+          <div key={state}>
+            <dt>{state}</dt>
+            <dd>
+              <meter min={0} max={Math.max(1, runs.length)} value={reached(state)} aria-label={state} class={state} />
+              <b data-testid={`many ${state}`}>{numberOf(reached(state), 1)}</b>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {[...causes].map(([cause, vins]) => (
+        <p key={cause} class="bad">
+          {counted(vins.length)}: {cause} (
+          {vins.slice(0, 5).map((vin, index) => (
+            <span key={vin}>
+              {index > 0 && ', '}
+              <a class="mono" href={addressOfCar(vin, 'commands')}>
+                {vin}
+              </a>
+            </span>
+          ))}
+          {vins.length > 5 && ' …'})
+        </p>
+      ))}
+      {over && rest.length > 0 && (
+        <button type="button" class="btn" onClick={() => again(rest.map(({ vin }) => vin))}>
+          Ask the {rest.length} again
+        </button>
+      )}
+      <p class="hidden" role="status">
+        {over && `${sum}: ${runs.length - rest.length} done, ${rest.length} not done.`}
+      </p>
+    </div>
+  );
+}
+
+function isDone({ remote }: Run): boolean {
+  return remote?.status === 'Success' || remote?.status === 'AlreadyDone';
+}
+
+function counted(cars: number): string {
+  return `${numberOf(cars, 1)} ${cars === 1 ? 'car' : 'cars'}`;
+}

@@ -1,0 +1,58 @@
+/** What cars told last, as it arrives at the hub. */
+import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import type { FleetEvents as Events, FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
+import { labelOfEvent } from '../event-words.ts';
+import { addressOfCar, timeOf } from '../format.ts';
+import { usePolled } from '../hooks.ts';
+
+/** Time between two readings, ms. */
+const EVERY = 1_000;
+const MOST_ROWS = 60;
+
+export function FleetEvents(): JSX.Element {
+  const { data } = usePolled<Events>('/vigie/v1/events', EVERY);
+  const held = useRef<Events | undefined>(undefined);
+  const [isHeld, setHeld] = useState(false);
+  if (!isHeld) held.current = data;
+  const events = held.current?.events ?? [];
+  return (
+    <section class="panel fleet-events" aria-labelledby="events-title">
+      <header>
+        <h2 id="events-title">Events</h2>
+        <span class="note">as they arrive</span>
+        <button type="button" class="btn" aria-pressed={isHeld} onClick={() => setHeld(!isHeld)}>
+          Hold
+        </button>
+      </header>
+      {events.length === 0 ? (
+        <p class="none">No car has told anything but its values yet.</p>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls only what it can reach
+        <ul class="scroll" aria-label="Events" tabIndex={0}>
+          {events.slice(0, MOST_ROWS).map((event) => (
+            <Row key={event.id} event={event} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Row({ event }: { readonly event: FleetEvent }): JSX.Element {
+  const { vin, received, at } = event;
+  const { text, mark } = labelOfEvent(event);
+  return (
+    <li>
+      <time title={new Date(received).toISOString()}>{timeOf(received)}</time>
+      <i class={`mark ${mark}`} aria-hidden="true" />
+      <span>
+        <a class="mono" href={addressOfCar(vin, 'journey')}>
+          {vin}
+        </a>{' '}
+        {text}
+        {received - at > 60_000 && <span class="note"> at {timeOf(at)}</span>}
+      </span>
+    </li>
+  );
+}

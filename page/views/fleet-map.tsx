@@ -1,0 +1,329 @@
+/** Where all cars are, on a drawn grid: a map that needs no network. Shape and colour tell how old the data are. */
+import type { JSX } from 'preact';
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { type Age, ageOfSilence, ages, type FleetPositions } from '../../protocol/interface/own/hub-overview.ts';
+import { carNow, pollWhileVisible } from '../connection.ts';
+import { addressOfCar, numberOf } from '../format.ts';
+import { useTopics, useWidth } from '../hooks.ts';
+
+/** Time between two readings, ms. */
+const EVERY = 1_000;
+/** All cars are read so often, ms; between that those heard since the newest, or so long before: hubs differ in their clocks. */
+const WHOLE = 60_000;
+const TOLERANCE = 5_000;
+/** km for each degree of latitude. */
+const DEGREE = 111.32;
+/** Cars that stand close together are not drawn larger than this, degrees. */
+const SMALLEST = 0.02;
+/** px */
+const MARGIN = 28;
+const CELL = 96;
+/** Room of the buttons at the lower right, px. */
+const BUTTONS = 220;
+const RADIUS = 4;
+/** A click this near to a car opens it, px. */
+const NEAR = 14;
+const STEPS = [30, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
+
+type Position = FleetPositions['positions'][number];
+
+/** Where the middle of the drawing is, degrees, and px for each degree of latitude. */
+interface View {
+  readonly longitude: number;
+  readonly latitude: number;
+  readonly scale: number;
+}
+
+interface Drag {
+  readonly x: number;
+  readonly y: number;
+  readonly from: View;
+  moved: boolean;
+}
+
+/** Where the hub last knew the cars. */
+function usePositions(): ReadonlyMap<string, Position> {
+  const cars = useRef(new Map<string, Position>()).current;
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  useEffect(() => {
+    let newest = 0;
+    /** By the clock of the hub: when all cars were read. */
+    let whole = 0;
+    let since = 0;
+    return pollWhileVisible<FleetPositions>({
+      // What is newer; now and then all, as cars may be gone.
+      path: () => {
+        since = carNow() - whole > WHOLE ? 0 : Math.max(0, newest - TOLERANCE);
+        return since === 0 ? '/vigie/v1/positions' : `/vigie/v1/positions?since=${since}`;
+      },
+      every: EVERY,
+      lost: () => undefined,
+      answered: ({ at, positions }) => {
+        if (since === 0) {
+          cars.clear();
+          whole = at;
+        }
+        for (const one of positions) {
+          cars.set(one[0], one);
+          newest = Math.max(newest, one[3]);
+        }
+        redraw(undefined as never);
+      },
+    });
+  }, [cars]);
+  return cars;
+}
+
+export function FleetMap({ pointed }: { readonly pointed: string | undefined }): JSX.Element {
+  useTopics('second');
+  const box = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const width = useWidth(box);
+  const height = Math.round(Math.min(560, Math.max(300, width * 0.85)));
+  const cars = usePositions();
+  /** Undefined: all cars are in the drawing. */
+  const [chosen, setChosen] = useState<View>();
+  const fitted = viewOfAll(cars.values(), width, height);
+  const view = chosen ?? fitted;
+  const zoom = (factor: number): void => {
+    if (view !== undefined) setChosen({ ...view, scale: Math.min(2e6, Math.max(1, view.scale * factor)) });
+  };
+  useLayoutEffect(() => {
+    if (canvas.current !== null && view !== undefined) draw(canvas.current, { width, height, view, cars, pointed });
+  });
+  const drag = useRef<Drag | undefined>(undefined);
+  const down = (event: PointerEvent): void => {
+    if (view === undefined) return;
+    drag.current = { x: event.clientX, y: event.clientY, from: view, moved: false };
+    canvas.current?.setPointerCapture(event.pointerId);
+  };
+  const moved = ({ clientX, clientY }: PointerEvent): void => {
+    if (drag.current === undefined) return;
+    const { x, y, from } = drag.current;
+    if (Math.hypot(clientX - x, clientY - y) < 4 && !drag.current.moved) return;
+    drag.current.moved = true;
+    const latitude = from.latitude + (clientY - y) / from.scale;
+    const longitude = from.longitude - (clientX - x) / (from.scale * shrinkAt(from.latitude));
+    setChosen({ ...from, latitude: Math.min(85, Math.max(-85, latitude)), longitude });
+  };
+  const up = ({ offsetX, offsetY }: PointerEvent): void => {
+    const { current } = drag;
+    drag.current = undefined;
+    if (current === undefined || current.moved || view === undefined) return;
+    const vin = nearest(cars.values(), [offsetX, offsetY], { width, height, view });
+    if (vin !== undefined) location.hash = addressOfCar(vin);
+  };
+  const counts = countsOf(cars.values());
+  const sentence =
+    cars.size === 0
+      ? 'A map without cars.'
+      : `A map of ${numberOf(cars.size, 1)} ${cars.size === 1 ? 'car' : 'cars'} by the age of their data: ${ages.map((age) => `${counts[age]} ${WORDS[age]}`).join(', ')}.`;
+  return (
+    <section class="panel fleet-map" aria-labelledby="map-title">
+      <header>
+        <h2 id="map-title">Where they are</h2>
+        <span class="note">last known places, a click opens a car</span>
+      </header>
+      <div class="track-map" ref={box}>
+        {cars.size === 0 && <p class="none">No car has told where it is.</p>}
+        <canvas
+          ref={canvas}
+          role="img"
+          aria-label={sentence}
+          hidden={cars.size === 0}
+          onPointerDown={down}
+          onPointerMove={moved}
+          onPointerUp={up}
+        />
+        {cars.size > 0 && (
+          <div class="zoom">
+            <button type="button" class="btn" aria-label="Zoom in" onClick={() => zoom(2)}>
+              +
+            </button>
+            <button type="button" class="btn" aria-label="Zoom out" onClick={() => zoom(0.5)}>
+              −
+            </button>
+            <button type="button" class="btn" disabled={chosen === undefined} onClick={() => setChosen(undefined)}>
+              All
+            </button>
+          </div>
+        )}
+      </div>
+    </section>
+  );
+}
+
+const WORDS: Readonly<Record<Age, string>> = {
+  minute: 'within a minute',
+  hour: 'within an hour',
+  day: 'within a day',
+  older: 'older',
+};
+
+function countsOf(cars: Iterable<Position>): Record<Age, number> {
+  const counts: Record<Age, number> = { minute: 0, hour: 0, day: 0, older: 0 };
+  const now = carNow();
+  for (const [, , , heard] of cars) counts[ageOfSilence(now - heard)]++;
+  return counts;
+}
+
+/** A degree of longitude is shorter than one of latitude. */
+function shrinkAt(latitude: number): number {
+  return Math.max(0.05, Math.cos((latitude * Math.PI) / 180));
+}
+
+function viewOfAll(cars: Iterable<Position>, width: number, height: number): View | undefined {
+  let [west, east, south, north] = [Infinity, -Infinity, Infinity, -Infinity];
+  for (const [, latitude, longitude] of cars) {
+    west = Math.min(west, longitude);
+    east = Math.max(east, longitude);
+    south = Math.min(south, latitude);
+    north = Math.max(north, latitude);
+  }
+  if (west > east) return undefined;
+  const latitude = (south + north) / 2;
+  const across = Math.max(SMALLEST, east - west) * shrinkAt(latitude);
+  const scale = Math.min((width - 2 * MARGIN) / across, (height - 2 * MARGIN) / Math.max(SMALLEST, north - south));
+  return { longitude: (west + east) / 2, latitude, scale };
+}
+
+interface Frame {
+  readonly width: number;
+  readonly height: number;
+  readonly view: View;
+}
+
+function placeOf([, latitude, longitude]: Position, { width, height, view }: Frame): readonly [number, number] {
+  const x = width / 2 + (longitude - view.longitude) * view.scale * shrinkAt(view.latitude);
+  return [x, height / 2 - (latitude - view.latitude) * view.scale];
+}
+
+function nearest(cars: Iterable<Position>, [x, y]: readonly [number, number], frame: Frame): string | undefined {
+  let [found, least]: [string | undefined, number] = [undefined, NEAR];
+  for (const one of cars) {
+    const [px, py] = placeOf(one, frame);
+    const distance = Math.hypot(px - x, py - y);
+    if (distance < least) [found, least] = [one[0], distance];
+  }
+  return found;
+}
+
+interface DrawOptions extends Frame {
+  readonly cars: ReadonlyMap<string, Position>;
+  readonly pointed: string | undefined;
+}
+
+function draw(canvas: HTMLCanvasElement, options: DrawOptions): void {
+  const { width, height, cars, pointed } = options;
+  const ratio = devicePixelRatio;
+  canvas.width = width * ratio;
+  canvas.height = height * ratio;
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext('2d');
+  if (context === null) return;
+  const style = getComputedStyle(canvas);
+  /** A canvas knows neither variables nor light-dark(); the style of an element does. */
+  const colour = (name: string): string => {
+    canvas.style.color = `var(${name})`;
+    return style.color;
+  };
+  context.scale(ratio, ratio);
+  context.font = '11px system-ui, sans-serif';
+  drawGrid(context, options, colour);
+  // The newest lie on top.
+  const byAge: Record<Age, (readonly [number, number])[]> = { minute: [], hour: [], day: [], older: [] };
+  const now = carNow();
+  for (const one of cars.values()) {
+    const place = placeOf(one, options);
+    const [x, y] = place;
+    if (x > -RADIUS && y > -RADIUS && x < width + RADIUS && y < height + RADIUS) {
+      byAge[ageOfSilence(now - one[3])].push(place);
+    }
+  }
+  for (const age of ages.toReversed()) drawCars(context, age, byAge[age], colour);
+  const marked = pointed === undefined ? undefined : cars.get(pointed);
+  if (marked === undefined) return;
+  const [x, y] = placeOf(marked, options);
+  context.strokeStyle = colour('--ink');
+  context.lineWidth = 2;
+  context.beginPath();
+  context.arc(x, y, RADIUS + 5, 0, 2 * Math.PI);
+  context.stroke();
+}
+
+/** The shapes of the marks in the list: filled, ring, triangle, square. */
+function drawCars(
+  context: CanvasRenderingContext2D,
+  age: Age,
+  places: readonly (readonly [number, number])[],
+  colour: (name: string) => string,
+): void {
+  context.beginPath();
+  for (const [x, y] of places) {
+    if (age === 'day') {
+      context.moveTo(x, y - RADIUS - 1);
+      context.lineTo(x + RADIUS + 1, y + RADIUS);
+      context.lineTo(x - RADIUS - 1, y + RADIUS);
+      context.closePath();
+    } else if (age === 'older') {
+      context.rect(x - RADIUS + 1, y - RADIUS + 1, 2 * RADIUS - 2, 2 * RADIUS - 2);
+    } else {
+      context.moveTo(x + RADIUS, y);
+      context.arc(x, y, RADIUS, 0, 2 * Math.PI);
+    }
+  }
+  context.fillStyle = colour({ minute: '--live', hour: '--surface', day: '--warn-fill', older: '--stale' }[age]);
+  context.strokeStyle = colour(age === 'hour' ? '--live' : '--surface');
+  context.lineWidth = age === 'hour' ? 2 : 1;
+  context.fill();
+  context.stroke();
+}
+
+/** Lines of latitude and longitude with their degrees, and a scale. */
+function drawGrid(
+  context: CanvasRenderingContext2D,
+  { width, height, view }: DrawOptions,
+  colour: (name: string) => string,
+): void {
+  const shrink = shrinkAt(view.latitude);
+  const step = STEPS.find((_, index) => (STEPS[index + 1] ?? 0) * view.scale * shrink < CELL) ?? 0.001;
+  const decimals = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
+  const name = (degrees: number, letters: string): string =>
+    `${numberOf(Math.abs(degrees), 10 ** -decimals)}° ${letters[degrees < 0 ? 1 : 0]}`;
+  context.strokeStyle = colour('--line');
+  context.fillStyle = colour('--ink-3');
+  context.lineWidth = 1;
+  context.beginPath();
+  const [across, down] = [width / 2 / (view.scale * shrink), height / 2 / view.scale];
+  for (let at = Math.ceil((view.longitude - across) / step) * step; at < view.longitude + across; at += step) {
+    const x = Math.round(width / 2 + (at - view.longitude) * view.scale * shrink) + 0.5;
+    context.moveTo(x, 0);
+    context.lineTo(x, height);
+    if (x > 40 && x < width - BUTTONS) context.fillText(name(at, 'EW'), x + 4, height - 6);
+  }
+  for (let at = Math.ceil((view.latitude - down) / step) * step; at < view.latitude + down; at += step) {
+    const y = Math.round(height / 2 - (at - view.latitude) * view.scale) + 0.5;
+    context.moveTo(0, y);
+    context.lineTo(width, y);
+    if (y > 16 && y < height - 40) context.fillText(name(at, 'NS'), 4, y - 4);
+  }
+  context.stroke();
+  const km = stepOf((CELL * DEGREE) / view.scale);
+  const length = (km / DEGREE) * view.scale;
+  context.strokeStyle = colour('--ink');
+  context.fillStyle = colour('--ink');
+  context.beginPath();
+  context.moveTo(12.5, height - 34);
+  context.lineTo(12.5, height - 28.5);
+  context.lineTo(12.5 + length, height - 28.5);
+  context.lineTo(12.5 + length, height - 34);
+  context.stroke();
+  context.fillText(km < 1 ? `${numberOf(km * 1_000, 1)} m` : `${numberOf(km, 1)} km`, 17, height - 34);
+}
+
+/** 1, 2 or 5 times a power of ten, at most `most`. */
+function stepOf(most: number): number {
+  const power = 10 ** Math.floor(Math.log10(most));
+  return power * ([5, 2].find((one) => one * power <= most) ?? 1);
+}

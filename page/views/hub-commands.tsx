@@ -1,0 +1,108 @@
+/** Commands to one car of a hub, and the audit trail of them. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { CommandHistory } from '../../protocol/interface/own/commands.ts';
+import type { HubOrderKind, HubOrders } from '../../protocol/interface/own/hub-overview.ts';
+import { store } from '../car-store.ts';
+import { isRisky, labelOf, questionOf, titleOf } from '../command-words.ts';
+import { Refused } from '../connection.ts';
+import { carOfAddress } from '../format.ts';
+import { usePolled, useTopics } from '../hooks.ts';
+import { type HubRemote, pathOfRemotes, requestRemote } from '../hub-remotes.ts';
+import { History, Question } from './commands.tsx';
+
+/** Time between two readings of the audit trail, ms. */
+const EVERY = 700;
+/** The kinds of command stay the same while a hub runs. */
+const SELDOM = 60_000;
+/** Rows of the audit trail. */
+const MOST_ROWS = 20;
+
+export function HubCommandPanels(): JSX.Element {
+  useTopics('connection');
+  const { vin = '' } = carOfAddress();
+  const { data: orders } = usePolled<HubOrders>('/vigie/v1/orders', SELDOM);
+  const { data: trail, fault } = usePolled<{ readonly remotes: readonly HubRemote[] }>(pathOfRemotes(vin), EVERY);
+  if (orders === undefined || trail === undefined) {
+    return fault === undefined ? (
+      <p class="panel reading">Reads what cars can do …</p>
+    ) : (
+      <p class="panel reading bad" role="alert">
+        The hub does not show the commands: {fault.message}
+      </p>
+    );
+  }
+  return (
+    <div class="command-grid">
+      <div class="cards">
+        {orders.kinds.map((kind) => (
+          <Card key={kind.type} kind={kind} vin={vin} />
+        ))}
+      </div>
+      <History
+        history={trail.remotes.slice(0, MOST_ROWS).map(historyOf)}
+        kinds={[]}
+        note="commands through the hub"
+        empty="The hub has not sent a command to this car yet. Press a button."
+      />
+    </div>
+  );
+}
+
+/** Until the car has told a state, the request is the only one. */
+function historyOf({ remoteActionId, type, requestedAt, states }: HubRemote): CommandHistory[number] {
+  const told = states.map(({ at, ...state }) => ({ ...state, at: Date.parse(at) }));
+  const all = [{ status: 'Requested', at: Date.parse(requestedAt) }, ...told];
+  return { remoteActionId, type, states: all as unknown as CommandHistory[number]['states'] };
+}
+
+type Order = HubOrderKind['orders'][number];
+
+function Card({ kind, vin }: { readonly kind: HubOrderKind; readonly vin: string }): JSX.Element {
+  const { type, orders } = kind;
+  const [asking, setAsking] = useState<Order>();
+  const [fault, setFault] = useState<Error>();
+  const live = store.connection.state === 'live';
+  const send = ({ body }: Order): void => {
+    setAsking(undefined);
+    setFault(undefined);
+    requestRemote(vin, body).catch(setFault);
+  };
+  const title = titleOf(type);
+  return (
+    <section class="panel card" aria-label={title}>
+      <header>
+        <h2>{title}</h2>
+      </header>
+      <div class="row-of-buttons">
+        {orders.map((order) => (
+          <button
+            key={order.name}
+            type="button"
+            class="btn"
+            disabled={!live}
+            onClick={() => (isRisky(type, order.name) ? setAsking(order) : send(order))}
+          >
+            {labelOf(type, order.name)}
+            {isRisky(type, order.name) && ' …'}
+          </button>
+        ))}
+      </div>
+      {asking !== undefined && (
+        <Question
+          key={asking.name}
+          question={questionOf(type, asking.name)}
+          answer={labelOf(type, asking.name)}
+          yes={() => send(asking)}
+          no={() => setAsking(undefined)}
+        />
+      )}
+      {fault !== undefined && (
+        <p class="bad" role="alert">
+          {fault.message}
+          {fault instanceof Refused && fault.requestId !== undefined && <small> {fault.requestId}</small>}
+        </p>
+      )}
+    </section>
+  );
+}

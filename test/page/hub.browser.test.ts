@@ -1,0 +1,264 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { HubValues } from '../../protocol/interface/own/hub-overview.ts';
+import { payloadOf } from '../hub/messages.ts';
+import { Observer } from '../rig/car.ts';
+import { describePeer } from '../rig/peers.ts';
+import { type Browsed, browse, expectAccessible } from './browser.ts';
+
+const VINS = ['VF3VGEBENCH000001', 'VF3VGEBENCH000002', 'VF3VGEBENCH000003'] as const;
+const [FIRST, SECOND, THIRD] = VINS;
+
+describePeer('chromium', 'the page of a hub', () => {
+  let browsed: Browsed;
+  beforeAll(async () => {
+    browsed = await browse('--cars', '3', '--scenario', 'parked');
+    // A car tells its values soon when somebody looks at it.
+    for (const vin of VINS) while (!(await pathsOf(vin)).includes('lastPosition.latitude'));
+  });
+  afterEach(() => browsed.closePages());
+  afterAll(() => browsed.close());
+
+  /** Paths of the values that the hub has of a car. */
+  async function pathsOf(vin: string): Promise<readonly string[]> {
+    const answer = await fetch(`${browsed.url}/vigie/v1/vehicles/${vin}/values`);
+    return ((await answer.json()) as HubValues).values.map(({ path }) => path);
+  }
+
+  /** Gives a command past the page; resolves when the car has carried it out. */
+  async function order(vin: string, body: object): Promise<void> {
+    const remotes = `${browsed.url}/vigie/v1/vehicles/${vin}/remotes`;
+    const headers = { 'content-type': 'application/json' };
+    const given = await fetch(remotes, { method: 'POST', headers, body: JSON.stringify(body) });
+    const { remoteActionId } = (await given.json()) as { remoteActionId: string };
+    const status = async (): Promise<string> =>
+      ((await (await fetch(`${remotes}/${remoteActionId}`)).json()) as { status: string }).status;
+    await expect.poll(status, { timeout: 60_000 }).toMatch(/Success|AlreadyDone/);
+  }
+
+  test('shows all cars in the table and on the map, how old their data are, and that no number is missing', async () => {
+    const page = await browsed.open();
+    await page.getByTestId('total').getByText('3 cars').waitFor();
+    const rows = page.getByRole('grid', { name: 'Cars' }).locator('tbody tr');
+    await expect.poll(() => rows.count()).toBe(3);
+    await rows
+      .filter({ hasText: FIRST })
+      .filter({ hasText: /Stands|Stood|Charge/ })
+      .filter({ hasText: '%' })
+      .waitFor();
+    await page.getByRole('img', { name: /^A map of 3 cars/ }).waitFor();
+    await expect.poll(() => page.getByTestId('missing').textContent(), { timeout: 60_000 }).toBe('0');
+    await expect.poll(() => page.title()).toBe('Vigie hub');
+  });
+
+  test('sorts by a click on the head of a column, searches while the user types, and filters by the age', async () => {
+    const page = await browsed.open();
+    const vins = page.locator('.cars tbody .mono');
+    const head = page.getByRole('columnheader', { name: /^VIN/ });
+    await head.getByRole('button').click();
+    await expect.poll(() => vins.allTextContents()).toEqual([...VINS]);
+    await expect.poll(() => head.getAttribute('aria-sort')).toBe('ascending');
+    await head.getByRole('button').click();
+    await expect.poll(() => vins.allTextContents()).toEqual(VINS.toReversed());
+    await expect.poll(() => head.getAttribute('aria-sort')).toBe('descending');
+    const search = page.getByRole('searchbox', { name: 'Search cars' });
+    await search.pressSequentially('ch000002');
+    await expect.poll(() => vins.allTextContents()).toEqual([SECOND]);
+    await page.getByTestId('range').getByText('1 to 1 of 1').waitFor();
+    await search.fill('no such car');
+    await page.getByText('No car matches. Clear the search and the age to see all.').waitFor();
+    await search.fill('');
+    await expect.poll(() => vins.count()).toBe(3);
+    await page.getByRole('button', { name: /longer ago/ }).click();
+    await page.getByText('No car matches. Clear the search and the age to see all.').waitFor();
+    await page.getByRole('button', { name: /longer ago/, pressed: true }).click();
+    await expect.poll(() => vins.count()).toBe(3);
+  });
+
+  test('the keyboard alone finds a car, opens it, gives it a command, and goes back to all cars', async () => {
+    await order(SECOND, { door: { state: 'Unlocked' } });
+    const page = await browsed.open();
+    const rows = page.getByRole('grid', { name: 'Cars' }).locator('tbody tr');
+    await expect.poll(() => rows.count()).toBe(3);
+    await page.keyboard.press('/');
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('filter');
+    await page.keyboard.type('000002');
+    await expect.poll(() => rows.count()).toBe(1);
+    // Over the map, the events and the heads of the columns.
+    const focused = (): Promise<string> => page.evaluate('document.activeElement.dataset.row ?? ""');
+    for (let presses = 0; presses < 60 && (await focused()) !== SECOND; presses++) await page.keyboard.press('Tab');
+    expect(await focused()).toBe(SECOND);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: SECOND }).waitFor();
+    await page.getByRole('treeitem', { name: /^lockedStates/ }).waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('k');
+    const lock = page.getByRole('region', { name: 'Doors' }).getByRole('button', { name: 'Lock', exact: true });
+    await lock.focus();
+    await page.keyboard.press('Enter');
+    const newest = page.locator('.run').first();
+    await newest.getByText('Success', { exact: true }).waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('c');
+    await page.getByRole('img', { name: /^The car from above\. Locked\./ }).waitFor();
+    await page.getByRole('link', { name: 'All cars' }).focus();
+    await page.keyboard.press('Enter');
+    // The search is kept.
+    await expect.poll(() => rows.count()).toBe(1);
+    await page.getByTestId('range').getByText('1 to 1 of 1').waitFor();
+  });
+
+  test('a change in a car appears in its view and among the events, without a reload', async () => {
+    const page = await browsed.open(`#cars/${FIRST}/car`);
+    const value = page.getByRole('treeitem', { name: /^lockedStates/ });
+    await value.waitFor();
+    const times: number[] = [];
+    for (const [state, drawn] of [
+      ['Locked', 'Locked'],
+      ['Unlocked', 'Unlocked'],
+      ['Locked', 'Locked'],
+    ] as const) {
+      await order(FIRST, { door: { state } });
+      const done = performance.now();
+      await value.getByText(state, { exact: true }).waitFor();
+      times.push(performance.now() - done);
+      await page.getByRole('img', { name: new RegExp(`^The car from above\\. ${drawn}\\.`) }).waitFor();
+    }
+    console.info(`hub: ${Math.round(times.sort((a, b) => a - b)[1] ?? 0)} ms (median of 3) from Success to the page`);
+    await page.getByTestId('heard').waitFor();
+    await page.getByRole('link', { name: 'All cars' }).click();
+    await page.getByRole('list', { name: 'Events' }).getByText(`${FIRST} Doors: success`).first().waitFor();
+  });
+
+  test('a command to all chosen cars shows how far each is', async () => {
+    for (const vin of VINS) await order(vin, { door: { state: 'Unlocked' } });
+    const page = await browsed.open();
+    await page.getByText('Choose cars in the table: tick them, or press Space on a row.').waitFor();
+    await page.getByRole('checkbox', { name: 'Choose all cars of this page' }).check();
+    await page.getByTestId('chosen').getByText('3 cars chosen').waitFor();
+    await page.getByRole('checkbox', { name: `Choose ${THIRD}` }).uncheck();
+    await page.getByTestId('chosen').getByText('2 cars chosen').waitFor();
+    const many = page.getByRole('region', { name: 'Command to many' });
+    await many.getByRole('button', { name: 'Doors: Lock …' }).click();
+    const question = page.getByRole('group', { name: 'Send “Doors: Lock” to 2 cars?' });
+    await question.getByRole('button', { name: 'Do not' }).click();
+    await question.waitFor({ state: 'detached' });
+    await many.getByRole('button', { name: 'Doors: Lock …' }).click();
+    await question.getByRole('button', { name: 'Lock' }).click();
+    for (const state of ['Accepted', 'SentToVehicle', 'Success']) {
+      await expect.poll(() => page.getByTestId(`many ${state}`).textContent(), { timeout: 60_000 }).toBe('2');
+    }
+    // The third is still unlocked: a command to all finds two of them locked already.
+    await page.getByRole('checkbox', { name: `Choose ${THIRD}` }).check();
+    await many.getByRole('button', { name: 'Doors: Lock …' }).click();
+    await page
+      .getByRole('group', { name: 'Send “Doors: Lock” to 3 cars?' })
+      .getByRole('button', { name: 'Lock' })
+      .click();
+    await expect.poll(() => page.getByTestId('many AlreadyDone').textContent(), { timeout: 60_000 }).toBe('2');
+    await expect.poll(() => page.getByTestId('many Success').textContent(), { timeout: 60_000 }).toBe('1');
+    await page.getByRole('status').getByText('Doors: Lock, 3 cars: 3 done, 0 not done.').waitFor({ state: 'attached' });
+  });
+
+  test('a click on the map opens a car; its journey, commands and numbers are those that the hub has', async () => {
+    const page = await browsed.open();
+    const map = page.getByRole('img', { name: /^A map of 3 cars/ });
+    await map.waitFor();
+    await page.getByRole('button', { name: 'Zoom in' }).click();
+    await page.getByRole('button', { name: 'All', exact: true }).click();
+    // All three are parked at the same place.
+    await map.click();
+    await page.waitForURL(/#cars\/VF3VGEBENCH00000\d\/car$/);
+    await page.getByRole('tab', { name: 'The journey' }).click();
+    await page.getByRole('heading', { name: 'Time line' }).waitFor();
+    await page.getByRole('tab', { name: 'The wire' }).click();
+    await expect.poll(() => page.getByTestId('missing of the car').textContent(), { timeout: 60_000 }).toBe('0');
+    await page
+      .getByRole('row', { name: /status/ })
+      .first()
+      .waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Time line' }).waitFor();
+    await page.goto(`${browsed.url}/#cars/VF3VGEBENCH000009/car`);
+    await page
+      .getByRole('alert')
+      .getByText(/The hub does not show the car VF3VGEBENCH000009/)
+      .waitFor();
+  });
+
+  test('a page that loses the hub says so and keeps what it has, and goes on by itself', async () => {
+    const page = await browsed.open();
+    await page.getByTestId('total').getByText('3 cars').waitFor();
+    await page.route('**/vigie/v1/**', (route) => route.abort());
+    await page
+      .getByRole('alert')
+      .getByText(/This page lost the hub/)
+      .waitFor();
+    expect(await page.getByTestId('total').textContent()).toBe('3 cars');
+    await page.unroute('**/vigie/v1/**');
+    await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+  });
+
+  test('axe finds nothing with all cars, with one, wide and on a phone, and the browser found no fault', async () => {
+    const page = await browsed.open();
+    await page.getByRole('checkbox', { name: `Choose ${FIRST}` }).check();
+    await page.getByRole('button', { name: 'Doors: Lock …' }).waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expectAccessible(page);
+    for (const [view, heading] of [
+      ['car', 'All values'],
+      ['commands', 'Doors'],
+      ['wire', 'Numbers'],
+    ] as const) {
+      await page.goto(`${browsed.url}/#cars/${FIRST}/${view}`);
+      await page.getByRole('heading', { name: heading }).waitFor();
+      await expectAccessible(page);
+    }
+    // Of the tests in which the page asks for a car that is not there, and loses the hub.
+    expect(browsed.complaints.filter((one) => !/404|ERR_FAILED/.test(one))).toEqual([]);
+  });
+
+  test('pages through more cars than one page has, and says why a car of them refuses a command', async () => {
+    const url = /mqtt:\/\/127\.0\.0\.1:\d+/.exec(browsed.bench.output)?.[0] ?? '';
+    const client = await Observer.connect(url, 4);
+    const vinOf = (index: number): string => `VF3VGEMANY${String(index).padStart(7, '0')}`;
+    const tell = (index: number, kind: string, payload: Uint8Array): Promise<void> =>
+      client.send(`vigie/1/${vinOf(index)}/up/${kind}`, Buffer.from(payload));
+    for (let index = 0; index < 60; index++) {
+      const kinetic = { createdAt: Date.now(), speed: 60 + index };
+      await tell(index, 'status', payloadOf('status', { full: true, status: { kinetic } } as never));
+    }
+    const page = await browsed.open();
+    await page.getByTestId('total').getByText('63 cars').waitFor();
+    await page.getByRole('columnheader', { name: /^Now/ }).getByRole('button').click();
+    const first = page.locator('.cars tbody tr').first();
+    await first.getByText(/Dr\w+ 119 km\/h/).waitFor();
+    await page.getByTestId('range').getByText('1 to 50 of 63').waitFor();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await first.getByText(/Dr\w+ 69 km\/h/).waitFor();
+    await page.getByTestId('range').getByText('51 to 63 of 63').waitFor();
+    await expect.poll(() => page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Previous' }).click();
+    await first.getByText(/Dr\w+ 119 km\/h/).waitFor();
+
+    await page.getByRole('checkbox', { name: `Choose ${vinOf(59)}` }).check();
+    await page.getByRole('button', { name: 'Doors: Unlock …' }).click();
+    await page
+      .getByRole('group', { name: /to 1 car/ })
+      .getByRole('button', { name: 'Unlock' })
+      .click();
+    const trail = async (): Promise<readonly { remoteActionId: string }[]> => {
+      const answer = await fetch(`${browsed.url}/vigie/v1/vehicles/${vinOf(59)}/remotes`);
+      return ((await answer.json()) as { remotes: { remoteActionId: string }[] }).remotes;
+    };
+    await expect.poll(async () => (await trail()).length, { timeout: 60_000 }).toBe(1);
+    const { remoteActionId = '' } = (await trail())[0] ?? {};
+    const refusal = { remoteActionId, type: 'Doors', status: 'Failed', failureCause: 'VehicleInUse' } as const;
+    await tell(59, 'remote', payloadOf('remote', refusal));
+    await expect.poll(() => page.getByTestId('many Failed').textContent(), { timeout: 60_000 }).toBe('1');
+    await page.getByText('1 car: vehicle in use').waitFor();
+    await page.getByRole('button', { name: 'Ask the 1 again' }).waitFor();
+    await client.close();
+  });
+});
