@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type CallbackChannels, callbackChannels } from '../adapters/callbacks/index.ts';
 import type { CallbacksConfiguration } from '../config/callbacks.ts';
-import { readSecret } from '../config/configuration.ts';
+import { readSecret } from '../config/credentials.ts';
 import { VigieError } from '../protocol/errors.ts';
 
 /** How notifications leave the car, as configured. Its authorities and keys are read when they are needed. */

@@ -1,10 +1,9 @@
 /** An agent as a configuration says: its sources, its broker and its bounds. */
-import { readFileSync } from 'node:fs';
-import type { MqttAddress, TlsFiles } from '../adapters/mqtt/index.ts';
+import type { MqttAddress } from '../adapters/mqtt/index.ts';
 import { UnitRest } from '../agent/rest.ts';
-import { type Configuration, type IdentifiedConfiguration, readSecret } from '../config/configuration.ts';
+import type { Configuration, IdentifiedConfiguration } from '../config/configuration.ts';
 import { configurationDefaults } from '../config/defaults.ts';
-import { VigieError } from '../protocol/errors.ts';
+import { brokerAddress } from '../config/mqtt.ts';
 import { agentSettings } from '../protocol/settings.ts';
 import { channelsOf } from './callback-channels.ts';
 import { type Car, type CarOptions, startCar } from './car.ts';
@@ -75,33 +74,11 @@ export async function startConfigured(
   }
 }
 
-/** The broker that a configuration names; files of secrets and certificates are read again at each connection. */
-export function brokerOf({ mqtt: configured, power }: Configuration): MqttAddress {
-  const { protocol, keepalive, passwordFile, username, ...mqtt } = configured;
-  const files = (['ca', 'cert', 'key', 'crl'] as const).filter((name) => mqtt[name] !== undefined);
-  // A certificate is renewed without a restart.
-  const tls = (): TlsFiles => ({
-    ...Object.fromEntries(files.map((name) => [name, readCertificate(name, mqtt[name] as string)])),
-    paths: mqtt,
-  });
+/** The broker that a configuration names. */
+export function brokerOf({ mqtt, power }: Configuration): MqttAddress {
   return {
-    url: [mqtt.url, ...(mqtt.fallbacks ?? [])],
-    protocol: protocol === 'auto' ? 'auto' : protocol === '5' ? 5 : 4,
-    keepalive: keepalive / 1000,
+    ...brokerAddress(mqtt),
+    keepalive: mqtt.keepalive / 1000,
     asleepKeepalive: power.keepalive / 1000,
-    ...(files.length === 0 ? {} : { tls }),
-    ...(username === undefined ? {} : { username }),
-    ...(passwordFile === undefined ? {} : { password: () => readSecret(passwordFile) }),
   };
-}
-
-function readCertificate(name: string, path: string): Uint8Array {
-  try {
-    return readFileSync(path);
-  } catch (cause) {
-    throw new VigieError('input.unreadable', `${name} cannot be read: ${(cause as Error).message}`, {
-      where: path,
-      cause,
-    });
-  }
 }

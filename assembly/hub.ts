@@ -1,4 +1,4 @@
-/** A hub on one machine: the embedded broker, an SQLite file or PostgreSQL, the interface on the loopback address. */
+/** A hub: its broker, an SQLite file or PostgreSQL, the interface on the loopback address. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import {
@@ -19,7 +19,6 @@ import { PageTokens } from '../adapters/http/paging.ts';
 import { handlersOf } from '../adapters/http/resources/index.ts';
 import { type RunningServer, startServer } from '../adapters/http/server.ts';
 import { CommandSigner, generateKey, listKeys } from '../adapters/keys/index.ts';
-import { EmbeddedBroker } from '../adapters/mqtt/index.ts';
 import { lockDirectory } from '../adapters/store/index.ts';
 import { Backoff } from '../agent/backoff.ts';
 import type { Clock, Log } from '../agent/ports.ts';
@@ -29,6 +28,7 @@ import { HubMeasures } from '../hub/measures.ts';
 import { FleetOverview } from '../hub/overview.ts';
 import type {
   CommandStore,
+  HubLocks,
   MessageStore,
   NumbersStore,
   OverviewReader,
@@ -39,11 +39,12 @@ import type { Registry } from '../hub/registry.ts';
 import { RegistryStates } from '../hub/registry-state.ts';
 import { ResendRequests } from '../hub/resend.ts';
 import { Viewers } from '../hub/viewers.ts';
+import type { VigieError } from '../protocol/errors.ts';
 import { operations } from '../protocol/interface/operations.ts';
 import { remoteTypes } from '../protocol/remote/table.ts';
-import { downFilter, isVin } from '../protocol/topics.ts';
 import { makeDirectory } from './directory.ts';
 import { hubGates, seeingOnly, servedTo, visibleCars } from './hub-access.ts';
+import { connectExternal, type ExternalBroker, type HubBrokerParts, startEmbedded } from './hub-broker.ts';
 import { clientRights, watchRegistry } from './hub-clients.ts';
 import { serveHealth } from './hub-health.ts';
 import { servedVehicles } from './hub-vehicles.ts';
@@ -55,12 +56,18 @@ export interface HubOptions {
   readonly data: string;
   /** URL of PostgreSQL, which then has the messages; absent: an SQLite file in the directory. */
   readonly database?: string;
+  /** A broker that others run; absent: one in this process. */
+  readonly broker?: ExternalBroker;
+  /** Of this hub among those at the broker; absent: made from its key. */
+  readonly name?: string;
   /** Port of the embedded broker; 0: any free one. */
   readonly port: number;
   /** Port of the interface; 0: any free one. */
   readonly http: number;
   /** Port of metrics and health on this machine; 0: any free one; absent: none. */
   readonly metrics?: number;
+  /** Addresses of this machine that they listen on; absent: 127.0.0.1. */
+  readonly hosts?: { readonly broker?: string; readonly http?: string };
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -74,6 +81,8 @@ export interface Hub {
   readonly store: NumbersStore;
   /** File of the key that signs commands, for cars to trust. */
   readonly trust: string;
+  /** Resolves with the reason when another hub has taken the name of this one, which then receives nothing any more. */
+  readonly displaced: Promise<VigieError>;
   /** Ends interface and broker, then the database. */
   stop(): Promise<void>;
 }
@@ -81,12 +90,9 @@ export interface Hub {
 /** Waits for missing messages, ms. A command is valid for two minutes, so the one before has ended when a car is asked again. */
 const RESEND = { first: 120_000, longest: 6 * 3_600_000 };
 
-/** Topics of messages of cars, of whatever version of the protocol. */
-const UP = /^vigie\/[^/]+\/[^/]+\/up\//;
-
 /**
  * Starts a hub. Rejects with `usage.wrong` when another process uses the directory, a port is taken or Node has no
- * SQLite, and as {@link SqliteDatabase.open} or `PostgresDatabase.open` does.
+ * SQLite, as {@link SqliteDatabase.open} or `PostgresDatabase.open` does, and as {@link connectExternal} does.
  */
 export async function startHub(options: HubOptions): Promise<Hub> {
   const { begun, stop } = await withTeardown(options.log, (teardowns) => begin(options, teardowns));
@@ -94,20 +100,19 @@ export async function startHub(options: HubOptions): Promise<Hub> {
 }
 
 /** Registers at the front of `teardowns` how to end each thing that it begins. */
-async function begin(
-  { data, database, port, http, metrics, clock, log }: HubOptions,
-  teardowns: Teardown[],
-): Promise<Omit<Hub, 'stop'>> {
+async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<Hub, 'stop'>> {
+  const { data, database, port, http, metrics, hosts, clock, log } = options;
   makeDirectory(data, { of: 'the hub', choose: '--data' });
   const unlock = lockDirectory(data);
   teardowns.unshift(async () => unlock());
-  const { store, reader, overviewReader, audit, registry, close } =
+  const { store, reader, overviewReader, audit, registry, locks, close } =
     database === undefined ? await onSqlite(join(data, 'hub.sqlite')) : await onPostgres(database, log);
   teardowns.unshift(close);
   const keys = join(data, 'keys');
+  const key = await commandKey(keys);
   const commands = new HubCommands({
     store: audit,
-    key: await commandKey(keys),
+    key,
     clock,
     log,
     publish: (topic, payload) => broker.publish(topic, payload),
@@ -116,22 +121,40 @@ async function begin(
   const measures = new HubMeasures(clock);
   const intake = new Intake({ store, clock, log, measures, soon: (work) => setImmediate(work) });
   teardowns.unshift(() => intake.settled());
-  const broker = new EmbeddedBroker({
-    port,
-    identify: clientRights(states, registry),
-    refused: (client, reason) => log.warn('hub.client.refused', { client, reason }),
-    accept: async (topic, payload) => {
-      if (UP.test(topic)) await intake.accept(topic, payload);
-    },
-    subscribed: (filter) => {
-      const vin = carOf(filter);
-      if (vin === undefined) return;
+  let displace: (error: VigieError) => void = () => undefined;
+  const displaced = new Promise<VigieError>((resolve) => {
+    displace = resolve;
+  });
+  const receiving: HubBrokerParts = {
+    accept: (topic, payload) => intake.accept(topic, payload),
+    online: (vin) => {
       commands.resend(vin).catch((error: Error) => log.error('hub.command.unsent', { vin, error: error.message }));
     },
-  });
-  await broker.start();
+  };
+  const embedded =
+    options.broker === undefined
+      ? await startEmbedded(
+          {
+            ...(hosts?.broker === undefined ? {} : { host: hosts.broker }),
+            port,
+            identify: clientRights(states, registry),
+            refused: (client, reason) => log.warn('hub.client.refused', { client, reason }),
+          },
+          receiving,
+        )
+      : undefined;
+  const broker =
+    embedded ??
+    (await connectExternal(options.broker as ExternalBroker, {
+      ...receiving,
+      name: options.name ?? key.id.slice(0, NAME_LENGTH),
+      known: async () => (await reader.vehicles()).map(({ vin }) => vin),
+      locks,
+      displaced: displace,
+      log,
+    }));
   teardowns.unshift(() => broker.stop());
-  teardowns.unshift(watchRegistry({ states, broker, clock, log }));
+  if (embedded !== undefined) teardowns.unshift(watchRegistry({ states, broker: embedded, clock, log }));
   const overview = new FleetOverview({ reader: overviewReader, clock, turn: () => new Promise(setImmediate) });
   const viewers = new Viewers({ clock, log, publish: (topic, payload) => broker.publish(topic, payload) });
   const resends = new ResendRequests({
@@ -178,7 +201,7 @@ async function begin(
       }),
     },
     gates: hubGates({ states, keys, clock, log }),
-    host: '127.0.0.1',
+    host: hosts?.http ?? '127.0.0.1',
     port: http,
     ...BENCH_LIMITS,
     clock,
@@ -187,7 +210,7 @@ async function begin(
   });
   teardowns.unshift(() => server.stop());
   return {
-    ...{ broker: broker.url, interface: server, store: reader, trust: join(keys, 'trust.json') },
+    ...{ broker: broker.url, interface: server, store: reader, trust: join(keys, 'trust.json'), displaced },
     ...(health.address === undefined ? {} : { metrics: health.address }),
   };
 }
@@ -199,6 +222,7 @@ interface HubDatabase {
   readonly overviewReader: OverviewReader;
   readonly audit: CommandStore;
   readonly registry: Registry;
+  readonly locks: HubLocks;
   close(): Promise<void>;
 }
 
@@ -210,13 +234,15 @@ async function onSqlite(file: string): Promise<HubDatabase> {
     overviewReader: new SqlOverview(database.select),
     audit: new SqliteCommandStore(database),
     registry: new SqlRegistry(database),
+    // The lock of the directory has made sure that no other hub uses the file.
+    locks: { acquire: async () => ({ lost: new Promise(() => undefined), release: async () => undefined }) },
     close: async () => database.close(),
   };
 }
 
 /** A hub on SQLite does not load the client of PostgreSQL. */
 async function onPostgres(url: string, log: Log): Promise<HubDatabase> {
-  const { PostgresCommandStore, PostgresDatabase, PostgresMessageStore } = await import(
+  const { PostgresCommandStore, PostgresDatabase, PostgresLocks, PostgresMessageStore } = await import(
     '../adapters/database/postgres/index.ts'
   );
   const database = await PostgresDatabase.open(url, log);
@@ -226,9 +252,13 @@ async function onPostgres(url: string, log: Log): Promise<HubDatabase> {
     overviewReader: new SqlOverview(database.select),
     audit: new PostgresCommandStore(database),
     registry: new SqlRegistry(database),
+    locks: new PostgresLocks(url),
     close: () => database.close(),
   };
 }
+
+/** Hexadecimal digits of its key that make the name of a hub. */
+const NAME_LENGTH = 12;
 
 /** Name of the key of the hub in its directory of keys. */
 const KEY = 'hub';
@@ -240,10 +270,4 @@ async function commandKey(directory: string): Promise<CommandKey> {
   }
   const signer = await CommandSigner.open(directory, KEY);
   return { id: Buffer.from(signer.keyId).toString('hex'), sign: (payload) => signer.seal(payload) };
-}
-
-/** The car whose commands a filter is for. */
-function carOf(filter: string): string | undefined {
-  const [, , vin = ''] = filter.split('/');
-  return isVin(vin) && filter === downFilter(vin) ? vin : undefined;
 }

@@ -25,7 +25,7 @@ import type { FaultView } from '../agent/faults/recorder.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import type { SignalView } from '../agent/signals/view.ts';
 import type { Status } from '../agent/status.ts';
-import { readSecret } from '../config/configuration.ts';
+import { readSecret } from '../config/credentials.ts';
 import type { HttpConfiguration, UserConfiguration } from '../config/http.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { Side } from '../protocol/interface/operation.ts';

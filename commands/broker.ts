@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { CloudClient, type TlsFiles } from '../adapters/mqtt/index.ts';
-import { readSecret } from '../config/configuration.ts';
+import { readSecret } from '../config/credentials.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { benchDirectory, readRig } from './rig.ts';
 

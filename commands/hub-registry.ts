@@ -3,10 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { Command, Option } from 'commander';
 import { StreamLog } from '../adapters/logging/stream.ts';
 import { digestOf } from '../assembly/hub-clients.ts';
-import { type HubPlace, type OpenRegistry, openRegistry } from '../assembly/hub-registry.ts';
+import { type OpenRegistry, openRegistry } from '../assembly/hub-registry.ts';
 import type { Owner, RegisteredCar } from '../hub/registry.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { isVin } from '../protocol/topics.ts';
+import { type PlaceOptions, placeOf } from './hub-place.ts';
 import { formatOf, Lines } from './output.ts';
 
 export function addCarCommand(): Command {
@@ -95,9 +96,10 @@ export function listCarsCommand(): Command {
 }
 
 export async function withRegistry(command: Command, work: (open: OpenRegistry) => Promise<void>): Promise<void> {
-  const { data, database } = command.optsWithGlobals<HubPlace>();
-  const place = { data, ...(database === undefined ? {} : { database }) };
-  const open = await openRegistry(place, new StreamLog(process.stderr, 'warn'));
+  const open = await openRegistry(
+    placeOf(command.optsWithGlobals<PlaceOptions>()),
+    new StreamLog(process.stderr, 'warn'),
+  );
   try {
     await work(open);
   } finally {

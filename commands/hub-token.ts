@@ -4,11 +4,11 @@ import { Command } from 'commander';
 import { signToken } from '../adapters/http/access/hub.ts';
 import { makeDirectory } from '../assembly/directory.ts';
 import { tokenKeyFile } from '../assembly/hub-access.ts';
-import type { HubPlace } from '../assembly/hub-registry.ts';
 import type { Registry } from '../hub/registry.ts';
 import { DAY } from '../protocol/calendar.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { dataScopes, scopeNames } from '../protocol/interface/operations/scopes.ts';
+import { type PlaceOptions, placeOf } from './hub-place.ts';
 import { withRegistry } from './hub-registry.ts';
 
 /** Units of `--for`, ms. */
@@ -38,7 +38,7 @@ export function hubTokenCommand(): Command {
     )
     .option('--for <time>', 'how long it is good: a number with m, h or d', '8h')
     .action(async (options: Options, command: Command) => {
-      const { data } = command.optsWithGlobals<HubPlace>();
+      const { data } = placeOf(command.optsWithGlobals<PlaceOptions>());
       const keys = join(data, 'keys');
       await withRegistry(command, async ({ registry }) => {
         const grant = { ...(await holderOf(options, registry)), scopes: scopesOf(options), ...timesOf(options) };

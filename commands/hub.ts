@@ -1,20 +1,20 @@
-import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { type Level, StreamLog } from '../adapters/logging/stream.ts';
 import { startHub } from '../assembly/hub.ts';
+import { brokerAddress } from '../config/mqtt.ts';
+import { VigieError } from '../protocol/errors.ts';
+import { DEFAULT_DATA, type PlaceOptions, placeOf } from './hub-place.ts';
 import { addCarCommand, forgetCarCommand, listCarsCommand, removeCarCommand } from './hub-registry.ts';
 import { hubTokenCommand } from './hub-token.ts';
 import { chosenPorts, portOf, STANDARD_BROKER, STANDARD_HTTP } from './ports.ts';
 import { untilSignal } from './signals.ts';
 
-interface Options {
-  readonly data: string;
-  readonly database?: string;
+interface Options extends PlaceOptions {
   readonly port?: number;
   readonly http?: number;
   readonly metrics?: number;
-  readonly log: Level;
+  readonly log?: Level;
 }
 
 export function hubCommand(): Command {
@@ -25,15 +25,19 @@ export function hubCommand(): Command {
 for all of them, on this machine (127.0.0.1) only. It acknowledges a message when the message is on disk. Ctrl-C ends it; \
 the next start continues with the same data.`,
     )
-    .option('--data <dir>', 'directory of the SQLite file and keys', join('.vigie', 'hub'))
+    .option('-c, --config <file>', 'configuration (hub.yaml), also for a broker that you run; options go before it')
+    .option('--data <dir>', `directory of the SQLite file and keys (default: "${DEFAULT_DATA}")`)
     .option('--database <url>', 'PostgreSQL instead of the SQLite file: postgres://user@host:port/database')
     .option('--port <port>', `port of the broker; 0: any free (default: ${STANDARD_BROKER}, or any free)`, portOf)
     .option('--http <port>', `port of the HTTP interface; 0: any free (default: ${STANDARD_HTTP}, or any free)`, portOf)
     .option('--metrics <port>', 'serves /metrics (Prometheus) and /health on this port of 127.0.0.1 too', portOf)
     .addOption(
-      new Option('--log <level>', 'level of the log on standard error')
-        .choices(['info', 'warn', 'error', 'silent'])
-        .default('warn'),
+      new Option('--log <level>', 'level of the log on standard error (default: "warn")').choices([
+        'info',
+        'warn',
+        'error',
+        'silent',
+      ]),
     )
     .action(runHub)
     .addCommand(addCarCommand())
@@ -43,19 +47,50 @@ the next start continues with the same data.`,
     .addCommand(hubTokenCommand());
 }
 
-async function runHub({ data, database, metrics, log, ...asked }: Options): Promise<void> {
+/** Exit status of a hub whose name another has taken (sysexits.h, EX_CONFIG): if it started again, it would take it back. */
+const DISPLACED = 78;
+
+async function runHub(options: Options): Promise<void> {
   const signalled = untilSignal();
-  const ports = await chosenPorts(asked);
+  const { configuration, data, database } = placeOf(options);
+  const { broker, http, name } = configuration ?? {};
+  const external = broker !== undefined && 'url' in broker ? broker : undefined;
+  if (external !== undefined && options.port !== undefined) {
+    throw new VigieError(
+      'usage.wrong',
+      `--port is for the broker of the hub itself, and ${options.config} names another`,
+    );
+  }
+  const listen = broker !== undefined && 'host' in broker ? broker : undefined;
+  const ports = await chosenPorts({
+    ...portIn(external === undefined ? (options.port ?? listen?.port) : 0, 'port'),
+    ...portIn(options.http ?? http?.port, 'http'),
+  });
   const hub = await startHub({
     data,
     ...(database === undefined ? {} : { database }),
-    ...ports,
-    ...(metrics === undefined ? {} : { metrics }),
+    ...(external === undefined
+      ? {}
+      : {
+          broker: {
+            address: brokerAddress(external),
+            group: external.group,
+            receiveMaximum: external.receiveMaximum,
+          },
+        }),
+    ...(name === undefined ? {} : { name }),
+    port: ports.port,
+    http: ports.http,
+    hosts: {
+      ...(listen === undefined ? {} : { broker: listen.host }),
+      ...(http === undefined ? {} : { http: http.host }),
+    },
+    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
     clock: new SystemClock(),
-    log: new StreamLog(process.stderr, log),
+    log: new StreamLog(process.stderr, options.log ?? configuration?.log.level ?? 'warn'),
   });
   const { url } = hub.interface;
-  ports.say(hub.broker, url);
+  if (external === undefined) ports.say(hub.broker, url);
   process.stdout.write(`ready: hub on ${hub.broker}
 Cars publish to ${hub.broker}; each car is known from its first message on.
 The HTTP interface: ${url}/docs for people, ${url}/fleets/local/vehicles and ${url}/user/vehicles for programs,
@@ -64,7 +99,14 @@ ${url}/vigie/v1/vehicles/{VIN}/remotes for commands; a car obeys that has ${hub.
 ${database === undefined ? 'Everything is' : 'The messages are in PostgreSQL, the keys'} in ${data}; a second start goes on with it.
 Ctrl-C ends the hub.
 `);
-  await signalled;
+  const displaced = await Promise.race([signalled.then(() => undefined), hub.displaced]);
   process.stdout.write('stopping\n');
   await hub.stop();
+  if (displaced === undefined) return;
+  process.stderr.write(`vigie: ${displaced.message}\n`);
+  process.exitCode = DISPLACED;
+}
+
+function portIn<K extends string>(port: number | undefined, name: K): { readonly [N in K]?: number } {
+  return (port === undefined ? {} : { [name]: port }) as { readonly [N in K]?: number };
 }

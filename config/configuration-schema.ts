@@ -111,25 +111,30 @@ const broker = (description: string) =>
     expected: 'an address such as mqtts://broker.example:8883, without user name or password in it',
   });
 
+/** How a program connects to a broker. */
+export const brokerMembers = {
+  url: broker('Broker'),
+  fallbacks: Type.Optional(
+    listOf(broker('Broker'), 1, 'Brokers that stand in for it, in the order of preference; all encrypted, or none'),
+  ),
+  protocol: Type.Optional(
+    Type.Unsafe<'auto' | '5' | '3.1.1' | 5>({
+      enum: ['auto', '5', '3.1.1', 5],
+      description: 'MQTT version; auto tries 5 first',
+      'x-expected': 'auto, 5 or 3.1.1',
+    }),
+  ),
+  username: Type.Optional(line('User name at the broker')),
+  passwordFile: Type.Optional(file('File that contains only the password')),
+  ca: Type.Optional(file('Certificates (PEM) of the authorities that the broker is checked against')),
+  cert: Type.Optional(file("The vehicle's certificate (PEM); its common name is the VIN")),
+  key: Type.Optional(file('Private key of the certificate (PEM)')),
+  crl: Type.Optional(file('Revocation lists (PEM) of the authorities of the broker')),
+};
+
 const mqtt = closed(
   {
-    url: broker('Broker'),
-    fallbacks: Type.Optional(
-      listOf(broker('Broker'), 1, 'Brokers that stand in for it, in the order of preference; all encrypted, or none'),
-    ),
-    protocol: Type.Optional(
-      Type.Unsafe<'auto' | '5' | '3.1.1' | 5>({
-        enum: ['auto', '5', '3.1.1', 5],
-        description: 'MQTT version; auto tries 5 first',
-        'x-expected': 'auto, 5 or 3.1.1',
-      }),
-    ),
-    username: Type.Optional(line('User name at the broker')),
-    passwordFile: Type.Optional(file('File that contains only the password')),
-    ca: Type.Optional(file('Certificates (PEM) of the authorities that the broker is checked against')),
-    cert: Type.Optional(file("The vehicle's certificate (PEM); its common name is the VIN")),
-    key: Type.Optional(file('Private key of the certificate (PEM)')),
-    crl: Type.Optional(file('Revocation lists (PEM) of the authorities of the broker')),
+    ...brokerMembers,
     ...members(linkSettings),
   },
   'The connection to the cloud',

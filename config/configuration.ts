@@ -1,8 +1,7 @@
 /** vigie.yaml: from what people write to plain data with all checks done. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
-import { VigieError } from '../protocol/errors.ts';
 import { suggestion } from '../protocol/nearest.ts';
 import {
   type CaptureSettings,
@@ -21,7 +20,7 @@ import { type CallbacksConfiguration, readCallbacks } from './callbacks.ts';
 import { type ConfigurationInput, configurationSchema } from './configuration-schema.ts';
 import { credentialPath } from './credentials.ts';
 import { configurationDefaults } from './defaults.ts';
-import { readYamlFile, reason } from './document.ts';
+import { readYamlFile } from './document.ts';
 import { type Environment, overlay, reportUnknown } from './environment.ts';
 import { checkForm, quoted } from './faults.ts';
 import { Findings } from './findings.ts';
@@ -175,33 +174,6 @@ function shippedProfile(name: string, beside: (written: string) => string, findi
   const all = `known: ${known.join(', ') || 'none'}; or give a path, such as ./${name}`;
   findings.error('/profile', `there is no profile ${quoted(name)}`, fix ?? all);
   return name;
-}
-
-/** Passwords are short; a larger file is the wrong one. */
-const LONGEST_SECRET = 4096;
-
-/**
- * The secret in a file, without the line end that editors add.
- * @throws VigieError `input.unreadable` when it cannot be read, `configuration.wrong` when it holds no secret.
- */
-export function readSecret(file: string): string {
-  let secret: string;
-  try {
-    if (statSync(file).size > LONGEST_SECRET) {
-      throw new VigieError('configuration.wrong', `is longer than ${LONGEST_SECRET} bytes, which no secret is`, {
-        where: file,
-      });
-    }
-    secret = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
-  } catch (error) {
-    if (error instanceof VigieError) throw error;
-    throw new VigieError('input.unreadable', `the secret cannot be read: ${reason(error)}`, {
-      where: file,
-      cause: error,
-    });
-  }
-  if (secret === '') throw new VigieError('configuration.wrong', 'the file of the secret is empty', { where: file });
-  return secret;
 }
 
 function readCommands(

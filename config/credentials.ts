@@ -1,6 +1,8 @@
-/** Files that systemd hands to the service: `credential:NAME` (systemd.exec(5), LoadCredential). */
-import { accessSync } from 'node:fs';
+/** Secrets in files, also those that systemd hands to the service: `credential:NAME` (systemd.exec(5), LoadCredential). */
+import { accessSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { VigieError } from '../protocol/errors.ts';
+import { reason } from './document.ts';
 import type { Environment } from './environment.ts';
 
 const CREDENTIAL = 'credential:';
@@ -47,4 +49,31 @@ function mayBeThere(path: string): boolean {
 export function credentialFix(path: string): string | undefined {
   if (!SOURCES.some((folder) => path.startsWith(`${folder}/`))) return undefined;
   return 'put the file there, readable for root only; systemd passes it to the service. Run the check as root';
+}
+
+/** Passwords are short; a larger file is the wrong one. */
+const LONGEST_SECRET = 4096;
+
+/**
+ * The secret in a file, without the line end that editors add.
+ * @throws VigieError `input.unreadable` when it cannot be read, `configuration.wrong` when it holds no secret.
+ */
+export function readSecret(file: string): string {
+  let secret: string;
+  try {
+    if (statSync(file).size > LONGEST_SECRET) {
+      throw new VigieError('configuration.wrong', `is longer than ${LONGEST_SECRET} bytes, which no secret is`, {
+        where: file,
+      });
+    }
+    secret = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    if (error instanceof VigieError) throw error;
+    throw new VigieError('input.unreadable', `the secret cannot be read: ${reason(error)}`, {
+      where: file,
+      cause: error,
+    });
+  }
+  if (secret === '') throw new VigieError('configuration.wrong', 'the file of the secret is empty', { where: file });
+  return secret;
 }

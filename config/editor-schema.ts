@@ -2,6 +2,7 @@
 import { alertTypes } from '../protocol/schema/alert-types.ts';
 import { slotByPath } from '../protocol/slots.ts';
 import { configurationSchema } from './configuration-schema.ts';
+import { hubSchema } from './hub-schema.ts';
 import { profileSchema } from './profile-schema.ts';
 
 /** The dialect that editors for YAML understand; the schemas use nothing newer. */
@@ -24,6 +25,11 @@ export function profileEditorSchema(): string {
 /** Schema of vigie.yaml. */
 export function configurationEditorSchema(): string {
   return text({ $schema: DIALECT, title: 'Vigie configuration', ...configurationSchema });
+}
+
+/** Schema of hub.yaml. */
+export function hubEditorSchema(): string {
+  return text({ $schema: DIALECT, title: 'Vigie hub', ...hubSchema });
 }
 
 /** The ends of this project's own sentences are of no use to an editor. */

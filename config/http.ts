@@ -177,7 +177,7 @@ export function readHttp(
   findings: Findings,
 ): HttpConfiguration | undefined {
   if (input === undefined || !findings.sound('/http')) return undefined;
-  const { host, port } = readAddress(input.listen, findings);
+  const { host, port } = readAddress(input.listen, '/http/listen', findings);
   const tls = input.tls === undefined ? undefined : readTls(input.tls, beside, findings);
   const fleet = input.fleet?.map((one, index) => readFleetUser(one, index, input, beside, findings));
   const users = input.user === undefined ? undefined : readUser(input.user, beside, findings);
@@ -196,16 +196,16 @@ export function readHttp(
   };
 }
 
-function readAddress(listen: string, findings: Findings): { host: string; port: number } {
+/** `host:port`, whose form is checked. */
+export function readAddress(listen: string, at: string, findings: Findings): { host: string; port: number } {
   const split = listen.lastIndexOf(':');
   const port = Number(listen.slice(split + 1));
-  if (port > 65_535)
-    findings.error('/http/listen', `${port} is not a port`, 'ports are 0 to 65535; 0 selects any free port');
+  if (port > 65_535) findings.error(at, `${port} is not a port`, 'ports are 0 to 65535; 0 selects any free port');
   return { host: listen.slice(0, split).replaceAll(/[[\]]/g, ''), port };
 }
 
 /** Addresses of the machine itself (RFC 6890). */
-function isLoopback(host: string): boolean {
+export function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host);
 }
 

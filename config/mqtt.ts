@@ -1,13 +1,16 @@
 /** The `mqtt` section of vigie.yaml. */
+import { readFileSync } from 'node:fs';
+import { VigieError } from '../protocol/errors.ts';
 import { type LinkSettings, linkSettings } from '../protocol/settings.ts';
 import { checkAwaited } from './awaited-file.ts';
 import type { MqttInput } from './configuration-schema.ts';
+import { readSecret } from './credentials.ts';
 import { configurationDefaults } from './defaults.ts';
 import type { Findings } from './findings.ts';
 import { readSettings } from './settings.ts';
 
-/** The way to the cloud; paths are absolute. */
-export interface MqttConfiguration extends LinkSettings {
+/** A broker and how to connect to it; paths are absolute. */
+export interface BrokerConfiguration {
   readonly url: string;
   /** Brokers that stand in for it, in the order of preference. */
   readonly fallbacks?: readonly string[];
@@ -21,6 +24,11 @@ export interface MqttConfiguration extends LinkSettings {
   readonly crl?: string;
 }
 
+/** The way to the cloud. */
+export interface MqttConfiguration extends BrokerConfiguration, LinkSettings {}
+
+export type BrokerAddressInput = Omit<MqttInput, keyof typeof linkSettings>;
+
 /** Reads `mqtt`; `beside` makes a path absolute. */
 export function readMqtt(
   input: MqttInput | undefined,
@@ -30,49 +38,59 @@ export function readMqtt(
   const { protocol } = configurationDefaults.mqtt;
   const settings = readSettings(linkSettings, input, '/mqtt', findings);
   if (input === undefined || !findings.sound('/mqtt')) return { url: '', protocol, ...settings };
+  return { ...readBroker(input, '/mqtt', beside, findings), ...settings };
+}
+
+/** Reads the members of a broker in the section at `at`, whose form is checked. */
+export function readBroker(
+  input: BrokerAddressInput,
+  at: string,
+  beside: (path: string) => string,
+  findings: Findings,
+): BrokerConfiguration {
+  const { protocol } = configurationDefaults.mqtt;
   const files: Record<string, string> = {};
   for (const name of ['passwordFile', 'ca', 'cert', 'key', 'crl'] as const) {
     const written = input[name];
     if (written === undefined) continue;
     files[name] = beside(written);
-    checkAwaited(`/mqtt/${name}`, files[name], findings, { secret: name === 'passwordFile' || name === 'key' });
+    checkAwaited(`${at}/${name}`, files[name], findings, { secret: name === 'passwordFile' || name === 'key' });
   }
-  checkTogether(input, findings);
+  checkTogether(input, at, findings);
   return {
     url: input.url,
     ...(input.fallbacks === undefined ? {} : { fallbacks: input.fallbacks }),
     protocol: input.protocol === undefined ? protocol : (String(input.protocol) as MqttConfiguration['protocol']),
     ...(input.username === undefined ? {} : { username: input.username }),
     ...files,
-    ...settings,
   };
 }
 
-function checkTogether(input: MqttInput, findings: Findings): void {
+function checkTogether(input: BrokerAddressInput, at: string, findings: Findings): void {
   const { url, fallbacks = [], username, passwordFile, cert, key } = input;
   for (const [index, other] of fallbacks.entries()) {
     if (!URL.canParse(other)) {
-      findings.error(`/mqtt/fallbacks/${index}`, 'this is not an address', 'write e.g. mqtts://broker.example:8883');
+      findings.error(`${at}/fallbacks/${index}`, 'this is not an address', 'write e.g. mqtts://broker.example:8883');
     } else if (encrypted(other) !== encrypted(url)) {
       // The same certificates and password go to whichever answers.
-      findings.error(`/mqtt/fallbacks/${index}`, 'one broker is encrypted and another is not', 'write mqtts:// in all');
+      findings.error(`${at}/fallbacks/${index}`, 'one broker is encrypted and another is not', 'write mqtts:// in all');
     }
   }
   if (!URL.canParse(url))
-    findings.error('/mqtt/url', 'this is not an address', 'write e.g. mqtts://broker.example:8883');
+    findings.error(`${at}/url`, 'this is not an address', 'write e.g. mqtts://broker.example:8883');
   if (passwordFile !== undefined && username === undefined) {
     // [MQTT-3.1.2-22] of 3.1.1: without a user name there is no password.
-    findings.error('/mqtt/passwordFile', 'a password without a user name', 'add username');
+    findings.error(`${at}/passwordFile`, 'a password without a user name', 'add username');
   }
-  if (cert !== undefined && key === undefined) findings.error('/mqtt/cert', 'a certificate without its key', 'add key');
-  if (key !== undefined && cert === undefined) findings.error('/mqtt/key', 'a key without its certificate', 'add cert');
+  if (cert !== undefined && key === undefined) findings.error(`${at}/cert`, 'a certificate without its key', 'add key');
+  if (key !== undefined && cert === undefined) findings.error(`${at}/key`, 'a key without its certificate', 'add cert');
   if (encrypted(url)) return;
   for (const name of ['ca', 'cert', 'key', 'crl'] as const) {
     if (input[name] === undefined) continue;
-    findings.error(`/mqtt/${name}`, `${name} is for TLS and this url has none`, 'write mqtts:// in url');
+    findings.error(`${at}/${name}`, `${name} is for TLS and this url has none`, 'write mqtts:// in url');
   }
   if (passwordFile !== undefined && !staysHere(url)) {
-    findings.warning('/mqtt/url', 'the password goes over the network unencrypted', 'write mqtts:// in url');
+    findings.warning(`${at}/url`, 'the password goes over the network unencrypted', 'write mqtts:// in url');
   }
 }
 
@@ -83,4 +101,33 @@ function encrypted(url: string): boolean {
 /** True when the broker is on this machine (loopback addresses of RFC 6890). */
 function staysHere(url: string): boolean {
   return URL.canParse(url) && /^(localhost|127(\.[0-9]+){3}|\[::1\])$/i.test(new URL(url).hostname);
+}
+
+/** The broker as a client takes it; files of secrets and certificates are read again at each connection. */
+export function brokerAddress({ protocol, passwordFile, username, ...rest }: BrokerConfiguration) {
+  const files = (['ca', 'cert', 'key', 'crl'] as const).filter((name) => rest[name] !== undefined);
+  // A certificate is renewed without a restart.
+  const tls = () => ({
+    ...Object.fromEntries(files.map((name) => [name, readCertificate(name, rest[name] as string)])),
+    paths: rest,
+  });
+  const version = protocol === '5' ? 5 : 4;
+  return {
+    url: [rest.url, ...(rest.fallbacks ?? [])],
+    protocol: protocol === 'auto' ? ('auto' as const) : (version as 4 | 5),
+    ...(files.length === 0 ? {} : { tls }),
+    ...(username === undefined ? {} : { username }),
+    ...(passwordFile === undefined ? {} : { password: () => readSecret(passwordFile) }),
+  };
+}
+
+function readCertificate(name: string, path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw new VigieError('input.unreadable', `${name} cannot be read: ${(cause as Error).message}`, {
+      where: path,
+      cause,
+    });
+  }
 }

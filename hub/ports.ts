@@ -194,3 +194,21 @@ export interface CommandStore {
   /** At most 100, the newest first, those before the one with the id `before`. Rejects with `input.malformed` for an id that is not there. */
   commands(vin: string, before?: string): Promise<readonly KeptCommand[]>;
 }
+
+/** Locks that one hub of those on the same database holds at a time; a hub that dies loses its own. */
+export interface HubLocks {
+  /**
+   * Resolves when this hub holds the lock; undefined when another has held it for all of `patience`, ms, or on `signal`.
+   * Rejects with `store.failed` where the database cannot be reached.
+   */
+  acquire(
+    name: string,
+    options: { readonly patience?: number; readonly signal?: AbortSignal },
+  ): Promise<HeldLock | undefined>;
+}
+
+export interface HeldLock {
+  /** Resolves with the reason when the database no longer keeps it for this hub. */
+  readonly lost: Promise<string>;
+  release(): Promise<void>;
+}

@@ -50,6 +50,9 @@ export function presenceTopic(vin: string): string {
   return `${vehicle(vin)}/presence`;
 }
 
+/** Filter of the presence of all cars. */
+export const presenceFilter = `${ROOT}/+/presence`;
+
 /** Filter of all that is sent to the car. @throws VigieError `input.malformed` when `vin` is none */
 export function downFilter(vin: string): string {
   return `${vehicle(vin)}/down/+`;

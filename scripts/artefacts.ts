@@ -3,8 +3,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import standaloneModule from 'ajv/dist/standalone/index.js';
 import { build } from 'esbuild';
 import { configurationSchema } from '../config/configuration-schema.ts';
-import { configurationEditorSchema, profileEditorSchema } from '../config/editor-schema.ts';
+import { configurationEditorSchema, hubEditorSchema, profileEditorSchema } from '../config/editor-schema.ts';
 import { bare } from '../config/fields.ts';
+import { hubSchema } from '../config/hub-schema.ts';
 import { profileSchema } from '../config/profile-schema.ts';
 import { statusPaths, statusTypes } from '../config/status-paths.ts';
 import { asyncApi } from '../protocol/interface/asyncapi.ts';
@@ -14,6 +15,7 @@ import { checkedBody, checkedCommands } from '../protocol/interface/schemas/requ
 import { slots } from '../protocol/slots.ts';
 import { vigieCddl } from '../protocol/vigie-cddl.ts';
 import { commandsPage } from './command-checks.ts';
+import { hubPage } from './hub-settings.ts';
 import { inspectPage } from './inspect-lines.ts';
 import { pageFile, pageLicences, pageScript, pageStyle } from './page.ts';
 import { readmeWithFormats } from './readme-formats.ts';
@@ -40,6 +42,12 @@ export const artefacts: readonly Artefact[] = [
     file: 'config/generated/validators.d.ts',
     make: () => declarations(['profile', 'configuration'], { name: 'Validator', from: '../validator.ts' }),
   },
+  // Apart from the others: the car does not load it.
+  { file: 'config/generated/hub-validator.js', make: () => validators({ hub: bare(hubSchema) }) },
+  {
+    file: 'config/generated/hub-validator.d.ts',
+    make: () => declarations(['hub'], { name: 'Validator', from: '../validator.ts' }),
+  },
   {
     file: 'protocol/generated/requests.js',
     make: () => validators(requestSchemas(), { short: true, shared: checkedCommands() }),
@@ -53,6 +61,8 @@ export const artefacts: readonly Artefact[] = [
   { file: 'protocol/generated/slots.json', make: () => document(slotTable()) },
   { file: 'config/generated/profile.schema.json', make: profileEditorSchema },
   { file: 'config/generated/vigie.schema.json', make: configurationEditorSchema },
+  { file: 'config/generated/hub.schema.json', make: hubEditorSchema },
+  { file: 'docs/hub.md', make: hubPage },
   { file: 'config/generated/status-paths.md', make: statusPaths },
   { file: 'protocol/generated/status-paths.ts', make: statusTypes },
   { file: 'README.md', make: readmeWithFormats },

@@ -1,5 +1,5 @@
 /** `vigie hub` as people start it, with a real car on it, killed in the middle. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
@@ -92,6 +92,25 @@ test('a second hub in the same directory is refused by one line', async () => {
   const second = await vigie('hub', '--data', data, '--port', '0', '--http', '0');
   expect(second).toMatchObject({ status: 2, stdout: '' });
   expect(second.stderr).toMatch(/^vigie: .*taken: process \d+ uses it; end that one or choose another directory\n$/);
+});
+
+test('a configuration with faults is refused with the line and what to do, and nothing is started', async () => {
+  const file = join(folder, 'hub.yaml');
+  writeFileSync(file, 'hub: 1\nbroker:\n  urll: mqtt://127.0.0.1:1\n');
+  const { status, stdout, stderr } = await vigie('hub', '-c', file);
+  expect([status, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(/hub\.yaml:3: error: unknown member "urll" .*url/);
+});
+
+test('a configuration chooses folder and ports, and options go before it', async () => {
+  const file = join(folder, 'chosen.yaml');
+  const text = "hub: 1\ndata: chosen\nbroker: { listen: '127.0.0.1:0' }\nhttp: { listen: '127.0.0.1:0' }\n";
+  writeFileSync(file, text);
+  const hub = new VigieProcess(['hub', '-c', file, '--data', join(folder, 'given')]);
+  begun.push(hub);
+  await hub.says('Ctrl-C ends');
+  expect(hub.output).toContain(`Everything is in ${join(folder, 'given')}`);
+  expect(existsSync(join(folder, 'chosen'))).toBe(false);
 });
 
 test('a command that a killed hub kept and did not deliver reaches the car through the next, and is done once', async () => {

@@ -116,6 +116,7 @@ test('schemas are walked by the functions of one file, and compiled by those tha
     'protocol/interface/schemas/json.ts',
     'protocol/schema/walk.ts',
     'protocol/slot-plan.ts',
+    'scripts/hub-settings.ts',
     'scripts/inspect-lines.ts',
   ]);
 });

@@ -1,3 +1,4 @@
 export { PostgresCommandStore } from './command-store.ts';
 export { PostgresDatabase } from './database.ts';
+export { PostgresLocks } from './locks.ts';
 export { PostgresMessageStore } from './message-store.ts';

@@ -14,7 +14,7 @@ describePeer('mosquitto', 'clients that acknowledge later', () => {
   const clients: CloudClient[] = [];
 
   beforeEach(async () => {
-    broker = new MosquittoRig({ settings: ['max_inflight_messages 1000', 'max_queued_messages 0'] });
+    broker = new MosquittoRig({ settings: ['max_inflight_messages 1000', 'max_queued_messages 1000000'] });
     await broker.start();
     sender = await Observer.connect(broker.url, 5);
   });

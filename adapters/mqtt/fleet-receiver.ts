@@ -1,0 +1,217 @@
+/** A hub at a broker of its own: receives the messages of all cars, shared with other hubs, and publishes to cars. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import type { HeldLock, HubLocks, HubLog } from '../../hub/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { parseTopic, presenceFilter, upFilter, upTopic } from '../../protocol/topics.ts';
+import { type BrokerAbilities, CloudClient, type CloudClientOptions, type Subscriber } from './cloud-client.ts';
+import type { MqttAddress } from './link.ts';
+
+export interface FleetReceiverOptions {
+  readonly address: Omit<MqttAddress, 'clientId' | 'sessionExpiry'>;
+  /** Hubs of one group share the messages of all cars. */
+  readonly group: string;
+  /** Of this hub in the group; the broker keeps its session under group and name. */
+  readonly name: string;
+  /** Messages that the broker sends before they are acknowledged (MQTT 5). */
+  readonly receiveMaximum: number;
+  /** Resolves when the message of a car is on disk: it is acknowledged then. */
+  readonly accept: (topic: string, payload: Uint8Array) => Promise<void>;
+  /** A car has connected. */
+  readonly online: (vin: string) => void;
+  /** VINs of the cars that are known. */
+  readonly known: () => Promise<readonly string[]>;
+  /** On a broker without shared subscriptions the hub that holds the lock receives. */
+  readonly locks: HubLocks;
+  /** Another hub connected under the same name: this one receives nothing any more. */
+  readonly displaced: (error: VigieError) => void;
+  readonly log: HubLog;
+}
+
+/** Seconds that the broker keeps messages for a hub that does not come back. */
+const SESSION = 7 * 86_400;
+/** Seconds after which the broker drops a command that no car took; the car would refuse it. */
+const EXPIRY = 120;
+/** A broker or database that is not there is looked for again after that, ms. */
+const RETRY = 1_000;
+
+/** Retained messages of a car, by kind. */
+const RETAINED = ['status', 'hello', 'monitor'] as const;
+
+const ignore = (): void => undefined;
+
+export class FleetReceiver {
+  readonly #options: FleetReceiverOptions;
+  readonly #stopping = new AbortController();
+  /** Distinguishes this process from another that uses the same name. */
+  readonly #instance = randomUUID();
+  #client: CloudClient | undefined;
+  #claimed = false;
+  #turns: Promise<void> = Promise.resolve();
+
+  private constructor(options: FleetReceiverOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Connects. Rejects with `link.refused` where the broker cannot be reached or does not permit it, with
+   * `configuration.wrong` for an address or certificates that cannot be used.
+   */
+  static async start(options: FleetReceiverOptions): Promise<FleetReceiver> {
+    const receiver = new FleetReceiver(options);
+    await receiver.#connect();
+    return receiver;
+  }
+
+  /** Rejects with `link.lost` without a connection: the broker has not got it. */
+  async publish(topic: string, payload: Uint8Array): Promise<void> {
+    if (this.#client === undefined) throw new VigieError('link.lost', 'the hub is not connected', { where: topic });
+    await this.#client.publish(topic, payload, { expiry: EXPIRY });
+  }
+
+  /** Disconnects when what has come is on disk; the broker keeps what comes later for the next start. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#turns;
+    await this.#client?.close();
+  }
+
+  async #connect(): Promise<void> {
+    const { group, name } = this.#options;
+    const clientId = `${group}-${name}`;
+    const claim = `vigie/hub/${clientId}`;
+    let abilities: BrokerAbilities | undefined;
+    let fresh = false;
+    const client = await CloudClient.connect(this.#options.address.url, {
+      ...this.#session(clientId),
+      subscriptions: ({ shares }) => [
+        { filter: claim, receive: (_topic, payload) => this.#claimedBy(payload) },
+        ...(shares ? this.#receivers(`$share/${group}/`) : []),
+      ],
+      ready: (broker, sessionPresent) => {
+        abilities = broker;
+        if (this.#client === undefined) fresh = !sessionPresent;
+        else if (broker.shares && !sessionPresent) void this.#readRetained(this.#client, broker);
+      },
+    });
+    this.#client = client;
+    try {
+      await client.publish(claim, Buffer.from(this.#instance), { retain: true });
+    } catch (error) {
+      await client.close();
+      throw error;
+    }
+    this.#claimed = true;
+    if (abilities?.shares !== true) {
+      await new Promise<void>((resolve) => {
+        this.#turns = this.#receiveInTurn(resolve);
+      });
+    } else if (fresh) void this.#readRetained(client, abilities);
+  }
+
+  #session(clientId: string): CloudClientOptions {
+    const { address, receiveMaximum, log } = this.#options;
+    const { url: _, ...rest } = address;
+    return { ...rest, clientId, sessionExpiry: SESSION, keepsSession: true, receiveMaximum, log };
+  }
+
+  /** `share` goes before each filter. */
+  #receivers(share: string): readonly Subscriber[] {
+    const { accept, online } = this.#options;
+    return [
+      { filter: `${share}${upFilter()}`, receive: accept },
+      {
+        filter: `${share}${presenceFilter}`,
+        receive: (topic, payload, { retained }) => {
+          const parsed = parseTopic(topic);
+          if (parsed !== undefined && !retained && Buffer.from(payload).toString() === 'online') online(parsed.vin);
+        },
+      },
+    ];
+  }
+
+  /** The last hub that started under the name has it; the one before receives its claim when it connects again. */
+  #claimedBy(payload: Uint8Array): void {
+    if (!this.#claimed || this.#stopping.signal.aborted) return;
+    if (Buffer.from(payload).toString() === this.#instance) return;
+    const { name, displaced } = this.#options;
+    void this.stop();
+    displaced(
+      new VigieError('usage.wrong', `another hub with the name ${name} has connected to the broker: use another name`),
+    );
+  }
+
+  /**
+   * One hub of the group receives, in the session of the group; the others wait for the lock. `settled` is called when it is
+   * known whether this one receives. Never rejects.
+   */
+  async #receiveInTurn(settled: () => void): Promise<void> {
+    const { group, locks, log } = this.#options;
+    const { signal } = this.#stopping;
+    const name = `receive ${group}`;
+    const stopped = new Promise<string>((resolve) => signal.addEventListener('abort', () => resolve('stopped')));
+    while (!signal.aborted) {
+      try {
+        const lock = (await locks.acquire(name, { patience: 1, signal })) ?? (await this.#standBy(name, settled));
+        if (lock === undefined) continue;
+        try {
+          const reason = await this.#receiveAlone(Promise.race([lock.lost, stopped]), settled);
+          log.info('hub.receiving.ended', { reason });
+        } finally {
+          await lock.release();
+        }
+      } catch (error) {
+        settled();
+        if (signal.aborted) return;
+        log.warn('hub.receiving.failed', { error: (error as Error).message });
+        await setTimeout(RETRY, undefined, { signal }).catch(ignore);
+      }
+    }
+  }
+
+  async #standBy(name: string, settled: () => void): Promise<HeldLock | undefined> {
+    const { locks, log } = this.#options;
+    log.info('hub.standby', { reason: 'another hub receives' });
+    settled();
+    return locks.acquire(name, { signal: this.#stopping.signal });
+  }
+
+  async #receiveAlone(until: Promise<string>, settled: () => void): Promise<string> {
+    const { group, address, log } = this.#options;
+    let begun: CloudClient | undefined;
+    let fresh: BrokerAbilities | undefined;
+    const client = await CloudClient.connect(address.url, {
+      ...this.#session(group),
+      subscriptions: () => this.#receivers(''),
+      ready: (broker, sessionPresent) => {
+        if (sessionPresent) return;
+        if (begun === undefined) fresh = broker;
+        else void this.#readRetained(begun, broker);
+      },
+    });
+    begun = client;
+    log.info('hub.receiving', { broker: address.url, group });
+    settled();
+    if (fresh !== undefined) void this.#readRetained(client, fresh);
+    const reason = await until;
+    await client.close();
+    return reason;
+  }
+
+  /**
+   * The broker had no session, so it kept nothing for this hub: takes the retained Status of all cars. Those of shared
+   * subscriptions come with a subscription that is not shared, and those of brokers that keep them from filters with
+   * wildcards (RabbitMQ) with one for each car. Never rejects: the next message of a car says the same.
+   */
+  async #readRetained(client: CloudClient, { shares }: BrokerAbilities): Promise<void> {
+    const { known, log } = this.#options;
+    try {
+      const filters = shares
+        ? [upFilter()]
+        : (await known()).flatMap((vin) => RETAINED.map((kind) => upTopic(vin, kind)));
+      for (const filter of filters) await (await client.subscribe(filter, ignore)).close();
+    } catch (error) {
+      log.warn('hub.retained.unread', { error: (error as Error).message });
+    }
+  }
+}

@@ -1,0 +1,45 @@
+/** Which hub a command is about: its configuration, its directory and its database. */
+import { join } from 'node:path';
+import type { HubPlace } from '../assembly/hub-registry.ts';
+import { FilesRefused } from '../assembly/refused.ts';
+import { readSecret } from '../config/credentials.ts';
+import { type HubConfiguration, loadHubConfiguration } from '../config/hub.ts';
+import { complain } from './output.ts';
+
+/** Directory without a configuration, relative to where the command is given. */
+export const DEFAULT_DATA = join('.vigie', 'hub');
+
+/** As the command line has them. */
+export interface PlaceOptions {
+  readonly config?: string;
+  readonly data?: string;
+  readonly database?: string;
+}
+
+/** Options go before the configuration. @throws FilesRefused for a configuration with faults */
+export function placeOf({ config, data, database }: PlaceOptions): HubPlace & { configuration?: HubConfiguration } {
+  const configuration = config === undefined ? undefined : load(config);
+  const url = database ?? databaseOf(configuration);
+  return {
+    data: data ?? configuration?.data ?? DEFAULT_DATA,
+    ...(url === undefined ? {} : { database: url }),
+    ...(configuration === undefined ? {} : { configuration }),
+  };
+}
+
+function load(file: string): HubConfiguration {
+  const { configuration, diagnostics } = loadHubConfiguration(file, process.env);
+  if (configuration === undefined) throw new FilesRefused('the configuration has errors', diagnostics, file);
+  complain(diagnostics);
+  return configuration;
+}
+
+/** The URL with the password, which a file has. */
+function databaseOf(configuration: HubConfiguration | undefined): string | undefined {
+  if (configuration?.database === undefined) return undefined;
+  const { url, passwordFile } = configuration.database;
+  if (passwordFile === undefined) return url;
+  const address = new URL(url);
+  address.password = encodeURIComponent(readSecret(passwordFile));
+  return address.href;
+}

@@ -1,0 +1,91 @@
+/** The form of hub.yaml. Files and members that must go together are checked in hub.ts. */
+import type { Static } from 'typebox';
+import * as Type from 'typebox';
+import { brokerMembers } from './configuration-schema.ts';
+import { choice, closed, format, line, number } from './fields.ts';
+
+/** The format of hub.yaml that this version reads. */
+export const hubVersion = 1;
+
+/** What a member that is left out means. */
+export const hubDefaults = {
+  /** State of a service lives here (Filesystem Hierarchy Standard 3.0, 5.8). */
+  data: '/var/lib/vigie-hub',
+  broker: { listen: '127.0.0.1:1883', group: 'vigie-hub', receiveMaximum: 500 },
+  http: { listen: '127.0.0.1:8080' },
+  log: { level: 'warn' },
+} as const;
+
+const file = (description: string) => line(description, { expected: 'the path of a file' });
+const local = (description: string) =>
+  line(description, {
+    pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$',
+    expected: 'an address and a port, such as 127.0.0.1:8080',
+  });
+/** Parts of topics and of names of clients at the broker. */
+const NAME = { pattern: '^[A-Za-z0-9._-]{1,64}$', expected: 'a name of letters, digits, dots, - and _' };
+
+export const hubSchema = closed(
+  {
+    hub: format(hubVersion, 'Version of this format'),
+    name: Type.Optional(
+      line(
+        'Name of this hub, under which the broker keeps its session; each hub has its own. Default: made from its key',
+        {
+          ...NAME,
+        },
+      ),
+    ),
+    data: Type.Optional(file(`Folder of the keys and of the SQLite file; default \`${hubDefaults.data}\``)),
+    broker: Type.Optional(
+      closed(
+        {
+          listen: Type.Optional(
+            local(`Address of the embedded broker, on this machine; default \`${hubDefaults.broker.listen}\``),
+          ),
+          ...brokerMembers,
+          url: Type.Optional({ ...brokerMembers.url, description: 'Address of your broker' }),
+          cert: Type.Optional(file('Certificate of the hub (PEM)')),
+          group: Type.Optional(
+            line(`Hubs of one group share the messages of all cars; default \`${hubDefaults.broker.group}\``, NAME),
+          ),
+          receiveMaximum: Type.Optional(
+            Type.Unsafe<number>({
+              ...number(
+                `Messages that the broker sends before they are acknowledged; default ${hubDefaults.broker.receiveMaximum}`,
+                { minimum: 1, maximum: 65_535 },
+              ),
+              type: 'integer',
+              'x-expected': 'a whole number',
+            }),
+          ),
+        },
+        'The broker: with `url` one that you run, else one inside the hub',
+      ),
+    ),
+    database: Type.Optional(
+      closed(
+        {
+          url: line('Database of PostgreSQL', {
+            pattern: '^postgres(ql)?://[^\\s]+$',
+            expected: 'an address such as postgres://vigie@db.example:5432/vigie',
+          }),
+          passwordFile: Type.Optional(file('File that contains only the password')),
+        },
+        'PostgreSQL; without it an SQLite file in `data`',
+      ),
+    ),
+    http: Type.Optional(
+      closed(
+        { listen: Type.Optional(local(`Address of the interface; default \`${hubDefaults.http.listen}\``)) },
+        'The connected-vehicle interface over HTTP',
+      ),
+    ),
+    log: Type.Optional(
+      closed({ level: Type.Optional(choice(['error', 'warn', 'info'], 'What is said')) }, 'Text for people'),
+    ),
+  },
+  'Configuration of a hub',
+);
+
+export type HubInput = Static<typeof hubSchema>;

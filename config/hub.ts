@@ -1,0 +1,133 @@
+/** hub.yaml: from what people write to plain data with all checks done. */
+import { dirname, resolve } from 'node:path';
+import type { Diagnostic } from '../protocol/diagnostic.ts';
+import { checkAwaited } from './awaited-file.ts';
+import { credentialPath } from './credentials.ts';
+import { readYamlFile } from './document.ts';
+import type { Environment } from './environment.ts';
+import { checkForm } from './faults.ts';
+import { Findings } from './findings.ts';
+import { hub as formOfHub } from './generated/hub-validator.js';
+import { isLoopback, readAddress } from './http.ts';
+import { type HubInput, hubDefaults, hubSchema } from './hub-schema.ts';
+import { type BrokerAddressInput, type BrokerConfiguration, readBroker } from './mqtt.ts';
+
+export interface Listen {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+}
+
+/** A broker that others run. */
+export interface HubBrokerConfiguration extends BrokerConfiguration {
+  readonly group: string;
+  readonly receiveMaximum: number;
+}
+
+/** All paths are absolute. */
+export interface HubConfiguration {
+  readonly name?: string;
+  readonly data: string;
+  /** Where the embedded broker listens, or a broker that others run. Absent: the default. */
+  readonly broker?: Listen | HubBrokerConfiguration;
+  /** Absent: an SQLite file in `data`. */
+  readonly database?: { readonly url: string; readonly passwordFile?: string };
+  readonly http?: Listen;
+  readonly log: { readonly level: 'error' | 'warn' | 'info' };
+}
+
+export interface HubReading {
+  /** Undefined when a finding is an error. */
+  readonly configuration?: HubConfiguration;
+  readonly diagnostics: Diagnostic[];
+}
+
+/**
+ * Loads hub.yaml. Throws nothing for bad content: every fault is a finding, and all are found at once. Relative paths are
+ * relative to the file; `credential:NAME` is a file that the service manager hands over.
+ */
+export function loadHubConfiguration(path: string, environment: Environment): HubReading {
+  const { contents, diagnostics } = readYamlFile(path);
+  if (contents === undefined) return { diagnostics };
+  const findings = new Findings(path, contents.lines);
+  findings.take(diagnostics);
+  const { data } = contents;
+  if (!checkForm(data, formOfHub, hubSchema, findings) || typeof data !== 'object' || data === null) {
+    return { diagnostics: findings.sorted() };
+  }
+  const beside = (written: string) => credentialPath(written, environment) ?? resolve(dirname(path), written);
+  const configuration = read(data as HubInput, beside, findings);
+  return { ...(findings.failed ? {} : { configuration }), diagnostics: findings.sorted() };
+}
+
+function read(input: HubInput, beside: (path: string) => string, findings: Findings): HubConfiguration {
+  const broker = readHubBroker(input, beside, findings);
+  const database = readDatabase(input, beside, findings);
+  const http = readListen(input.http?.listen, '/http', findings);
+  return {
+    ...(input.name === undefined ? {} : { name: input.name }),
+    data: beside(typeof input.data === 'string' ? input.data : hubDefaults.data),
+    ...(broker === undefined ? {} : { broker }),
+    ...(database === undefined ? {} : { database }),
+    ...(http === undefined ? {} : { http }),
+    log: { level: (findings.sound('/log') ? input.log?.level : undefined) ?? hubDefaults.log.level },
+  };
+}
+
+function readHubBroker(
+  { broker: input }: HubInput,
+  beside: (path: string) => string,
+  findings: Findings,
+): HubConfiguration['broker'] {
+  if (input === undefined || !findings.sound('/broker')) return undefined;
+  const { listen, url, group, receiveMaximum, ...rest } = input;
+  if (url === undefined) {
+    for (const name of [...Object.keys(rest), 'group', 'receiveMaximum']) {
+      if (Object.hasOwn(input, name)) {
+        findings.error(`/broker/${name}`, `${name} is for a broker that you run`, 'add url, or remove it');
+      }
+    }
+    return readListen(listen, '/broker', findings);
+  }
+  if (listen !== undefined) {
+    findings.error('/broker/listen', 'this is for the embedded broker, and url names another', 'remove listen or url');
+  }
+  return {
+    ...readBroker({ ...rest, url } as BrokerAddressInput, '/broker', beside, findings),
+    group: group ?? hubDefaults.broker.group,
+    receiveMaximum: receiveMaximum ?? hubDefaults.broker.receiveMaximum,
+  };
+}
+
+function readDatabase(
+  { database: input }: HubInput,
+  beside: (path: string) => string,
+  findings: Findings,
+): HubConfiguration['database'] {
+  if (input === undefined || !findings.sound('/database')) return undefined;
+  const { url, passwordFile } = input;
+  if (!URL.canParse(url) || new URL(url).pathname.length < 2) {
+    const fix = 'write e.g. postgres://vigie@db.example:5432/vigie';
+    findings.error('/database/url', 'this is not the address of a database', fix);
+  } else if (new URL(url).password !== '') {
+    findings.error('/database/url', 'the password does not belong into this file', 'move it to a file: passwordFile');
+  }
+  if (passwordFile === undefined) return { url };
+  const secret = beside(passwordFile);
+  checkAwaited('/database/passwordFile', secret, findings, { secret: true });
+  return { url, passwordFile: secret };
+}
+
+/** Undefined where nothing is written, or it has faults. */
+function readListen(listen: string | undefined, at: string, findings: Findings): Listen | undefined {
+  if (listen === undefined || !findings.sound(at)) return undefined;
+  const address = readAddress(listen, `${at}/listen`, findings);
+  if (!isLoopback(address.host)) {
+    findings.error(
+      `${at}/listen`,
+      'others than this machine could reach it, and nobody would have to show who they are',
+      at === '/broker' ? 'listen on 127.0.0.1, or run a broker and give its url' : 'listen on 127.0.0.1',
+    );
+  }
+  return address;
+}

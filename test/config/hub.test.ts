@@ -1,0 +1,140 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { loadHubConfiguration } from '../../config/hub.ts';
+import { formatDiagnostic } from '../../protocol/diagnostic.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'vigie-hub-yaml-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const file = join(folder, 'hub.yaml');
+for (const name of ['ca.pem', 'hub.pem', 'hub.key', 'password'])
+  writeFileSync(join(folder, name), 'x', { mode: 0o600 });
+
+function load(text: string) {
+  writeFileSync(file, text);
+  return loadHubConfiguration(file, {});
+}
+
+/** Findings as people read them, with the file left out. */
+function findingsOf(text: string): string[] {
+  return load(text).diagnostics.map((diagnostic) => formatDiagnostic(diagnostic).replace(file, 'hub.yaml'));
+}
+
+test('a file that says nothing gives a hub with the embedded broker, SQLite and the defaults', () => {
+  expect(load('hub: 1\n')).toEqual({
+    configuration: { data: '/var/lib/vigie-hub', log: { level: 'warn' } },
+    diagnostics: [],
+  });
+});
+
+test('paths are relative to the file, addresses are taken apart', () => {
+  const { configuration, diagnostics } = load(`hub: 1
+name: hub-1
+data: records
+broker: { listen: '127.0.0.1:11883' }
+http: { listen: '[::1]:0' }
+log: { level: info }
+`);
+  expect(diagnostics).toEqual([]);
+  expect(configuration).toEqual({
+    name: 'hub-1',
+    data: join(folder, 'records'),
+    broker: { host: '127.0.0.1', port: 11883 },
+    http: { host: '::1', port: 0 },
+    log: { level: 'info' },
+  });
+});
+
+test('a broker and a database that people run, with certificates and passwords in files', () => {
+  const { configuration, diagnostics } = load(`hub: 1
+broker:
+  url: mqtts://broker.example
+  fallbacks: [mqtts://other.example:8883]
+  username: hub
+  passwordFile: password
+  ca: ca.pem
+  cert: hub.pem
+  key: hub.key
+  group: fleet-a
+  receiveMaximum: 50
+database: { url: 'postgres://vigie@db.example/vigie', passwordFile: password }
+`);
+  expect(diagnostics).toEqual([]);
+  expect(configuration?.broker).toEqual({
+    url: 'mqtts://broker.example',
+    fallbacks: ['mqtts://other.example:8883'],
+    protocol: 'auto',
+    username: 'hub',
+    passwordFile: join(folder, 'password'),
+    ca: join(folder, 'ca.pem'),
+    cert: join(folder, 'hub.pem'),
+    key: join(folder, 'hub.key'),
+    group: 'fleet-a',
+    receiveMaximum: 50,
+  });
+  expect(configuration?.database).toEqual({
+    url: 'postgres://vigie@db.example/vigie',
+    passwordFile: join(folder, 'password'),
+  });
+});
+
+test('every fault is listed, with its line, what is wrong and what to do', () => {
+  expect(
+    findingsOf(`hub: 1
+brocker: {}
+name: hub one
+database:
+  url: postgres://vigie:secret@db.example/vigie
+  passwordFile: gone
+http: { listen: '0.0.0.0:8080' }
+log: { level: loud }
+`),
+  ).toEqual([
+    expect.stringMatching(/^hub\.yaml:2: error: unknown member "brocker" .*broker/),
+    expect.stringMatching(/^hub\.yaml:3: error: name must be a name of letters, digits, dots, - and _, not "hub one"/),
+    expect.stringMatching(/^hub\.yaml:5: error: the password does not belong into this file .*passwordFile/),
+    expect.stringMatching(/^hub\.yaml:6: error: .*gone cannot be read: .*relative to this file/),
+    expect.stringMatching(/^hub\.yaml:7: error: others than this machine could reach it.*listen on 127\.0\.0\.1/),
+    expect.stringMatching(/^hub\.yaml:8: error: level must be one of error, warn, info, not "loud"/),
+  ]);
+});
+
+test.each([
+  [
+    'what is for another broker without its address',
+    'broker: { group: a, ca: ca.pem }',
+    [/^hub\.yaml:2: error: ca is for a broker that you run .*add url/, /group is for a broker that you run/],
+  ],
+  [
+    'two brokers at once',
+    "broker: { listen: '127.0.0.1:1', url: 'mqtt://b' }",
+    [/:2: error: this is for the embedded broker.*remove listen or url/],
+  ],
+  [
+    'certificates for a connection without TLS',
+    "broker: { url: 'mqtt://b', ca: ca.pem }",
+    [/:2: error: ca is for TLS and this url has none .*mqtts:/],
+  ],
+  ['a port that is none', "http: { listen: '127.0.0.1:80800' }", [/:2: error: 80800 is not a port/]],
+  [
+    'a database without a name',
+    "database: { url: 'postgres://db.example' }",
+    [/:2: error: this is not the address of a database .*write e\.g\. postgres:/],
+  ],
+  [
+    'a receive maximum that MQTT does not have',
+    "broker: { url: 'mqtt://b', receiveMaximum: 0 }",
+    [/:2: error: receiveMaximum must be a whole number, at least 1, not 0/],
+  ],
+  ['a newer format', 'hub: 2', [/format 2 is not one that this version of Vigie reads/]],
+])('%s', (_what, text, expected) => {
+  const found = findingsOf(text.startsWith('hub:') ? text : `hub: 1\n${text}\n`);
+  expect(found).toEqual(expected.map((pattern) => expect.stringMatching(pattern)));
+});
+
+test('a file that is not there is one finding', () => {
+  expect(loadHubConfiguration(join(folder, 'none.yaml'), {}).diagnostics).toMatchObject([
+    { severity: 'error', message: expect.stringContaining('cannot be read') },
+  ]);
+});
