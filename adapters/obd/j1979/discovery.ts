@@ -41,24 +41,53 @@ export function unitAddress(id: number, extended: boolean): DiagnosticAddress {
   return { request: usualRequest(id, extended), extended, response: id };
 }
 
+/** What is known of a control unit while it is asked. */
+interface Draft {
+  readonly parameters: Set<number>;
+  /** Lists that it has given or refused. */
+  readonly lists: Set<number>;
+}
+
 async function unitsOf(
   requester: DiagnosticRequester,
   service: number,
   address: DiagnosticAddress,
 ): Promise<ObdUnit[]> {
-  const found = new Map<number, Set<number>>();
-  for (let list = 0; list <= 0xe0; list += LIST) {
+  const found = new Map<number, Draft>();
+  const ask = async (list: number): Promise<void> => {
     const answers = await requester.request({ address, payload: listRequest(service, list) });
-    for (const answer of answers) note(found, answer);
-    if (![...found.values()].some((parameters) => parameters.has(list + LIST))) break;
+    for (const answer of answers) note(found, answer, list);
+  };
+  for (let list = 0; list <= 0xe0; list += LIST) {
+    await ask(list);
+    for (let owed = 0; owed <= list; owed += LIST) {
+      if (owing(found, owed).length === 0) continue;
+      // An answer that comes late is lost. That a control unit has none of its parameters does not follow.
+      await ask(owed);
+      for (const unit of owing(found, owed)) assumeAll(unit, owed);
+    }
+    if (![...found.values()].some(({ parameters }) => parameters.has(list + LIST))) break;
   }
   return [...found]
     .sort(([a], [b]) => a - b)
-    .map(([id, parameters]) => ({
+    .map(([id, { parameters }]) => ({
       id,
       address: unitAddress(id, address.extended),
-      parameters: new Set([...parameters].filter((parameter) => parameter % LIST !== 0)),
+      parameters: new Set([...parameters].sort((a, b) => a - b).filter((parameter) => parameter % LIST !== 0)),
     }));
+}
+
+/** Control units that have this list and have not given it. */
+function owing(found: ReadonlyMap<number, Draft>, list: number): Draft[] {
+  return [...found.values()].filter(
+    ({ parameters, lists }) => !lists.has(list) && (list === 0 || parameters.has(list)),
+  );
+}
+
+/** Each parameter is found out by asking for it. */
+function assumeAll({ parameters, lists }: Draft, list: number): void {
+  lists.add(list);
+  for (let parameter = list + 1; parameter < list + LIST; parameter++) parameters.add(parameter);
 }
 
 /** Service 02 asks of a freeze frame, the first of which is 00 (SAE J1979 §6.2.2). */
@@ -66,16 +95,20 @@ function listRequest(service: number, list: number): Uint8Array {
   return service === 0x02 ? Uint8Array.of(service, list, 0) : Uint8Array.of(service, list);
 }
 
-function note(found: Map<number, Set<number>>, { id, payload }: DiagnosticAnswer): void {
-  if (payload[0] === NEGATIVE) return;
-  const parameters = found.get(id) ?? new Set();
-  found.set(id, parameters);
+function note(found: Map<number, Draft>, { id, payload }: DiagnosticAnswer, list: number): void {
+  if (payload[0] === NEGATIVE) {
+    found.get(id)?.lists.add(list);
+    return;
+  }
+  const unit = found.get(id) ?? { parameters: new Set(), lists: new Set() };
+  found.set(id, unit);
   try {
-    for (const parameter of supportedParameters(listOnly(payload))) parameters.add(parameter);
+    for (const parameter of supportedParameters(listOnly(payload))) unit.parameters.add(parameter);
+    unit.lists.add(payload[1] as number);
   } catch (error) {
-    // A unit with a list that cannot be read is there; each of its parameters is then found out by asking.
+    // A unit with a list that cannot be read is there.
     if (!(error instanceof VigieError)) throw error;
-    for (let parameter = 1; parameter < LIST; parameter++) parameters.add(parameter);
+    assumeAll(unit, list);
   }
 }
 

@@ -45,7 +45,7 @@ function car(units: Units, wide = false) {
     if (outcome.status === 'rejected') throw outcome.reason;
     return outcome.value;
   };
-  return { read, asked, log };
+  return { read, asked, log, bus };
 }
 
 test('the lists of several control units are read with 11-bit identifiers, long answers in several frames', async () => {
@@ -111,6 +111,55 @@ test('the freeze frame of a new code has the values by the names of the signal s
   const [again] = await read((unit, code) => unit === '7E8' && code === 'P0143');
   expect(again).toEqual({ unit: '7E8', lamp: true, lists: { Stored: ['P0143'] } });
   expect(asked.slice(before).filter((one) => one.includes(' 02'))).toEqual([]);
+});
+
+/** As {@link car}, over a wire on which the first answer of 7E8 that begins so comes later than anybody waits. */
+function carWithLateAnswer(units: Units, late: string) {
+  const made = car(units);
+  let isLate = true;
+  made.bus.fate = ({ id, data }) => {
+    if (!isLate || id !== 0x7e8 || !hexOf(data.subarray(1)).startsWith(late)) return [1];
+    isLate = false;
+    return [10_000];
+  };
+  return made;
+}
+
+const frozen = {
+  '0101': '4101 81 00 00 00',
+  '03': '43 01 0143',
+  '020200': '4202 00 0143',
+  // Parameters 0D and 20, and 2F behind it.
+  '020000': '4200 00 00 08 00 01',
+  '020D00': '420D 00 32',
+  '022000': '4220 00 00 02 00 00',
+  '022F00': '422F 00 80',
+};
+const second = {
+  '0101': '4101 00 00 00 00',
+  '03': '43 00',
+  '020000': '4200 00 00 00 00 01',
+  '022000': '4220 00 00 00 00 00',
+};
+
+test.each([
+  ['first', '4200'],
+  ['second', '4220'],
+])('no value of a freeze frame is missing when the %s list of its parameters comes late', async (_, late) => {
+  const { read } = carWithLateAnswer({ 2024: frozen, 2025: second }, late);
+  const [first] = await read();
+  expect(first?.freezeFrame?.values.map(({ name, value }) => [name, value])).toEqual([
+    ['VehicleSpeed', 0x32],
+    ['FuelLevel', expect.closeTo((0x80 * 100) / 255)],
+  ]);
+});
+
+test('a control unit that never gives a list it has is asked for each parameter of the list', async () => {
+  const { '022000': _, ...silent } = frozen;
+  const { read, asked } = car({ 2024: silent, 2025: second });
+  const [first] = await read();
+  expect(first?.freezeFrame?.values.map(({ name }) => name)).toEqual(['VehicleSpeed', 'FuelLevel']);
+  expect(asked.filter((one) => one === '7E8 022000')).toHaveLength(2);
 });
 
 test('a freeze frame of another code, or none, is not taken for that of the new one', async () => {
