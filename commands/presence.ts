@@ -1,5 +1,5 @@
 import type { CloudClient } from '../adapters/mqtt/index.ts';
-import { presenceTopic } from '../protocol/topics.ts';
+import { parseTopic, presenceFilter, presenceTopic } from '../protocol/topics.ts';
 
 /** What a broker keeps comes with the subscription, from most of them before its acknowledgement, ms. */
 const PATIENCE = 2_000;
@@ -24,6 +24,17 @@ export async function followPresence(
   });
   setTimeout(() => found(undefined), PATIENCE).unref();
   return { kept };
+}
+
+/** Follows the same of all cars; what the broker keeps comes first. Rejects with `link.refused` or `link.lost`. */
+export async function followAllPresence(
+  client: CloudClient,
+  changed: (vin: string, word: string) => void,
+): Promise<void> {
+  await client.subscribe(presenceFilter, (topic, payload) => {
+    const vin = parseTopic(topic)?.vin;
+    if (vin !== undefined) changed(vin, Buffer.from(payload).toString());
+  });
 }
 
 /** What to check when a broker keeps no word of a car. */

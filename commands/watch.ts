@@ -1,16 +1,20 @@
+import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { decodeMessage } from '../protocol/cbor/message.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { upFilter, upKind } from '../protocol/topics.ts';
+import { isVin, upFilter, upKind } from '../protocol/topics.ts';
 import { type BrokerOptions, connectTo, withBroker } from './broker.ts';
 import { CaptureFiles } from './capture-files.ts';
 import { formatOf, Lines } from './output.ts';
-import { explainAbsence, followPresence } from './presence.ts';
+import { explainAbsence, followAllPresence, followPresence } from './presence.ts';
 import { MessageReader, type ReceivedMessage, ReceivedNumbers } from './received.ts';
 import { vinOf } from './rig.ts';
 import { untilSignal } from './signals.ts';
 import { renewWatch } from './watch-renewal.ts';
+
+/** In place of a VIN: all cars that this user of the broker may read. */
+const ALL = '+';
 
 /** Characters that wait for a reader who does not read; what comes then is counted and left out. */
 const WAITING = 16 * 1024 * 1024;
@@ -23,31 +27,58 @@ interface Options extends BrokerOptions {
 
 export function watchCommand(): Command {
   const command = new Command('watch')
-    .summary('decodes and shows the messages of a car')
+    .summary('decodes and shows the messages of a car, or of all')
     .description(
-      `Prints each message once: {topic, seq, at, body}, the body as JSON by the names of the schemas. It omits \
-messages that the broker delivers twice, and lists missing ones at the end. Ctrl-C ends it.
+      `Prints each message once: {vin, kind, topic, seq, at, body}, the body as JSON by the names of the schemas. It \
+omits messages that the broker delivers twice, and lists missing ones at the end. Ctrl-C ends it.
 
-While it runs, the car sends within two seconds the readings that it would otherwise gather for a minute.`,
+While it runs, the car sends within two seconds the readings that it would otherwise gather for a minute. With + in \
+place of a VIN it shows all cars; they keep sending at their own pace.`,
     )
-    .argument('<vin>', 'the car', vinOf);
+    .argument('<vin>', 'the car, or + for all cars', (text: string) => (text === ALL ? ALL : vinOf(text)));
   return withBroker(command, 'broker to listen to')
     .option('--passive', 'do not request early sending of batches from the car')
     .option('--captures <dir>', 'write each capture of raw frames there as a candump log')
-    .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
+    .addOption(
+      new Option('--format <format>', 'json or ndjson for programs (a line each), text for people').choices([
+        'json',
+        'ndjson',
+        'text',
+      ]),
+    )
     .action(watch);
 }
 
+/** What is known of one car while it is watched. */
+class WatchedCar {
+  readonly numbers = new ReceivedNumbers();
+  readonly reader: MessageReader;
+  readonly captures: CaptureFiles | undefined;
+
+  constructor(captures: string | undefined, say: (text: string) => void) {
+    this.reader = new MessageReader((catalog) =>
+      say(`catalog ${catalog} has not come: its signals have numbers instead of names until it does`),
+    );
+    this.captures = captures === undefined ? undefined : new CaptureFiles(captures, say);
+  }
+}
+
 async function watch(vin: string, options: Options): Promise<void> {
-  const format = formatOf(options.format);
+  const all = vin === ALL;
+  const format = options.format === 'json' ? 'ndjson' : formatOf(options.format);
   const signalled = untilSignal();
-  const say = (text: string): void => void process.stderr.write(`${text}\n`);
-  const captures = options.captures === undefined ? undefined : new CaptureFiles(options.captures, say);
+  const say = (line: string): void => void process.stderr.write(`${line}\n`);
+  const cars = new Map<string, WatchedCar>();
+  const watched = (one: string): WatchedCar => {
+    const { captures } = options;
+    const folder = captures === undefined || !all ? captures : join(captures, one);
+    const car = cars.get(one) ?? new WatchedCar(folder, all ? (line) => say(`${one}: ${line}`) : say);
+    cars.set(one, car);
+    return car;
+  };
+  // A folder that cannot be made is refused before anything is read.
+  if (!all) watched(vin);
   const client = await connectTo(options);
-  const numbers = new ReceivedNumbers();
-  const reader = new MessageReader((catalog) => {
-    process.stderr.write(`catalog ${catalog} has not come: its signals have numbers instead of names until it does\n`);
-  });
   const lines = new Lines();
   let flushing = false;
   let left = 0;
@@ -60,44 +91,54 @@ async function watch(vin: string, options: Options): Promise<void> {
         flushing = false;
         if (lines.size > 0) pump();
       },
-      (error: Error) => process.stderr.write(`${error.message}\n`),
+      (error: Error) => say(error.message),
     );
   };
   const show = (topic: string, payload: Uint8Array, { retained }: { retained: boolean }): void => {
     try {
+      const from = topic.split('/')[2] ?? '';
+      if (!isVin(from)) throw new VigieError('input.malformed', 'the third level of the topic is not a VIN');
+      const { numbers, reader, captures } = watched(from);
       if (!numbers.admit(payload, retained)) return;
       const message = captures === undefined ? undefined : decodeMessage(payload);
       if (message?.kind === 'capture') captures?.take(message.body);
-      const line = reader.line(topic, payload);
+      const line = { vin: from, kind: upKind(topic), ...reader.line(topic, payload) };
       if (lines.size > WAITING) {
         left++;
         return;
       }
-      lines.line(format === 'ndjson' ? JSON.stringify(line) : text(line));
+      lines.line(format === 'ndjson' ? JSON.stringify(line) : `${text(line)}${all ? ` ${from}` : ''}`);
     } catch (error) {
       if (!(error instanceof VigieError)) throw error;
-      process.stderr.write(`${topic}: ${error.message}\n`);
+      say(`${topic}: ${error.message}`);
     }
     pump();
   };
-  const presence = await followPresence(client, vin, (word) => process.stderr.write(`presence: ${word}\n`));
-  await client.subscribe(upFilter(vin), show);
-  const stop = options.passive === true ? undefined : await renewWatch(client, vin);
-  process.stderr.write(`watching ${vin}\n`);
-  void presence.kept.then((word) => {
-    if (word === undefined) process.stderr.write(`vigie: ${explainAbsence(vin)}; waiting for the car\n`);
-  });
+  const follow = async (): Promise<(() => void) | undefined> => {
+    if (all) {
+      await followAllPresence(client, (one, word) => say(`presence: ${one} ${word}`));
+      await client.subscribe(upFilter(), show);
+      return undefined;
+    }
+    const presence = await followPresence(client, vin, (word) => say(`presence: ${word}`));
+    await client.subscribe(upFilter(vin), show);
+    void presence.kept.then((word) => {
+      if (word === undefined) say(`vigie: ${explainAbsence(vin)}; waiting for the car`);
+    });
+    return options.passive === true ? undefined : renewWatch(client, vin);
+  };
+  const stop = await follow();
+  say(all ? 'watching all cars' : `watching ${vin}`);
   await signalled;
   stop?.();
   await client.close();
-  captures?.close();
-  if (left > 0)
-    process.stderr.write(
-      `${counted(left, 'message was', 'messages were')} left out: the output was not read in time\n`,
-    );
-  if (numbers.lost > 0)
-    process.stderr.write(`${counted(numbers.lost, 'message was', 'messages were')} given up by the car\n`);
-  if (numbers.missing > 0) process.stderr.write(`${counted(numbers.missing, 'message is', 'messages are')} missing\n`);
+  if (left > 0) say(`${counted(left, 'message was', 'messages were')} left out: the output was not read in time`);
+  for (const [one, { numbers, captures }] of cars) {
+    const prefix = all ? `${one}: ` : '';
+    captures?.close();
+    if (numbers.lost > 0) say(`${prefix}${counted(numbers.lost, 'message was', 'messages were')} given up by the car`);
+    if (numbers.missing > 0) say(`${prefix}${counted(numbers.missing, 'message is', 'messages are')} missing`);
+  }
 }
 
 function text({ topic, seq, at, body }: ReceivedMessage): string {

@@ -94,7 +94,7 @@ describe('the bench', () => {
       .split('\n')
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as { topic: string; seq: number; at: number; body: object });
-    for (const line of lines) expect(Object.keys(line)).toEqual(['topic', 'seq', 'at', 'body']);
+    for (const line of lines) expect(Object.keys(line)).toEqual(['vin', 'kind', 'topic', 'seq', 'at', 'body']);
   });
 
   test('a second bench on the same records is refused', async () => {
