@@ -15,7 +15,13 @@ const parts: Readonly<Record<string, readonly string[]>> = {
     'test/commands/bench-fleet.test.ts',
   ],
   // Store and interface, on SQLite and on PostgreSQL.
-  contract: ['test/adapters/database', 'test/assembly/hub.test.ts', 'test/assembly/hub-postgres.engine.test.ts'],
+  contract: [
+    'test/adapters/database',
+    'test/assembly/hub.test.ts',
+    'test/assembly/hub-postgres.engine.test.ts',
+    'test/assembly/hub-answers.test.ts',
+    'test/assembly/hub-answers.engine.test.ts',
+  ],
   numbers: [
     'test/hub/numbers.test.ts',
     'test/hub/resend.test.ts',

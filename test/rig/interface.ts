@@ -1,8 +1,9 @@
 /** The bench with a day behind it: the agent as it is started in a car, its store on disk, its interface on a port. */
 
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { deserialize, serialize } from 'node:v8';
 import { Agent } from 'undici';
 import { callbackChannels } from '../../adapters/callbacks/index.ts';
 import { SystemClock } from '../../adapters/clock/system.ts';
@@ -10,7 +11,7 @@ import { generateKey } from '../../adapters/keys/index.ts';
 import { EmbeddedBroker } from '../../adapters/mqtt/index.ts';
 import type { SimulatedCar } from '../../adapters/simulated/index.ts';
 import { openDocument, openStore } from '../../adapters/store/index.ts';
-import type { OutboxStore } from '../../agent/ports.ts';
+import type { OutboxStore, OutgoingMessage } from '../../agent/ports.ts';
 import { type Car, startCar } from '../../assembly/car.ts';
 import { beginRecords, openLedger } from '../../assembly/directory.ts';
 import type { InterfaceOptions } from '../../assembly/interface.ts';
@@ -28,7 +29,7 @@ import { madeOnce } from './run.ts';
 export const VIN = 'VF3VGEBENCH000001';
 
 /** The machine's own clock, set to the evening of the day that the records are of. */
-class EveningClock extends SystemClock {
+export class EveningClock extends SystemClock {
   readonly #shift = MIDNIGHT + DAY - Date.now();
 
   override now(): number {
@@ -65,7 +66,14 @@ export interface BenchOptions {
   readonly http?: InterfaceOptions['http'];
   /** False: a new car, with nothing behind it. Default: it has lived the scripted day. */
   readonly lived?: boolean;
+  /** URL of the broker that the car publishes to; default: one of its own. */
+  readonly broker?: string;
+  /** True: nothing comes from the buses, so that the car stays as its day left it. */
+  readonly still?: boolean;
 }
+
+/** File of the messages of the day, in the folder of the records. */
+const SENT = 'sent-that-day';
 
 /** A bench in this process. */
 export class InterfaceBench {
@@ -75,17 +83,22 @@ export class InterfaceBench {
   readonly clock = new EveningClock();
   readonly simulation: SimulatedCar = benchCar(vehicle, this.clock, { scenario: 'parked' });
   readonly #broker = new EmbeddedBroker();
-  readonly #http: InterfaceOptions['http'];
+  readonly #still: boolean;
+  readonly #url: string | undefined;
+  readonly #http: NonNullable<BenchOptions['http']>;
   readonly #connections = new Agent({ connections: 8, pipelining: 1 });
   #car: Car | undefined;
 
-  private constructor(http: InterfaceOptions['http']) {
+  private constructor({ http = { local: true, port: 0 }, broker, still = false }: BenchOptions) {
     this.#http = http;
+    this.#still = still;
+    this.#url = broker;
   }
 
-  static async start({ http = { local: true, port: 0 }, lived = true }: BenchOptions = {}): Promise<InterfaceBench> {
-    const bench = new InterfaceBench(http);
-    await bench.#broker.start();
+  static async start(options: BenchOptions = {}): Promise<InterfaceBench> {
+    const { lived = true } = options;
+    const bench = new InterfaceBench(options);
+    if (options.broker === undefined) await bench.#broker.start();
     await generateKey(join(bench.data, 'keys'), 'bench', { algorithm: 'ES256', kinds: [...commandKinds] });
     if (lived) cpSync(await madeOnce('lived-day', liveDay), bench.data, { recursive: true });
     await bench.boot();
@@ -102,15 +115,20 @@ export class InterfaceBench {
     return this.car.interface?.url ?? '';
   }
 
+  /** What the car sent on the day that it has behind it. */
+  sentThatDay(): readonly Pick<OutgoingMessage, 'topic' | 'payload'>[] {
+    return deserialize(readFileSync(join(this.data, SENT))) as Pick<OutgoingMessage, 'topic' | 'payload'>[];
+  }
+
   /** Starts the agent, again after {@link halt}. */
   async boot(): Promise<void> {
     this.#car = await startCar({
       vin: VIN,
       vehicle,
       data: this.data,
-      sources: [this.simulation],
+      sources: this.#still ? [] : [this.simulation],
       sender: this.simulation,
-      mqtt: { url: this.#broker.url },
+      mqtt: { url: this.#url ?? this.#broker.url },
       backoff: { first: 20, longest: 100 },
       trust: join(this.data, 'keys', 'trust.json'),
       settings: agentSettings({ outbox: { batch: 2_000 }, health: { every: 3_600_000 } }),
@@ -175,6 +193,7 @@ async function liveDay(data: string): Promise<void> {
   mkdirSync(join(data, 'outbox'));
   const boots = await openDocument(join(data, 'boot.json'), { boot: 0 }, { log });
   await boots.write({ boot: 1 });
+  const sent: Pick<OutgoingMessage, 'topic' | 'payload'>[] = [];
   const store = await openStore(join(data, 'outbox'), { log, now: () => MIDNIGHT });
   const life = new Life(
     await recordDay(),
@@ -187,11 +206,12 @@ async function liveDay(data: string): Promise<void> {
     },
     1,
     log,
-    () => undefined,
+    ({ topic, payload }) => sent.push({ topic, payload: payload.slice() }),
   );
   await life.live(Number.POSITIVE_INFINITY);
   await life.rest();
   await store.close();
+  writeFileSync(join(data, SENT), serialize(sent));
   const wrong = log.lines.filter(({ level }) => level === 'error');
   if (wrong.length > 0) throw new Error(`the day was not lived in order: ${JSON.stringify(wrong)}`);
 }

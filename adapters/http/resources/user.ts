@@ -1,15 +1,19 @@
 /** The user whose car it is. */
 import type { Members } from '../../../protocol/interface/json/writer.ts';
+import { PAGE } from '../../../protocol/interface/parameters/query.ts';
 import type { Answer } from '../call.ts';
 import { type Context, contextIn, found, outlinesOf } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { vehicleOf } from './vehicles.ts';
 
-/** `GET /user`. The published name of the list is `Vehicles`, the service writes `vehicles`: both are there. */
+/**
+ * `GET /user`. The published name of the list is `Vehicles`, the service writes `vehicles`: both are there, with as many
+ * vehicles as a page has; the link leads to all.
+ */
 export async function user(context: Context): Promise<Answer> {
   const { served, call } = context;
   const { email, firstName, lastName } = served.user(call.caller);
-  const vehicles = linkTo(context, 'vehicles.get') === undefined ? undefined : await vehiclesOf(context);
+  const vehicles = linkTo(context, 'vehicles.list') === undefined ? undefined : await vehiclesOf(context);
   return found({
     _links: linksOf({
       self: selfOf(context),
@@ -26,7 +30,7 @@ export async function user(context: Context): Promise<Answer> {
 
 async function vehiclesOf(context: Context): Promise<Members[]> {
   const written: Members[] = [];
-  for (const outline of await outlinesOf(context)) {
+  for (const outline of (await outlinesOf(context)).slice(0, PAGE)) {
     const one = await contextIn(context, outline);
     written.push(await vehicleOf(one, linkTo(one, 'vehicles.get') as ResourceLink));
   }
