@@ -146,7 +146,7 @@ export class Agent implements LinkEvents {
       busy: () => this.#pipeline.trips.current !== undefined || this.#pipeline.thefts.current !== undefined,
       ...(ports.traffic === undefined ? {} : { traffic: ports.traffic }),
       changed: (state, before) => {
-        log.info('power', { state, before });
+        log.info('power.changed', { state, before });
         if (state === 'asleep' || before === 'asleep') this.#rest();
       },
       rules: power,
@@ -269,13 +269,13 @@ export class Agent implements LinkEvents {
     this.#greet();
     this.#pipeline.status.linkUp(this.#ports.clock.now());
     this.#outbox.linkUp();
-    this.#ports.log.info('link up', { waiting: this.waiting });
+    this.#ports.log.info('link.up', { waiting: this.waiting });
   }
 
   down(reason: string): void {
     this.#pipeline.status.linkDown();
     if (this.#stopping) return;
-    this.#ports.log.warn('link down', { reason, waiting: this.waiting });
+    this.#ports.log.warn('link.down', { reason, waiting: this.waiting });
   }
 
   message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined): void {
@@ -387,11 +387,11 @@ export class Agent implements LinkEvents {
     try {
       work();
     } catch (error) {
-      if (this.faults++ === 0) this.#ports.log.error('a defect in the agent', { error: (error as Error).stack });
+      if (this.faults++ === 0) this.#ports.log.error('agent.defect', { error: (error as Error).stack });
     }
   }
 
   readonly #complain = (error: Error): void => {
-    this.#ports.log.error('background work failed', { error: error.message });
+    this.#ports.log.error('agent.workFailed', { error: error.message });
   };
 }

@@ -45,7 +45,7 @@ export class ClockWatch {
     if (before !== this.#quality) trusted(this.#quality !== 'none');
     // Less is how a clock is kept, not how it is found.
     if (Math.abs(by) < STEP) return;
-    log.warn('the wall clock was stepped', { by, clock: this.#quality });
+    log.warn('clock.stepped', { by, clock: this.#quality });
     if (before === 'none' && this.#quality !== 'none') found(by);
     else stepped(by);
   }

@@ -58,7 +58,7 @@ export class Downlink {
     if (!this.#remotes.intake.admits()) return;
     const kind: DownKind | undefined = downKind(this.#vin, topic);
     if (kind === undefined || kind === 'ack') {
-      this.#log.warn('the agent does not accept messages of this kind', { topic });
+      this.#log.warn('downlink.unknown', { topic });
       return;
     }
     if (kind === 'watch') {
@@ -99,11 +99,11 @@ export class Downlink {
       this.#watched(decodeWatch(payload).until);
     } catch (error) {
       if (!(error instanceof VigieError)) throw error;
-      this.#log.warn('a message does not fit its topic', { topic, error: error.message });
+      this.#log.warn('downlink.malformed', { topic, error: error.message });
     }
   }
 
   readonly #complain = (error: Error): void => {
-    this.#log.error('background work failed', { error: error.message });
+    this.#log.error('agent.workFailed', { error: error.message });
   };
 }

@@ -92,9 +92,7 @@ export class MinimalAgent implements LinkEvents {
   start(): void {
     this.#cancelTick = this.#ports.clock.after(TICK, () => {
       this.start();
-      this.#makeUp().catch((error: Error) =>
-        this.#ports.log.error('the loss of the command ledger could not be recorded', { error: error.message }),
-      );
+      this.#makeUp().catch((error: Error) => this.#ports.log.error('command.lossUnwritten', { error: error.message }));
       this.#ports.ticked();
     });
   }
@@ -104,11 +102,11 @@ export class MinimalAgent implements LinkEvents {
     if (!this.#greeted) this.hello();
     this.#greeted = true;
     this.#outbox.linkUp();
-    this.#ports.log.info('link up', { waiting: this.waiting });
+    this.#ports.log.info('link.up', { waiting: this.waiting });
   }
 
   down(reason: string): void {
-    if (!this.#stopping) this.#ports.log.warn('link down', { reason, waiting: this.waiting });
+    if (!this.#stopping) this.#ports.log.warn('link.down', { reason, waiting: this.waiting });
   }
 
   message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined): void {
@@ -138,7 +136,7 @@ export class MinimalAgent implements LinkEvents {
     this.#intake.stop();
     this.#cancelTick?.();
     const settled = this.#outbox.settled().catch((error: Error) => {
-      this.#ports.log.error('the outbox could not finish its writes and messages', { error: error.message });
+      this.#ports.log.error('outbox.unsettled', { error: error.message });
     });
     await within(FAREWELL, settled, this.#ports.clock);
     this.#outbox.close();

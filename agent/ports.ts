@@ -4,6 +4,8 @@
  */
 import type { Body, BodyKind } from '../protocol/schema/message.ts';
 
+export type { Log } from '../protocol/log-events.ts';
+
 /** Wall and monotonic time, and the only timer the core may use. */
 export interface Clock {
   /** UTC milliseconds; may step when the time becomes known. */
@@ -382,11 +384,4 @@ export interface TrustKeeper {
    * when no key would be left that may change keys.
    */
   revoke(id: Uint8Array): Promise<void>;
-}
-
-/** Says what the core does, for people; `fields` is small and carries no secret. */
-export interface Log {
-  info(event: string, fields?: Record<string, unknown>): void;
-  warn(event: string, fields?: Record<string, unknown>): void;
-  error(event: string, fields?: Record<string, unknown>): void;
 }

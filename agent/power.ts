@@ -176,7 +176,7 @@ export class PowerStates implements Power {
     if (actuator.actions.has(WAKE)) {
       // A car whose bus takes no frame may still wake up by itself; if it does not, the command reports that.
       const asked = actuator.actuate(WAKE);
-      asked.catch((error: Error) => log.warn('the wake-up frame could not be sent', { error: error.message }));
+      asked.catch((error: Error) => log.warn('power.wakeUnsent', { error: error.message }));
     }
     const woken = await heard;
     cancel();

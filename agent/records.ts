@@ -71,7 +71,7 @@ export class Records {
     if (urgent.has(kind)) {
       this.#publisher
         .secure(kind, record)
-        .catch((error: Error) => this.#log.error('a record is not on disk yet', { kind, id, error: error.message }));
+        .catch((error: Error) => this.#log.error('records.uncommitted', { kind, id, error: error.message }));
     } else this.#publisher.put(kind, record);
     for (const observer of this.#observers) observer.recorded(kind, record, previous);
   }

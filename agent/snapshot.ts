@@ -73,7 +73,7 @@ export class Snapshot implements StatusObserver {
     try {
       recall();
     } catch (error) {
-      this.#log.warn('a stored state is not readable and begins anew', { key, error: (error as Error).message });
+      this.#log.warn('state.unreadable', { key, error: (error as Error).message });
     }
   }
 }

@@ -33,7 +33,7 @@ export function actuationOf(
   const { commands } = vehicle.profile;
   const frames = new FrameActuator(commands, vehicle.databases, sender, clock, sleeps);
   const { hooks, problems } = seedKeys(process.env);
-  for (const { message } of problems) log.warn('a program for keys cannot be used', { error: message });
+  for (const { message } of problems) log.warn('seedKey.unusable', { error: message });
   const uds = new UdsActuator({ commands, requesters, clock, log, hooks });
   return {
     actuator: new Actuators([...first, frames, uds]),

@@ -301,7 +301,7 @@ function supervise(
     start().catch((error: Error) => {
       if (stopped) return;
       const wait = backoff.next();
-      log.error('a source could not be started', { error: error.message, again: `${wait / 1000} s` });
+      log.error('source.failed', { error: error.message, again: `${wait / 1000} s` });
       cancel = clock.after(wait, attempt);
     });
   };

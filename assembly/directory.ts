@@ -56,7 +56,7 @@ export function takeDirectory(path: string, log: Log): () => void {
     return lockDirectory(path);
   } catch (error) {
     if (!refused(error)) throw error;
-    log.error('the directory of records cannot be locked', { error: (error as Error).message });
+    log.error('records.unlocked', { error: (error as Error).message });
     return () => undefined;
   }
 }
@@ -87,7 +87,7 @@ export async function countBoot(boots: Document<Boots>, vin: string, where: stri
     return boot + 1;
   } catch (error) {
     if (!(error instanceof VigieError)) throw error;
-    log.error('the record of this start could not be written', { error: error.message });
+    log.error('start.unrecorded', { error: error.message });
     return randomInt(...UNCOUNTED);
   }
 }
@@ -114,7 +114,7 @@ export async function beginRecords(data: string, log: Log): Promise<boolean> {
     await (await openDocument(join(data, LEDGER), emptyLedger, { log })).write(emptyLedger);
   } catch (error) {
     if (!(error instanceof VigieError)) throw error;
-    log.error('the folder of records could not be prepared', { error: error.message });
+    log.error('records.unprepared', { error: error.message });
   }
   return true;
 }
@@ -165,14 +165,14 @@ export async function openChanges({
     first,
   });
   const { unconfirmed } = changes;
-  if (unconfirmed !== undefined) log.error('no key is trusted', { why: unconfirmed.why, fix: CONFIRM });
+  if (unconfirmed !== undefined) log.error('trust.unconfirmed', { why: unconfirmed.why, fix: CONFIRM });
   if (found === 'newest' && changes === document.data) return document;
-  if (unconfirmed === undefined && !first) log.warn('the list of changed keys was taken from the journal', { file });
+  if (unconfirmed === undefined && !first) log.warn('trust.recovered', { file });
   try {
     await document.write(unconfirmed === undefined ? changes : { ...changes, unconfirmed: { ...unconfirmed, file } });
   } catch (error) {
     if (!(error instanceof VigieError)) throw error;
-    log.error('the list of changed keys could not be written', { error: error.message });
+    log.error('trust.unwritten', { error: error.message });
   }
   return document;
 }

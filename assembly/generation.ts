@@ -136,7 +136,7 @@ export class Configurations {
     if (current(this.#state) !== LOCAL) {
       const { diagnostics, ...sent } = this.#inspect(this.#files.path(current(this.#state)));
       if (usable(sent)) return this.#run({ ...sent, diagnostics: diagnostics ?? [] });
-      log.error('the configuration from the cloud cannot be used', { error: said(diagnostics) });
+      log.error('configuration.refused', { error: said(diagnostics) });
       if (this.#state.trial !== undefined) {
         await this.giveUp(`it cannot be used any more: ${said(diagnostics)}`);
         return this.choose();
@@ -146,7 +146,7 @@ export class Configurations {
     if (usable(local)) return this.#run({ ...local, diagnostics });
     const { diagnostics: _older, ...copy } = this.#inspect(this.#files.localCopy);
     if (!usable(copy)) return this.#waiting() ?? this.#refuse(diagnostics);
-    log.error('the configuration has errors; the agent uses the last good one', { error: said(diagnostics) });
+    log.error('configuration.fallback', { error: said(diagnostics) });
     return this.#run({ ...copy, diagnostics });
   }
 
@@ -156,7 +156,7 @@ export class Configurations {
     // One that was just sent has not run yet: that the broker is reached says nothing of it.
     if (this.trying) {
       await this.#keep(proven(this.#state));
-      this.#parts.log.info('the configuration from the cloud is applied', { generation: this.#state.good });
+      this.#parts.log.info('configuration.applied', { generation: this.#state.good });
       this.#files.keepOnly(needed(this.#state));
     }
     if (this.#running?.file !== this.#parts.file) return;
@@ -174,7 +174,7 @@ export class Configurations {
   /** The configuration on trial does not work. */
   async giveUp(why: string): Promise<void> {
     this.#cancel();
-    this.#parts.log.error('the agent goes back to the last good configuration', { why });
+    this.#parts.log.error('configuration.reverted', { why });
     await this.#keep(returned(this.#state, why));
   }
 
@@ -211,7 +211,7 @@ export class Configurations {
     this.#state = next;
     // The time that is left to the one before it is not its own.
     this.#cancel();
-    log.info('a configuration arrived; the agent restarts with it', { generation: current(next) });
+    log.info('configuration.received', { generation: current(next) });
     // The answer goes first.
     clock.after(COURTESY, () => this.#again('another configuration'));
   };
@@ -231,8 +231,7 @@ export class Configurations {
       this.#cancel = clock.after(TRIAL, () => {
         this.giveUp(`the broker was not reached within ${minutes} minutes`).then(
           () => this.#again('the last good configuration'),
-          (error: Error) =>
-            this.#parts.log.error('going back to the last good configuration failed', { error: error.message }),
+          (error: Error) => this.#parts.log.error('configuration.revertFailed', { error: error.message }),
         );
       });
     }
@@ -247,12 +246,9 @@ export class Configurations {
     for (const path of [...sent, file, this.#files.localCopy]) {
       const { diagnostics = [], ...found } = this.#inspect(path, 'awaited');
       if (!usable(found)) continue;
-      log.error(
-        'files are missing or damaged; the agent records the car without the parts that need them; fix the files',
-        {
-          files: diagnostics.map(({ file: of, message }) => (of === path ? message : `${of}: ${message}`)).join('; '),
-        },
-      );
+      log.error('configuration.filesMissing', {
+        files: diagnostics.map(({ file: of, message }) => (of === path ? message : `${of}: ${message}`)).join('; '),
+      });
       return this.#run({ ...found, diagnostics });
     }
     return undefined;
@@ -287,7 +283,7 @@ export class Configurations {
       await this.#write(state);
     } catch (error) {
       this.#parts.unwritten.state = state;
-      this.#parts.log.error('the number of the configuration in effect could not be written', {
+      this.#parts.log.error('configuration.numberUnwritten', {
         error: (error as Error).message,
       });
     }

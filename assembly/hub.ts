@@ -128,7 +128,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   const receiving: HubBrokerParts = {
     accept: (topic, payload) => intake.accept(topic, payload),
     online: (vin) => {
-      commands.resend(vin).catch((error: Error) => log.error('hub.command.unsent', { vin, error: error.message }));
+      commands.resend(vin).catch((error: Error) => log.error('hub.commands.unread', { vin, error: error.message }));
     },
   };
   const embedded =

@@ -109,7 +109,7 @@ export async function keepInterface(
     server = await startInterface(options);
   };
   const settle = await retryUntilSound({
-    without: 'the interface is not served',
+    event: 'http.unavailable',
     attempt,
     trouble,
     // A person at a bench is told at once that the port is taken; a car is recorded until it is free.
@@ -177,7 +177,7 @@ export function pageKey(file: string, log: Log): Uint8Array {
     writeFileSync(file, key, { mode: 0o600 });
     chmodSync(file, 0o600);
   } catch (error) {
-    log.warn('page tokens will not survive a restart', { error: (error as Error).message });
+    log.warn('http.pageKeyUnwritten', { error: (error as Error).message });
   }
   return key;
 }
@@ -192,7 +192,7 @@ export function findDocuments(log: Log): Documents | undefined {
   const bundled = join(here, 'documents');
   const openApi = [join(bundled, 'openapi.json'), join(here, '../protocol/generated/openapi.json')].find(existsSync);
   if (openApi === undefined) {
-    log.warn('the interface is served without its document', { sought: bundled });
+    log.warn('http.noDocument', { sought: bundled });
     return undefined;
   }
   const swaggerUi = [join(bundled, 'swagger-ui'), installed(address)].find(

@@ -32,7 +32,6 @@ export function writtenMonitors(section: MonitorsConfiguration | undefined, log:
   if (section === undefined) return { monitors: [], diagnostics: [] };
   if ('list' in section) return { monitors: section.list, diagnostics: [] };
   const reading = readMonitorsFile(section.file);
-  if (reading.monitors === undefined)
-    log.error('the file of monitors has faults; the previous monitors stay in use', section);
+  if (reading.monitors === undefined) log.error('monitors.fileRefused', section);
   return reading;
 }

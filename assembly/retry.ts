@@ -9,8 +9,8 @@ import type { CarService } from './service.ts';
 const AGAIN = 60_000;
 
 export interface Retry {
-  /** What the agent does without meanwhile, for the log, e.g. `the interface is not served`. */
-  readonly without: string;
+  /** Says in the log what does not work meanwhile. */
+  readonly event: 'callbacks.limited' | 'http.unavailable' | 'trust.unavailable';
   /** Reads files, and does what is to be done with them. */
   readonly attempt: () => void | Promise<void>;
   /** Told what is wrong, and undefined when nothing is. */
@@ -30,7 +30,7 @@ const FILES: readonly ErrorCode[] = ['configuration.wrong', 'input.unreadable'];
  * @returns ends it; resolves when no attempt is under way any more
  */
 export async function retryUntilSound(retry: Retry): Promise<() => Promise<void>> {
-  const { without, attempt, trouble, retried = FILES, clock, log } = retry;
+  const { event, attempt, trouble, retried = FILES, clock, log } = retry;
   let said: string | undefined;
   let stopped = false;
   let cancel: () => void = () => undefined;
@@ -39,11 +39,11 @@ export async function retryUntilSound(retry: Retry): Promise<() => Promise<void>
     try {
       await attempt();
       trouble(undefined);
-      if (said !== undefined) log.info('the problem is fixed', { was: without });
+      if (said !== undefined) log.info('retry.succeeded', { was: event });
     } catch (error) {
       if (first && !(error instanceof VigieError && retried.includes(error.code))) throw error;
       const { message } = error as Error;
-      if (message !== said) log.error(`${without}; it is tried again`, { error: message });
+      if (message !== said) log.error(event, { error: message });
       said = message;
       trouble(message);
       if (stopped) return;
@@ -79,7 +79,7 @@ export function keepTrust(
   { service, clock, log }: KeepOptions,
 ): Promise<() => Promise<void>> {
   return retryUntilSound({
-    without: 'the keys that are to be trusted are not known: their commands are refused',
+    event: 'trust.unavailable',
     attempt: () => keys.take(path),
     trouble: (what) => service?.lacks('trust', keys.unconfirmed ?? what),
     clock,
@@ -96,7 +96,7 @@ export function keepChannels(
   { service, clock, log }: KeepOptions,
 ): Promise<() => Promise<void>> {
   return retryUntilSound({
-    without: 'not all notifications can be sent',
+    event: 'callbacks.limited',
     attempt: () => notificationChannels.inspect(),
     trouble: (what) => service?.lacks('callbacks', what),
     clock,

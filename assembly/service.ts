@@ -143,7 +143,7 @@ export class Starts {
     try {
       await this.#document.write(runs);
     } catch (error) {
-      this.#log.error('the record of this start could not be written', { error: (error as Error).message });
+      this.#log.error('start.unrecorded', { error: (error as Error).message });
     }
   }
 }
@@ -208,7 +208,7 @@ export class Service implements CarService {
       try {
         service.#servers.push(await serve(place, { '/status': status, '/metrics': metricsText }));
       } catch (error) {
-        log.error('health cannot be read here', { error: (error as Error).message });
+        log.error('health.unavailable', { error: (error as Error).message });
       }
     }
     return service;
@@ -297,7 +297,7 @@ export class Service implements CarService {
     if (this.#reached) return;
     this.#reached = true;
     this.#options.configurations.reached().catch((error: Error) => {
-      this.#options.log.error('the last good configuration could not be stored', { error: error.message });
+      this.#options.log.error('configuration.copyUnwritten', { error: error.message });
     });
   };
 

@@ -176,7 +176,7 @@ function open(
       // Frames stand for live ones, so they carry the time at which they come.
       const speed = path === '-' ? Number.POSITIVE_INFINITY : input.speed;
       const source = new LogSource(path, { bus, speed, loop, clock, times: 'clock' });
-      source.finished.catch((error: Error) => log.error('a log cannot be read on', { bus, error: error.message }));
+      source.finished.catch((error: Error) => log.error('recording.unreadable', { bus, error: error.message }));
       return { source };
     }
   }

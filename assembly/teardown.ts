@@ -8,7 +8,7 @@ export async function quietly(end: Teardown, log: Log): Promise<void> {
   try {
     await end();
   } catch (error) {
-    log.error('while stopping', { error: (error as Error).message });
+    log.error('agent.stopFailed', { error: (error as Error).message });
   }
 }
 

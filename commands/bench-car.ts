@@ -48,7 +48,9 @@ export async function startBenchCar(options: BenchCarOptions): Promise<Car> {
     settings: watchedSettings,
   });
   const remember = (): void => {
-    memory.write({ car: simulation.state() }).catch((error: Error) => log.warn('bench', { error: error.message }));
+    memory
+      .write({ car: simulation.state() })
+      .catch((error: Error) => log.warn('bench.unsaved', { error: error.message }));
   };
   const remembering = setInterval(remember, REMEMBER_EVERY);
   return {

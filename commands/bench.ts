@@ -128,7 +128,7 @@ async function bench(options: Options): Promise<void> {
   try {
     writeFileSync(rigFile(data), `${JSON.stringify(rig, undefined, 2)}\n`);
   } catch (error) {
-    log.error('watch and send need --broker: the rig could not be written down', { error: (error as Error).message });
+    log.error('bench.unlisted', { error: (error as Error).message });
   }
   const interfaceUrl = car.interface?.url ?? '';
   if (!free) sayElsewhere(STANDARD_HTTP, 'HTTP interface', interfaceUrl, '--http');

@@ -57,7 +57,7 @@ async function runOnce(options: Options, signalled: Promise<void>, unwritten: Un
   const { configuration: local } = loadConfiguration(options.config, process.env, undefined, 'awaited');
   const data = options.data ?? local?.data ?? (process.env['VIGIE_DATA'] || configurationDefaults.data);
   const log = openServiceLog(process.stderr, local?.log.level ?? configurationDefaults.log.level, process.env);
-  const clock = new SystemClock({ stepped: (by) => log.warn('receivers set the clock', { by }) });
+  const clock = new SystemClock({ stepped: (by) => log.warn('clock.set', { by }) });
   // Without a readable file there is only what an earlier run left: nothing new is made for a mistyped name.
   if (local === undefined && !existsSync(join(data, 'configuration'))) return refuse(options.config);
   makeDirectory(data);
@@ -76,8 +76,7 @@ async function runOnce(options: Options, signalled: Promise<void>, unwritten: Un
     const configurations = await Configurations.open(parts);
     const { configuration, vehicle, diagnostics } = await configurations.choose(minimal);
     complain(diagnostics);
-    if (starts.backOff > 0)
-      log.warn('runs before this one crashed; waiting', { before: starts.before, ms: starts.backOff });
+    if (starts.backOff > 0) log.warn('agent.crashedBefore', { before: starts.before, ms: starts.backOff });
     if (await first(signalled, after(clock, starts.backOff))) return false;
     await starts.begin();
     const run = {
@@ -153,7 +152,7 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
     });
     const why = await Promise.race([signalled, configurations.changed, rest]);
     ends = why === undefined;
-    if (!ends) log.info('the agent restarts', { why });
+    if (!ends) log.info('agent.restarting', { why });
     if (minimal !== undefined && !ends) await starts.forgive();
     await starts.end();
   } catch (error) {
@@ -188,8 +187,8 @@ async function vinOfCar(
 /** Refuses records of a newer agent. A disk that refuses the number must not keep the car dark. */
 function checkFormat(data: string, log: Log): void {
   const { fault, refused } = claimFormat(data);
-  if (fault !== undefined) log.error('the number of the format of the records was damaged', { fault });
-  if (refused !== undefined) log.error('the number of the format of the records cannot be written', { error: refused });
+  if (fault !== undefined) log.error('records.versionDamaged', { fault });
+  if (refused !== undefined) log.error('records.versionUnwritten', { error: refused });
 }
 
 /** A configuration that cannot be read, and no record of another one. */

@@ -1,5 +1,6 @@
 /** What the hub asks of the world: adapters implement it, and what builds a hub passes it in. */
 import type { FailureCause } from '../protocol/errors.ts';
+import type { Log } from '../protocol/log-events.ts';
 import type { Run } from '../protocol/runs.ts';
 import type { Kind } from '../protocol/schema/kind.ts';
 import type { Message } from '../protocol/schema/message.ts';
@@ -17,12 +18,8 @@ export interface WallClock {
 /** Calls `due` once, `delay` ms from now; the result cancels it. */
 export type Timer = (delay: number, due: () => void) => () => void;
 
-/** Says what the hub does, for people; `fields` is small and carries no secret. */
-export interface HubLog {
-  info(event: string, fields?: Record<string, unknown>): void;
-  warn(event: string, fields?: Record<string, unknown>): void;
-  error(event: string, fields?: Record<string, unknown>): void;
-}
+/** Takes the events of the hub, which are rows of the same table as the agent's. */
+export type HubLog = Log;
 
 /** A car that the hub has heard. */
 export interface KnownVehicle {

@@ -17,6 +17,7 @@ import { vigieCddl } from '../protocol/vigie-cddl.ts';
 import { commandsPage } from './command-checks.ts';
 import { hubPage } from './hub-settings.ts';
 import { inspectPage } from './inspect-lines.ts';
+import { operationsPage } from './log-page.ts';
 import { pageFile, pageLicences, pageScript, pageStyle } from './page.ts';
 import { readmeWithFormats } from './readme-formats.ts';
 
@@ -68,6 +69,7 @@ export const artefacts: readonly Artefact[] = [
   { file: 'README.md', make: readmeWithFormats },
   { file: 'docs/commands.md', make: commandsPage },
   { file: 'docs/inspect.md', make: inspectPage },
+  { file: 'docs/operations.md', make: operationsPage },
   { file: 'page/generated/index.html', make: pageFile('index.html') },
   { file: 'page/generated/hub.html', make: pageFile('hub.html') },
   { file: 'page/generated/icon.svg', make: pageFile('icon.svg') },

@@ -135,7 +135,7 @@ export class Connections {
    * idle connections keeps no other client out.
    */
   #closeOne(newest: Connection): void {
-    this.#log.warn('the HTTP interface has reached its limit of connections', {
+    this.#log.warn('http.connectionLimit', {
       connections: this.#bounds.connections,
     });
     for (const { tcp, answers } of this.#open.values()) {

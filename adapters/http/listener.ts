@@ -168,9 +168,9 @@ export function watchCertificates(
       if (found === known) return;
       server.setSecureContext({ ...secrets(tls), minVersion: secureOptions.minVersion });
       known = found;
-      log.info('certificates renewed', { cert: tls.cert });
+      log.info('http.certificates.renewed', { cert: tls.cert });
     } catch (error) {
-      log.error('the renewed certificates cannot be used', { cert: tls.cert, error: (error as Error).message });
+      log.error('http.certificates.kept', { cert: tls.cert, error: (error as Error).message });
     }
   };
   const tick = (): void => {

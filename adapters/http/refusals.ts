@@ -12,7 +12,7 @@ export function refuse(env: RequestContext['env'], cause: unknown, log: Log): Re
   const error = documented(exchange, vigieError(cause));
   const status = refusalStatus(error.code);
   if (status >= 500) {
-    log.error('a request failed', { id: exchange.id, operation: exchange.operation?.id, ...told(cause) });
+    log.error('http.failed', { id: exchange.id, operation: exchange.operation?.id, ...told(cause) });
   }
   const body = JSON.stringify(xError(exchange.side, error, { uuid: exchange.id, now: exchange.now }));
   const retry = error instanceof TooManyRequests ? String(error.retryAfter) : undefined;

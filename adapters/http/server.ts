@@ -95,14 +95,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     autoCleanupIncoming: false,
     hostname: 'localhost',
     errorHandler: (error) => {
-      log.info('a request cannot be read', { error: error instanceof Error ? error.message : String(error) });
+      log.info('http.malformed', { error: error instanceof Error ? error.message : String(error) });
       const { headers, body } = refuseUnread('address: must be a path or URL, with a valid Host', clock.now());
       return new Response(body, { status: 400, headers: { ...headers, Connection: 'close' } });
     },
   });
   const { server, connections } = createListener(
     (incoming, outgoing) => {
-      listener(incoming, outgoing).catch((error: Error) => log.error('an answer failed', { error: error.message }));
+      listener(incoming, outgoing).catch((error: Error) => log.error('http.answerFailed', { error: error.message }));
     },
     tls,
     { ...bounds, ...options.bounds },
@@ -114,13 +114,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     throw unavailable(`${host}:${options.port}`, cause);
   });
   // A connection that could not be accepted, as when memory is short, is lost alone.
-  server.on('error', (error) => log.error('the HTTP interface has trouble', { error: error.message }));
+  server.on('error', (error) => log.error('http.fault', { error: error.message }));
   const { port } = server.address() as AddressInfo;
   const watch =
     server instanceof SecureServer && tls !== undefined ? watchCertificates(server, tls, clock, log) : undefined;
   const name = host.includes(':') ? `[${host}]` : host;
   const enabled = sides.filter((side) => gates[side] !== undefined);
-  log.info('the HTTP interface is ready', { host, port, tls: tls !== undefined, sides: enabled });
+  log.info('http.ready', { host, port, tls: tls !== undefined, sides: enabled });
   return {
     url: `${tls === undefined ? 'http' : 'https'}://${name}:${port}`,
     reload: () => watch?.now(),
@@ -206,7 +206,7 @@ async function answer(
   const bound = { ...env, exchange };
   const refusal = refusalOf(env.incoming, authorityOf(request.url), hosts, url);
   const response = refusal === undefined ? await app.fetch(request, bound) : refuse(bound, refusal, log);
-  log.info('request', {
+  log.info('http.request', {
     id: exchange.id,
     operation: exchange.operation?.id,
     method: request.method,

@@ -104,7 +104,7 @@ export class Serving {
     );
     const deprecated = deprecatedMembers(operation, body);
     if (deprecated.length > 0) {
-      this.#options.log.warn('a request has deprecated members', { operation: operation.id, members: deprecated });
+      this.#options.log.warn('http.deprecated', { operation: operation.id, members: deprecated });
     }
     return body;
   }

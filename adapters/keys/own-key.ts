@@ -26,13 +26,13 @@ export async function ownKey(
   try {
     return await open(directory, name, kinds);
   } catch (error) {
-    log.error('the unit’s own key cannot be used; the agent makes a new one', { error: (error as Error).message });
+    log.error('ownKey.damaged', { error: (error as Error).message });
   }
   try {
     if (existsSync(directory)) await rename(directory, free(`${directory}.damaged`));
     return await open(directory, name, kinds);
   } catch (error) {
-    log.error('the unit has no key for commands of its own', { error: (error as Error).message });
+    log.error('ownKey.missing', { error: (error as Error).message });
     return undefined;
   }
 }

@@ -50,9 +50,7 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
     this.#changes = changes;
     this.#own = own;
     this.#kept = Object.freeze(changes?.data ?? {});
-    const { keys, unread } = readAdded(this.#kept.keys ?? [], (error) =>
-      log?.error('a key that a command added is not valid', { error }),
-    );
+    const { keys, unread } = readAdded(this.#kept.keys ?? [], (error) => log?.error('trust.malformed', { error }));
     this.#added = keys;
     this.#unread = unread;
     this.#merge();

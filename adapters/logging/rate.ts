@@ -1,48 +1,36 @@
-import type { Log } from '../../agent/ports.ts';
-
-type Level = 'info' | 'warn' | 'error';
+import type { Log, LogEvent, LogLevel, LogSink } from '../../protocol/log-events.ts';
 
 interface Seen {
   /** Monotonic ms. */
   since: number;
   count: number;
-  level: Level;
+  level: LogLevel;
 }
 
 /** Lines of one event that are written within {@link WINDOW}. */
 export const LINES = 10;
 /** ms */
 export const WINDOW = 60_000;
-/** Events that are told apart; of more, those heard of longest ago are forgotten. */
-const EVENTS = 256;
 
 /**
  * Lets so many lines of one event through and then says how many it kept back. It has no timer, so that a unit that
  * sleeps goes on sleeping: the count is told with the next line of any event after the time, and by `flush`.
  */
 export class RateLimitedLog implements Log {
-  readonly #log: Log;
+  readonly #log: LogSink;
   readonly #monotonic: () => number;
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new Map<LogEvent, Seen>();
   #looked = Number.NEGATIVE_INFINITY;
 
   /** `monotonic`: milliseconds that never step. */
-  constructor(log: Log, monotonic: () => number) {
+  constructor(log: LogSink, monotonic: () => number) {
     this.#log = log;
     this.#monotonic = monotonic;
   }
 
-  info(event: string, fields?: Record<string, unknown>): void {
-    this.#write('info', event, fields);
-  }
-
-  warn(event: string, fields?: Record<string, unknown>): void {
-    this.#write('warn', event, fields);
-  }
-
-  error(event: string, fields?: Record<string, unknown>): void {
-    this.#write('error', event, fields);
-  }
+  readonly info: Log['info'] = (event, fields) => this.#write('info', event, fields);
+  readonly warn: Log['warn'] = (event, fields) => this.#write('warn', event, fields);
+  readonly error: Log['error'] = (event, fields) => this.#write('error', event, fields);
 
   /** Tells what was kept back so far. */
   flush(): void {
@@ -50,14 +38,13 @@ export class RateLimitedLog implements Log {
     this.#seen.clear();
   }
 
-  #write(level: Level, event: string, fields: Record<string, unknown> | undefined): void {
+  #write(level: LogLevel, event: LogEvent, fields: Record<string, unknown> | undefined): void {
     const now = this.#monotonic();
     this.#look(now);
     const seen = this.#seen.get(event) ?? { since: now, count: 0, level };
     this.#seen.set(event, seen);
     seen.level = level;
     if (++seen.count <= LINES) this.#log[level](event, fields);
-    if (this.#seen.size > EVENTS) this.#forgetOldest();
   }
 
   /** Windows that have ended are told and forgotten; looked for at most once a second. */
@@ -71,15 +58,7 @@ export class RateLimitedLog implements Log {
     }
   }
 
-  #forgetOldest(): void {
-    for (const [event, seen] of this.#seen) {
-      this.#seen.delete(event);
-      this.#tell(event, seen);
-      return;
-    }
-  }
-
-  #tell(event: string, { count, level }: Seen): void {
+  #tell(event: LogEvent, { count, level }: Seen): void {
     if (count > LINES) this.#log[level](event, { suppressed: count - LINES });
   }
 }

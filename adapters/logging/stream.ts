@@ -1,7 +1,7 @@
-import type { Log } from '../../agent/ports.ts';
-import { redacted, redactedText } from './redact.ts';
+import { type Log, type LogEvent, type LogLevel, logEvents } from '../../protocol/log-events.ts';
+import { redacted } from './redact.ts';
 
-export type Level = 'info' | 'warn' | 'error' | 'silent';
+export type Level = LogLevel | 'silent';
 const ranks: Record<Level, number> = { info: 0, warn: 1, error: 2, silent: 3 };
 
 /** Writes one line an event: for people on a terminal, NDJSON otherwise. */
@@ -14,32 +14,26 @@ export class StreamLog implements Log {
     this.#rank = ranks[level];
   }
 
-  info(event: string, fields?: Record<string, unknown>): void {
-    this.#write('info', event, fields);
-  }
+  readonly info: Log['info'] = (event, fields) => this.#write('info', event, fields);
+  readonly warn: Log['warn'] = (event, fields) => this.#write('warn', event, fields);
+  readonly error: Log['error'] = (event, fields) => this.#write('error', event, fields);
 
-  warn(event: string, fields?: Record<string, unknown>): void {
-    this.#write('warn', event, fields);
-  }
-
-  error(event: string, fields?: Record<string, unknown>): void {
-    this.#write('error', event, fields);
-  }
-
-  #write(level: 'info' | 'warn' | 'error', event: string, fields: Record<string, unknown> = {}): void {
+  #write(level: LogLevel, event: LogEvent, fields: Record<string, unknown> = {}): void {
     if (ranks[level] < this.#rank) return;
     const at = new Date();
-    const said = redactedText(event);
+    const [, message] = logEvents[event];
     const shown = redacted(fields);
     if (!this.#stream.isTTY) {
-      this.#stream.write(`${JSON.stringify({ at: at.getTime(), level, event: said, ...shown })}\n`);
+      this.#stream.write(`${JSON.stringify({ at: at.getTime(), level, event, ...shown, message })}\n`);
       return;
     }
     const details = Object.entries(shown)
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
       .join('');
-    this.#stream.write(`${at.toISOString().slice(11, 19)} ${level.padEnd(5)} ${printable(`${said}${details}`)}\n`);
+    this.#stream.write(
+      `${at.toISOString().slice(11, 19)} ${level.padEnd(5)} ${printable(`${message} [${event}]${details}`)}\n`,
+    );
   }
 }
 

@@ -1,7 +1,7 @@
-/** Lines of JSON for machines, by pino: `{"level":"warn","at":…,"event":…, fields}`. */
+/** Lines of JSON for machines, by pino: `{"level":"warn","at":…,"event":…, fields, "message":…}`. */
 import { pino } from 'pino';
-import type { Log } from '../../agent/ports.ts';
-import { redacted, redactedText } from './redact.ts';
+import { type Log, type LogEvent, type LogLevel, logEvents } from '../../protocol/log-events.ts';
+import { redacted } from './redact.ts';
 
 /** What takes the lines. */
 export interface LineSink {
@@ -9,7 +9,7 @@ export interface LineSink {
 }
 
 export interface StructuredOptions {
-  readonly level: 'info' | 'warn' | 'error' | 'silent';
+  readonly level: LogLevel | 'silent';
   /** UTC ms. */
   readonly now?: () => number;
   /** Lines begin with `<priority>` (sd-daemon(3)), which the journal takes for its own. */
@@ -19,7 +19,7 @@ export interface StructuredOptions {
 /** syslog(3) priorities. */
 const PRIORITY = { error: 3, warn: 4, info: 6 } as const;
 /** Names of pino's that a field must not overwrite. */
-const TAKEN = new Set(['level', 'at', 'event']);
+const TAKEN = new Set(['level', 'at', 'event', 'message']);
 
 export function structuredLog(sink: LineSink, options: StructuredOptions): Log {
   const { level, now = Date.now, priorities = false } = options;
@@ -28,17 +28,17 @@ export function structuredLog(sink: LineSink, options: StructuredOptions): Log {
     {
       level,
       base: null,
-      messageKey: 'event',
+      messageKey: 'message',
       timestamp: () => `,"at":${Math.round(now())}`,
       formatters: { level: (label) => ({ level: label }) },
     },
     { write: (line: string) => sink.write(prefix + line) },
   );
   const write =
-    (severity: keyof typeof PRIORITY) =>
-    (event: string, fields: Record<string, unknown> = {}): void => {
+    (severity: LogLevel) =>
+    (event: LogEvent, fields: Record<string, unknown> = {}): void => {
       prefix = priorities ? `<${PRIORITY[severity]}>` : '';
-      logger[severity](free(redacted(fields)), redactedText(event));
+      logger[severity]({ event, ...free(redacted(fields)) }, logEvents[event][1]);
     };
   return { info: write('info'), warn: write('warn'), error: write('error') };
 }

@@ -61,7 +61,7 @@ export class BrokerCredentials {
       const files = typeof this.#source === 'function' ? this.#source() : this.#source;
       const context = before === undefined || !same(files, this.#files) ? this.#take(files) : before;
       if (context !== before && before !== undefined) {
-        this.#log.info('link.certificates', { renewed: true, ...this.#dates() });
+        this.#log.info('link.certificates.renewed', this.#dates());
       }
       this.#fault = undefined;
       return context;
@@ -69,7 +69,7 @@ export class BrokerCredentials {
       if (before === undefined) throw error;
       // Certificate and key are two files: between their replacement they do not fit, and the former still does.
       const fault = error instanceof Error ? error.message : String(error);
-      if (fault !== this.#fault) this.#log.warn('link.certificates', { kept: 'those of before', reason: fault });
+      if (fault !== this.#fault) this.#log.warn('link.certificates.kept', { reason: fault });
       this.#fault = fault;
       return before;
     }
@@ -91,7 +91,7 @@ export class BrokerCredentials {
     }
   }
 
-  #dates(): Record<string, unknown> {
+  #dates(): { readonly expires?: string } {
     return this.#expires === undefined ? {} : { expires: new Date(this.#expires).toISOString() };
   }
 }

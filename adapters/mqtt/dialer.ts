@@ -179,7 +179,7 @@ export class Dialer {
         this.#homing = setTimeout(() => probe.destroy(new Error(late)), identity.timeout);
         probe.once('error', (error) => {
           clearTimeout(this.#homing);
-          log.info('link.homing', { broker: targets[0].address.text, reason: error.message });
+          log.info('link.homingFailed', { broker: targets[0].address.text, reason: error.message });
           if (!this.#stopped && this.#at > 0 && this.#connection?.accepted === true) this.#lookHome();
         });
       },

@@ -319,7 +319,7 @@ export class MqttLink implements Link {
     try {
       call(this.#events);
     } catch (error) {
-      this.#options.log.error('link.handler', { event, reason: String(error) });
+      this.#options.log.error('link.handler', { handler: event, reason: String(error) });
     }
   }
 }

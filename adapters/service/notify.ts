@@ -42,7 +42,7 @@ export async function openNotifier(environment: Environment, log: Log): Promise<
   try {
     socket = await datagramsTo(path);
   } catch (error) {
-    log.error('the agent cannot send a notification to the service manager', { error: (error as Error).message });
+    log.error('service.unreachable', { error: (error as Error).message });
     return deaf;
   }
   let failed = false;
@@ -51,7 +51,7 @@ export async function openNotifier(environment: Environment, log: Log): Promise<
       socket.send(new TextEncoder().encode(lines.join('\n')));
       failed = false;
     } catch (error) {
-      if (!failed) log.warn('the service manager does not listen', { error: (error as Error).message });
+      if (!failed) log.warn('service.deaf', { error: (error as Error).message });
       failed = true;
     }
   };

@@ -35,8 +35,8 @@ export class Watchdog {
   beat(pulse: Beating): void {
     const stuck = pulse.stuck();
     if (stuck !== undefined && this.#starving === undefined) {
-      this.#log.error('the pipeline is stuck; the watchdog is not fed', { why: stuck });
-    } else if (stuck === undefined && this.#starving !== undefined) this.#log.info('the pipeline moves again');
+      this.#log.error('watchdog.stuck', { why: stuck });
+    } else if (stuck === undefined && this.#starving !== undefined) this.#log.info('watchdog.moving');
     this.#starving = stuck;
     if (stuck !== undefined || this.#interval === undefined) return;
     const now = this.#clock.monotonic();

@@ -192,7 +192,7 @@ export class Journal implements Adapter<Contents>, Medium {
     const bytes = this.#reader.read(segment, offset, size);
     if (bytes === undefined) {
       this.metrics.damaged++;
-      this.#log?.error('store.damaged', { file: segment.path, offset });
+      this.#log?.error('store.damagedRecord', { file: segment.path, offset });
     }
     return bytes;
   }

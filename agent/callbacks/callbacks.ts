@@ -252,7 +252,7 @@ export class Callbacks {
   #takers(callbackId: string, kind: 'Monitor' | 'Remote', type?: RemoteType): string[] {
     const entry = this.#store.get(callbackId);
     if (entry === undefined) {
-      this.#parts.log.warn('there is no callback for an event', { callbackId });
+      this.#parts.log.warn('callbacks.unknown', { callbackId });
       return [];
     }
     return takes(entry, kind, type) ? [...entry.receivers.keys()] : [];
@@ -285,7 +285,7 @@ export class Callbacks {
     const { callback } = entry;
     const push = callback.subscribe.callback.pushnotif;
     const devices = (push?.devices ?? []).filter((text) => endpointOf(text) !== place.device.endpoint);
-    this.#parts.log.info('the push service no longer knows a device; it was removed', {
+    this.#parts.log.info('callbacks.forgotten', {
       callbackId: callback.callbackId,
       reason,
       left: devices.length,

@@ -76,7 +76,7 @@ export class CommandOrigins {
         this.#origins.set(id, origin);
       }
     } catch (error) {
-      log.error('a stored value of callbacks is not readable', { key: KEY, error: (error as Error).message });
+      log.error('callbacks.unreadable', { key: KEY, error: (error as Error).message });
     }
   }
 }

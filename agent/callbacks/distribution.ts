@@ -81,7 +81,7 @@ export class Distribution {
     try {
       records.put(NOTIFICATIONS, { id, at: timeOf(notification), record: notification });
     } catch (error) {
-      log.error('the agent cannot store an event and does not send it', { id, error: (error as Error).message });
+      log.error('callbacks.unstored', { id, error: (error as Error).message });
       return;
     }
     for (const key of receivers) {
@@ -160,7 +160,7 @@ export class Distribution {
       try {
         receiver.recall(memory);
       } catch (error) {
-        this.#parts.log.error('the stored queue of a receiver is not readable', {
+        this.#parts.log.error('callbacks.queueUnreadable', {
           key,
           error: (error as Error).message,
         });
@@ -202,7 +202,7 @@ export class Distribution {
     const { dropped } = receiver.losses;
     // One line for each power of two: who is away for days must not fill the log.
     if (Number.isInteger(Math.log2(dropped))) {
-      this.#parts.log.warn('the queue of events is full; the oldest were dropped', { receiver: receiver.key, dropped });
+      this.#parts.log.warn('callbacks.dropped', { receiver: receiver.key, dropped });
     }
   }
 

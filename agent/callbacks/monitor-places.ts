@@ -78,7 +78,7 @@ export class MonitorPlaces {
     try {
       return readDelivery(text);
     } catch (error) {
-      this.#log.error('the agent cannot send the events of a monitor', { monitorId, error: (error as Error).message });
+      this.#log.error('callbacks.unconfigured', { monitorId, error: (error as Error).message });
       return nowhere;
     }
   }

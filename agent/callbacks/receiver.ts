@@ -164,7 +164,7 @@ export class Receiver {
       // Told before it is on disk, an event could be told again under another id after a power cut.
       await this.#parts.committed();
     } catch (error) {
-      this.#parts.log.warn('an event waits for the disk', { receiver: this.key, error: (error as Error).message });
+      this.#parts.log.warn('callbacks.waiting', { receiver: this.key, error: (error as Error).message });
       this.#wait(AGAIN, false);
       return;
     }
@@ -184,7 +184,7 @@ export class Receiver {
         const [first] = items;
         const alone = items.findIndex((item) => !isWritable(() => batch(to, [item])));
         // What cannot be written today cannot be tomorrow, and nothing behind it would ever be told.
-        if (alone >= 0) this.#lose(alone, items[alone]?.id, 'the agent cannot encode an event');
+        if (alone >= 0) this.#lose(alone, items[alone]?.id, 'callbacks.unencodable');
         else if (first !== undefined) return batch(to, [first]);
       }
     }
@@ -192,15 +192,15 @@ export class Receiver {
   }
 
   /** One of the first is lost alone; its record is kept for readers. */
-  #lose(index: number, id: string | undefined, why: string): void {
-    this.#parts.log.error(why, { receiver: this.key, id });
+  #lose(index: number, id: string | undefined, event: 'callbacks.unencodable' | 'callbacks.unreadableEvent'): void {
+    this.#parts.log.error(event, { receiver: this.key, id });
     this.#queue.lose(index, 'damaged');
   }
 
   #say(defect: Error): void {
     if (defect.message === this.#defect) return;
     this.#defect = defect.message;
-    this.#parts.log.error('a defect in the delivery of events', { receiver: this.key, error: defect.message });
+    this.#parts.log.error('callbacks.defect', { receiver: this.key, error: defect.message });
   }
 
   /** What can go together at most; a record that cannot be read is lost and said. */
@@ -212,7 +212,7 @@ export class Receiver {
       const notification = entry && this.#parts.load(entry.id);
       if (entry !== undefined && notification !== undefined) items.push({ id: entry.id, notification });
       else {
-        this.#lose(items.length, entry?.id, 'an event cannot be read any more');
+        this.#lose(items.length, entry?.id, 'callbacks.unreadableEvent');
       }
     }
     return items;
@@ -226,7 +226,7 @@ export class Receiver {
   }
 
   #taken(count: number): void {
-    if (this.#failing) this.#parts.log.info('a receiver accepts events again', { receiver: this.key });
+    if (this.#failing) this.#parts.log.info('callbacks.accepting', { receiver: this.key });
     this.#failing = false;
     this.#defect = undefined;
     this.#next(count);
@@ -240,7 +240,7 @@ export class Receiver {
 
   #failed(to: Destination, count: number, receipt: Receipt & { readonly outcome: 'failed' }): void {
     const { reason, delivered = 0, after = 0 } = receipt;
-    if (!this.#failing) this.#parts.log.warn('a receiver does not accept events', { receiver: this.key, reason });
+    if (!this.#failing) this.#parts.log.warn('callbacks.refusing', { receiver: this.key, reason });
     this.#failing = true;
     if (delivered > 0) this.#next(Math.min(delivered, count));
     else if (this.#queue.tries + 1 >= to.tries) {
@@ -264,7 +264,7 @@ export class Receiver {
 
   #giveUp(count: number, loss: Loss): void {
     this.#next(count, loss);
-    this.#parts.log.warn('events were not delivered', { receiver: this.key, count, loss });
+    this.#parts.log.warn('callbacks.undelivered', { receiver: this.key, count, loss });
   }
 
   #wait(delay: number, counts: boolean): void {

@@ -92,7 +92,7 @@ export class CallbackStore {
       try {
         take(state);
       } catch (error) {
-        log.error('a stored value of callbacks is not readable', { key, error: (error as Error).message });
+        log.error('callbacks.unreadable', { key, error: (error as Error).message });
       }
     };
     attempt(HEAD, (head) => {

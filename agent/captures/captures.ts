@@ -162,7 +162,6 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
     const running = this.#open.find((open) => open.request === request);
     if (running !== undefined) {
       this.#parts.log.info('capture.running', {
-        message: 'the capture under way covers this event',
         ...head,
         capture: running.head.id,
       });

@@ -265,10 +265,7 @@ export class Collector {
     this.#today = { ...this.#today, bytes: this.#today.bytes + columns + ENVELOPE };
     if (wasFull || !this.#isFull()) return;
     this.#boundReachedAt = Math.round(now);
-    log.error('collect.bound', {
-      message: 'the bound of bytes per day is reached: nothing more is collected today',
-      bytesPerDay,
-    });
+    log.error('collect.bound', { bytesPerDay });
     this.#tell();
   }
 

@@ -144,7 +144,7 @@ export class FaultRecorder implements Recorder {
         },
         (error: Error) => {
           if (error instanceof VigieError) this.#unread(error.message);
-          else this.#parts.log.error('a defect in the reading of fault codes', { error: error.stack });
+          else this.#parts.log.error('faults.defect', { error: error.stack });
         },
       )
       .finally(() => {

@@ -82,8 +82,7 @@ export class MonitorDesk {
     const before = this.#written;
     const written = new Set<string>();
     for (const { monitorId, monitor, status } of given) {
-      const refuse = (error: string): void =>
-        this.#log.error('the agent does not accept a monitor of the configuration', { monitorId, error });
+      const refuse = (error: string): void => this.#log.error('monitors.refused', { monitorId, error });
       if (!before.has(monitorId) && this.get(monitorId) !== undefined) {
         refuse('somebody else gave the monitor that has this id');
         continue;

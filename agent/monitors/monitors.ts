@@ -288,7 +288,7 @@ export class Monitors implements Recorder, RecordObserver {
     } catch (error) {
       const compiled = compileMonitor(parameter);
       const { message } = error as Error;
-      this.#parts.log.warn('monitors.signals', { message: 'a monitor does not fit the profile', id, error: message });
+      this.#parts.log.warn('monitors.signals', { id, error: message });
       return compiled;
     }
   }
@@ -299,7 +299,7 @@ export class Monitors implements Recorder, RecordObserver {
     try {
       take(state);
     } catch (error) {
-      this.#parts.log.error('a stored value of monitors is not readable', { key, error: (error as Error).message });
+      this.#parts.log.error('monitors.unreadable', { key, error: (error as Error).message });
     }
   }
 

@@ -21,12 +21,9 @@ export function recallGaps(memory: Memory, store: OutboxStore, gaps: Gaps, log: 
     const state = memory.recall(GAPS);
     if (state !== undefined) gaps.restore(state, waits);
   } catch (error) {
-    log.error(
-      'the record of messages that an earlier run gave up is not readable; gap messages contain only their numbers',
-      {
-        error: (error as Error).message,
-      },
-    );
+    log.error('outbox.gapsUnreadable', {
+      error: (error as Error).message,
+    });
   }
   memory.keep(() => [[GAPS, gaps.state()]]);
 }
@@ -53,7 +50,7 @@ export function findLost(store: OutboxStore, gaps: Gaps, log: Log): boolean {
     const lost = gaps.lose(owed);
     if (lost.all.length === 0) continue;
     found = true;
-    log.error('damage of the disk took messages; a gap message names their numbers', {
+    log.error('outbox.lost', {
       class: owed.class,
       messages: lost.size,
       numbers: textOf(lost),
@@ -69,7 +66,7 @@ function readGap(priority: number, seq: number, store: OutboxStore, gaps: Gaps, 
     const message = entry === undefined ? undefined : decodeMessage(entry.payload);
     if (message?.kind === 'gap') gaps.tell(seq, message.body);
   } catch (error) {
-    log.error('a gap message cannot be read; a new one will have the same numbers', {
+    log.error('outbox.gapUnreadable', {
       seq,
       error: (error as Error).message,
     });

@@ -95,7 +95,7 @@ export class Outbox implements Publisher {
       this.#append(kind, body, options);
     } catch (error) {
       // No number was used, so no receiver misses it; a fault in one message must not stop the frames behind it.
-      this.#log.error('a message could not be made', { kind, error: (error as Error).message });
+      this.#log.error('outbox.unencodable', { kind, error: (error as Error).message });
       return;
     }
     this.#commitSoon();
@@ -182,7 +182,7 @@ export class Outbox implements Publisher {
       await this.#store.commit();
     } catch (error) {
       // A disk that refuses stops recording, not the car's service: what is in memory goes out while it can.
-      this.#log.error('the disk refused the outbox; messages are kept in memory and sent', {
+      this.#log.error('outbox.inMemory', {
         error: (error as Error).message,
       });
       for (const { queued, durable } of covered) if (durable) this.#withdraw(queued);
@@ -247,11 +247,11 @@ export class Outbox implements Publisher {
       const entry = this.#store.load(priority, seq);
       if (entry === undefined) {
         this.#inFlight++;
-        this.#giveUp(queued, 'a message was damaged on the disk');
+        this.#giveUp(queued, 'outbox.damaged');
       }
       return entry;
     } catch (error) {
-      this.#log.error('a message cannot be read from the disk; the agent tries again', {
+      this.#log.error('outbox.unreadable', {
         class: priority,
         seq,
         error: (error as Error).message,
@@ -298,7 +298,7 @@ export class Outbox implements Publisher {
   #failed(queued: Queued, error: unknown): void {
     const retriable = !(error instanceof VigieError) || factOf(error.code).retriable;
     if (!retriable) {
-      this.#giveUp(queued, `the broker will never take a message: ${(error as Error).message}`);
+      this.#giveUp(queued, 'outbox.unsendable', error as Error);
       return;
     }
     this.#inFlight--;
@@ -318,12 +318,12 @@ export class Outbox implements Publisher {
   }
 
   /** A message that was taken can never be sent: it is forgotten when it is on disk that the receiver is to be told. */
-  #giveUp(queued: Queued, why: string): void {
+  #giveUp(queued: Queued, event: 'outbox.damaged' | 'outbox.unsendable', error?: Error): void {
     const { class: priority, seq } = queued;
     const reference = this.#store.reference(priority, seq);
     if (reference !== undefined) {
       const { kind } = reference;
-      this.#log.error(why, { kind, class: priority, seq });
+      this.#log.error(event, { kind, class: priority, seq, error: error?.message });
       if (kind === 'gap') this.#tellGapsLater();
       this.#gaps.note(reference);
     }
@@ -357,7 +357,7 @@ export class Outbox implements Publisher {
       dropped[kind] = (dropped[kind] ?? 0) + 1;
     }
     if (Object.keys(dropped).length === 0) return;
-    this.#log.warn('the outbox is full: the oldest messages of the lowest class were dropped', dropped);
+    this.#log.warn('outbox.full', { dropped });
   }
 
   /**
@@ -372,7 +372,7 @@ export class Outbox implements Publisher {
       try {
         this.#gaps.tell(this.#append('gap', gap, {}), gap);
       } catch (error) {
-        this.#log.error('the agent cannot send a gap message', { lost: gap.lost, error: (error as Error).message });
+        this.#log.error('outbox.gapUnsent', { lost: gap.lost, error: (error as Error).message });
         this.#gaps.add(gap);
         this.#tellGapsLater();
       }

@@ -82,7 +82,7 @@ export class Repetition {
       .catch((error: unknown) => {
         const { kind, class: priority, seq } = entry;
         if (!link.connected) this.#found.unshift(entry);
-        else log.warn('the broker did not take a message again', { kind, class: priority, seq, error: String(error) });
+        else log.warn('outbox.repeatRefused', { kind, class: priority, seq, error: String(error) });
       })
       .then(() => {
         this.underway--;
@@ -114,7 +114,7 @@ export class Repetition {
       else for (const entry of step.value) this.#take(entry);
     } catch (error) {
       // Some may be in what cannot be read now: none of them is said to be gone, and who asked asks again.
-      log.error('messages that were asked for again cannot be read', { error: (error as Error).message });
+      log.error('outbox.repeatUnreadable', { error: (error as Error).message });
       this.#search = undefined;
       this.#wanted.clear();
     }

@@ -152,7 +152,7 @@ export class CommandIntake {
     try {
       await work();
     } catch (error) {
-      this.#parts.log.error('a command ended in an error', { error: (error as Error).message });
+      this.#parts.log.error('command.defect', { error: (error as Error).message });
     }
   }
 
@@ -201,6 +201,6 @@ export class CommandIntake {
   /** Says so in the log alone: an answer would let anybody speak about a command that was not theirs. */
   #leaveUnanswered({ code, detail }: Refusal): void {
     this.unsigned++;
-    this.#parts.log.warn('a command was refused without an answer', { code, detail });
+    this.#parts.log.warn('command.refused', { code, detail });
   }
 }

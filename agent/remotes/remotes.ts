@@ -201,7 +201,7 @@ export class Remotes {
     const missing = firstRefusal('profile', { missing: this.#execution.missing(plan) });
     if (missing !== undefined) return fail(missing);
     const { ignored: member } = plan;
-    if (member !== undefined) log.info('a deprecated member has no effect', { id, type, member });
+    if (member !== undefined) log.info('command.deprecated', { id, type, member });
     const blank = accepted.record;
     progress = { ...accepted, record: { ...blank, action: plan.actions.join(), body: hex(body) } };
     const refusal = this.#refusal(order, kind, plan);
@@ -258,7 +258,7 @@ export class Remotes {
       if (ledger.find(id) !== undefined) return;
       // The clock that it is due by is the same that says from when on nothing is lost.
       if (ledger.forgot(due + SKEW)) {
-        log.warn('a program is not carried out: whether it was is not known any more', { id, type });
+        log.warn('program.skipped', { id, type });
         return;
       }
       this.#power.spokenTo?.('program');
@@ -274,7 +274,7 @@ export class Remotes {
   #restore({ programs, schedule, tracking }: Readonly<Record<string, unknown>>): void {
     const fault = attempt(() => schedule === undefined || this.#schedule.restore(schedule));
     if (fault instanceof VigieError) {
-      this.#o.log.warn('programs cannot be read and are forgotten', { error: fault.message });
+      this.#o.log.warn('program.unreadable', { error: fault.message });
       return;
     }
     this.#parts.programs.restore(programs);

@@ -65,7 +65,7 @@ export class Reports {
   /** Never rejects for a disk that refuses: a final state is reported all the same. */
   async fail(progress: Progress, { code, detail }: Refusal): Promise<void> {
     const { id, type } = progress.record;
-    this.#parts.log.warn('a command failed', { id, type, code, detail });
+    this.#parts.log.warn('command.failed', { id, type, code, detail });
     const cause = factOf(code).cause ?? 'GeneralError';
     await this.#keep(progress, { ...progress.record, status: 'Failed', failureCause: cause, detail });
   }
@@ -93,7 +93,7 @@ export class Reports {
       // How it ended is sent from memory; what is not finished is not told, and must not go on.
       if (!final(status)) throw error;
     }
-    if (final(status)) this.#parts.log.info('command finished', { id, type, status, failureCause });
+    if (final(status)) this.#parts.log.info('command.finished', { id, type, status, failureCause });
   }
 
   /**
@@ -114,7 +114,7 @@ export class Reports {
       if (!together) await ledger.write();
     } catch (error) {
       if (!finished) throw error;
-      log.error('the outcome of a command could not be written down', { error: (error as Error).message });
+      log.error('command.unwritten', { error: (error as Error).message });
     }
     await this.tell(next);
     if (together && finished) this.#behind ??= clock.after(FOLLOW, () => this.#save());
@@ -125,7 +125,7 @@ export class Reports {
     this.#behind?.();
     this.#behind = undefined;
     this.#saving = this.#parts.ledger.write().catch((error: Error) => {
-      this.#parts.log.error('what became of commands could not be written a second time', { error: error.message });
+      this.#parts.log.error('command.copyUnwritten', { error: error.message });
     });
   }
 }

@@ -78,7 +78,7 @@ export class ScheduledCommands {
     const { key, due, skipped } = occurrence;
     const command = programs.scheduled(occurrence, now);
     if (command === undefined) return;
-    if (skipped > 0) log.warn('a program was missed', { key, times: skipped });
+    if (skipped > 0) log.warn('program.missed', { key, times: skipped });
     carryOut(command, `${key}@${due}`, due);
   }
 }

@@ -84,7 +84,7 @@ export class VerificationQueue {
     const number = Math.floor(this.#parts.clock.monotonic() / 1000);
     if (number !== this.#second.number) {
       const { dropped } = this.#second;
-      if (dropped > 0) this.#parts.log.warn('too many messages: some were dropped without an answer', { dropped });
+      if (dropped > 0) this.#parts.log.warn('command.flood', { dropped });
       this.#second = { number, messages: 0, verified: 0, refused: 0, dropped: 0 };
     }
     return this.#second;

@@ -199,8 +199,7 @@ function recall(memory: Memory, log: Log): Kept {
   if (state === undefined && definitions === undefined) return { state: { next: 1, catalogs: [] }, definitions: [] };
   const kept = { state, definitions } as Kept;
   if (isWhole(kept)) return kept;
-  const message = 'the stored numbers of custom signals are damaged; all signals get new numbers';
-  log.error('signals.numbers', { message });
+  log.error('signals.numbers');
   return { state: { next: unused(kept), catalogs: [] }, definitions: [] };
 }
 

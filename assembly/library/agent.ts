@@ -6,6 +6,7 @@ import type { MakeRecorder } from '../../agent/recorders/recorder.ts';
 import { UnitRest } from '../../agent/rest.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { StatusPaths } from '../../protocol/generated/status-paths.ts';
+import { type LogEvent, type LogLevel, type LogSink, logEvents } from '../../protocol/log-events.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 import { agentSettings } from '../../protocol/settings.ts';
 import { slotByPath } from '../../protocol/slots.ts';
@@ -72,6 +73,15 @@ export interface StatusValues {
 
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
+/** Adds the sentence of each event as `message`. */
+function explained(log: LogSink): Log {
+  const write =
+    (level: LogLevel) =>
+    (event: LogEvent, fields: Record<string, unknown> = {}): void =>
+      log[level](event, { message: logEvents[event][1], ...fields });
+  return { info: write('info'), warn: write('warn'), error: write('error') };
+}
+
 /**
  * Reads the profile and checks that everything fits together; nothing is opened before {@link VigieAgent.start}.
  * @throws VigieError `configuration.wrong` for a profile with faults or inputs that do not fit it (with `diagnostics`),
@@ -89,7 +99,7 @@ export async function createAgent(options: CreateAgentOptions): Promise<VigieAge
   const vehicle = loadVehicle(options.profile);
   const given = (options.sources ?? []).filter((source): source is InputDescription => !isPort(source));
   const inputs = inputsOf(given, vehicle, remotes !== undefined, ({ message, fix }) =>
-    log.warn(message, fix === undefined ? {} : { fix }),
+    explained(log).warn('input.doubtful', { problem: message, fix }),
   );
   return new VigieAgent(options, vehicle, given.length === 0 ? undefined : inputs);
 }
@@ -114,7 +124,7 @@ export class VigieAgent {
     this.#options = options;
     this.#vehicle = vehicle;
     this.#inputs = inputs;
-    this.#log = options.log ?? silent;
+    this.#log = options.log === undefined ? silent : explained(options.log);
   }
 
   readonly status: StatusValues = {
@@ -225,7 +235,7 @@ export class VigieAgent {
       try {
         listener(contents);
       } catch (error) {
-        this.#log.error(`a listener of '${event}' failed`, { error: (error as Error).stack });
+        this.#log.error('listener.failed', { listener: event, error: (error as Error).stack });
       }
     }
   }

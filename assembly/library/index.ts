@@ -13,6 +13,7 @@ export type {
 export type { MakeRecorder, Recorder, RecorderParts } from '../../agent/recorders/recorder.ts';
 export { type ErrorCode, VigieError } from '../../protocol/errors.ts';
 export type { StatusPaths } from '../../protocol/generated/status-paths.ts';
+export type { LogEvent } from '../../protocol/log-events.ts';
 export type { Body, Kind, Message } from '../../protocol/schema/message.ts';
 export type { CloudLink } from '../cloud-link.ts';
 export type { OwnStore } from '../records.ts';

@@ -13,7 +13,7 @@ const moments = ['Accepted', 'SentToVehicle', 'Success', 'readings after it'] as
 const FURTHER = 3;
 
 /** What the agent says when it has reached its broker. */
-export const LINK_UP: RegExp = /"event":"link up"/;
+export const LINK_UP: RegExp = /"event":"link\.up"/;
 
 export interface Site {
   readonly platform: Platform;

@@ -28,7 +28,7 @@ function setUp(sends: boolean) {
       log: {
         info: () => undefined,
         warn: () => undefined,
-        error: (event, fields) => expect.fail(`${event} ${fields?.['error']}`),
+        error: (event, fields) => expect.fail(`${event} ${JSON.stringify(fields)}`),
       },
       store: memoryOutboxStore(),
       link: { connected: true, publish: async () => undefined },

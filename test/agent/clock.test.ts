@@ -41,7 +41,7 @@ function setUp() {
       log: {
         info: () => undefined,
         warn: () => undefined,
-        error: (event, fields) => expect.fail(`${event} ${fields?.['error']}`),
+        error: (event, fields) => expect.fail(`${event} ${JSON.stringify(fields)}`),
       },
       store: memoryOutboxStore(),
       link: {

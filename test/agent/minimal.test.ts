@@ -102,7 +102,7 @@ test('when the link is there it says once who speaks and why so little', () => {
   expect(said().map(({ kind, body }) => [kind, body])).toEqual([
     ['hello', expect.objectContaining({ mode: 'minimal', boot: 3, profile: 'bench', reason: 'x'.repeat(256) })],
   ]);
-  expect(log.lines.map(({ event }) => event)).toEqual(['link up', 'link down', 'link up']);
+  expect(log.lines.map(({ event }) => event)).toEqual(['link.up', 'link.down', 'link.up']);
 });
 
 describe('a command', () => {

@@ -5,6 +5,7 @@ import { Records } from '../../agent/records.ts';
 import { Snapshot } from '../../agent/snapshot.ts';
 import { Status } from '../../agent/status.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import type { LogEvent } from '../../protocol/log-events.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import { KeptMemory } from '../rig/keeping.ts';
 
@@ -32,7 +33,7 @@ function start(memory: KeptMemory) {
   const said: string[] = [];
   const log = {
     info: () => undefined,
-    warn: (event: string, fields?: Record<string, unknown>) => said.push(`${event}: ${fields?.['key']}`),
+    warn: (event: LogEvent, fields?: Record<string, unknown>) => said.push(`${event}: ${fields?.['key']}`),
     error: () => undefined,
   };
   const publisher = { put: () => undefined, secure: async () => undefined };
@@ -88,7 +89,7 @@ describe('what the core keeps', () => {
     const { counter, status, said } = start(memory);
     expect(counter.count).toBe(0);
     expect(status.contents()).toEqual({ odometer: { createdAt: T, mileage: 12 } });
-    expect(said).toEqual(['a stored state is not readable and begins anew: counter']);
+    expect(said).toEqual(['state.unreadable: counter']);
   });
 });
 

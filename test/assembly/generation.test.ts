@@ -110,7 +110,7 @@ test('the time of one on trial is not that of another that is sent meanwhile', a
   await clock.settle(5_000, 1_000);
   await trying.changed;
   trying.close();
-  expect(log.lines.map(({ event }) => event)).not.toContain('the agent goes back to the last good configuration');
+  expect(log.lines.map(({ event }) => event)).not.toContain('configuration.reverted');
   const next = await open();
   expect((await next.choose()).configuration.log.level).toBe('error');
   expect(next.told).toEqual({ generation: 2, state: 'trial' });
@@ -208,7 +208,7 @@ test('what a person changes on the unit comes first; its errors do not take the 
   writeFileSync(join(folder, 'vigie.yaml'), 'vin: [');
   const broken = await open();
   expect((await broken.choose()).configuration.log.level).toBe('error');
-  expect(log.lines.some(({ event }) => event.includes('the agent uses the last good one'))).toBe(true);
+  expect(log.lines.some(({ event }) => event === 'configuration.fallback')).toBe(true);
 });
 
 test('a file on the unit with errors takes the place of nothing that was sent', async () => {
@@ -241,11 +241,7 @@ test('without the files that the broker wants it is run all the same, and each i
       message: expect.stringContaining('gone.pem cannot be read'),
     })),
   );
-  expect(
-    log.lines.some(
-      ({ level, event }) => level === 'error' && event.includes('records the car without the parts that need them'),
-    ),
-  ).toBe(true);
+  expect(log.lines.some(({ level, event }) => level === 'error' && event === 'configuration.filesMissing')).toBe(true);
 });
 
 test('the last one that was good comes before one that lacks what the broker wants', async () => {

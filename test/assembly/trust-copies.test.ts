@@ -161,7 +161,7 @@ describe.each(journals)('with a journal that is %s', (_, damage, journal) => {
         : Math.max(file, journal ?? 0);
     expect(trusts).toEqual(known === undefined ? [] : trusted[known]);
     expect(unconfirmed === undefined).toBe(known !== undefined);
-    const said = log.lines.filter(({ event }) => event === 'no key is trusted');
+    const said = log.lines.filter(({ event }) => event === 'trust.unconfirmed');
     expect(said).toHaveLength(known === undefined ? 1 : 0);
     // It stays so: what this start has written proves nothing.
     if (known === undefined) expect((await start()).trusts).toEqual([]);

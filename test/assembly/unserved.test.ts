@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { hashPassword } from '../../adapters/http/access/password.ts';
 import { type Car, startCar } from '../../assembly/car.ts';
 import { loadVehicle } from '../../assembly/vehicle.ts';
+import type { LogEvent } from '../../protocol/log-events.ts';
 import { agentSettings } from '../../protocol/settings.ts';
 import { Arrivals } from '../rig/arrivals.ts';
 import { Authority, type Certificate } from '../rig/certificates.ts';
@@ -24,7 +25,7 @@ beforeAll(async () => {
 afterEach(() => car?.stop());
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function carWith(key: string, port: number, note: (event: string, fields?: Record<string, unknown>) => void) {
+function carWith(key: string, port: number, note: (event: LogEvent, fields?: Record<string, unknown>) => void) {
   return startCar({
     vin: 'VF3VGEBENCH000001',
     vehicle: loadVehicle('bench'),
@@ -48,7 +49,7 @@ function carWith(key: string, port: number, note: (event: string, fields?: Recor
 }
 
 interface Said {
-  readonly event: string;
+  readonly event: LogEvent;
   readonly fields: Record<string, unknown> | undefined;
 }
 
@@ -62,12 +63,12 @@ test.each([
   const events = new Arrivals<Said>();
   car = await carWith(key, 0, (event, fields) => events.push({ event, fields }));
   expect(car.interface).toBeUndefined();
-  const { fields } = await events.take(({ event }) => event.startsWith('the interface is not served'));
+  const { fields } = await events.take(({ event }) => event === 'http.unavailable');
   expect(String(fields?.['error'])).toMatch(named);
   writeFileSync(key, certificate.key);
-  await events.take(({ event }) => event === 'the HTTP interface is ready');
+  await events.take(({ event }) => event === 'http.ready');
   // It was said once, however often it was tried.
-  expect(events.all.filter(({ event }) => event.startsWith('the interface is not served'))).toHaveLength(1);
+  expect(events.all.filter(({ event }) => event === 'http.unavailable')).toHaveLength(1);
 });
 
 test('a port that another program has', async () => {
@@ -79,8 +80,8 @@ test('a port that another program has', async () => {
   const events = new Arrivals<Said>();
   car = await carWith(key, port, (event, fields) => events.push({ event, fields }));
   expect(car.interface).toBeUndefined();
-  const { fields } = await events.take(({ event }) => event.startsWith('the interface is not served'));
+  const { fields } = await events.take(({ event }) => event === 'http.unavailable');
   expect(String(fields?.['error'])).toContain('another program listens on this port');
   await new Promise((resolve) => taken.close(resolve));
-  await events.take(({ event }) => event === 'the HTTP interface is ready');
+  await events.take(({ event }) => event === 'http.ready');
 });

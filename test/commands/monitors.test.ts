@@ -106,6 +106,6 @@ test('they are watched, and what changed of them is at the next start; a fault c
   expect(check.stdout).toMatch(/monitors\.yaml:5: error: triggerParam\.triggers\[0\]\.data\.op: /);
   const third = await start();
   await third.says('monitors.yaml:5: error');
-  await third.says('the previous monitors stay in use');
+  await third.says('monitors.fileRefused');
   expect(await listed()).toMatchObject({ version, monitors: [{ monitorId: 'b' }, { monitorId: 'c' }] });
 }, 240_000);

@@ -61,10 +61,10 @@ describePeer('mosquitto', 'the bench through a broker outage and a SIGKILL', () 
     await next(5);
 
     await broker.stop();
-    await bench.says('"link down"');
+    await bench.says('"link.down"');
     await written(join(data, 'outbox'), 6);
     await broker.start();
-    await bench.says(/"link up","waiting":[1-9]\d*/, bench.output.indexOf('"link down"'));
+    await bench.says(/"link\.up","waiting":[1-9]\d*/, bench.output.indexOf('"link.down"'));
     await next(8);
 
     await bench.end('SIGKILL');

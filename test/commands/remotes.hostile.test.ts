@@ -105,7 +105,7 @@ describe('a malicious broker', () => {
     await hand(altered);
     expect(car.simulation.commands).toEqual({ accepted: 0, rejected: 0 });
     expect(car.messages.filter(({ kind }) => kind === 'remote')).toEqual([]);
-    const refused = car.log.lines.filter(({ event }) => event === 'a command was refused without an answer');
+    const refused = car.log.lines.filter(({ event }) => event === 'command.refused');
     expect(refused.length).toBe(altered.length);
     // The command itself was touched by none of it.
     await broker.publish(topic, payload);

@@ -283,7 +283,7 @@ test('programs are in the time zone of the configuration', async () => {
   const keys = join(folder, 'keys');
   await vigie('keys', 'make', 'me', '--dir', keys);
   const inputs = 'can: [{ bus: body, simulated: true }]\ncommands: { trust: keys/trust.json }\ntimeZone: Asia/Tokyo';
-  await run('bench', inputs).says('link up');
+  await run('bench', inputs).says('link.up');
   // In an hour, by the clock of London in winter; Tokyo is nine hours ahead of it all year.
   const due = Math.ceil(Date.now() / 60_000) * 60 + 3600;
   const at = new Date(due * 1000).toISOString().replace('.000Z', '+00:00');

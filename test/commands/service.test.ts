@@ -98,7 +98,7 @@ describe('an agent that does not stay up', () => {
   }, async () => {
     await crash(2);
     const third = run();
-    await third.says('runs before this one crashed');
+    await third.says('agent.crashedBefore');
     await third.says('ready: ');
     await third.end('SIGKILL');
     writeFileSync(join(folder, 'records', 'fatal.json'), JSON.stringify({ at: 1, error: 'the gearbox is a lie' }));
@@ -159,7 +159,7 @@ describe('a configuration with errors', () => {
     writeFileSync(join(folder, 'vigie.yaml'), text('nonsense: 1\n'));
     const agent = new VigieProcess(['run', '-c', join(folder, 'vigie.yaml'), '--data', join(folder, 'records')]);
     agents.push(agent);
-    await agent.says('the agent uses the last good one');
+    await agent.says('configuration.fallback');
     await agent.says('ready: ');
   });
 });

@@ -36,7 +36,7 @@ mqtt: { url: 'mqtts://127.0.0.1:1', ${tls} }
   writeFileSync(join(records, 'version'), 'two');
   agent = new VigieProcess(['run', '-c', file]);
   await agent.says('unit.key cannot be read');
-  await agent.says('the number of the format of the records was damaged');
+  await agent.says('records.versionDamaged');
   await agent.says('ready: ');
   await agent.says(`key cannot be read: ENOENT`);
   expect(readFileSync(join(records, 'version'), 'utf8')).toBe('1\n');

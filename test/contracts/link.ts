@@ -302,7 +302,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       await car.link.publish(message('still here'));
       expect(car.messages()).toEqual(['one', 'two']);
       const { level, fields } = await car.log.take(({ event }) => event === 'link.handler');
-      expect([level, fields]).toEqual(['error', { event: 'message', reason: 'Error: the core has a fault' }]);
+      expect([level, fields]).toEqual(['error', { handler: 'message', reason: 'Error: the core has a fault' }]);
     });
 
     it('refuses a topic that is none and stays up', async () => {

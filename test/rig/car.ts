@@ -1,7 +1,8 @@
 /** A link with short waits whose events and log can be waited for, and an observer at the broker that is not ours. */
 import { connectAsync, type IPublishPacket, type MqttClient } from 'mqtt';
 import { MqttLink, type MqttLinkOptions } from '../../adapters/mqtt/index.ts';
-import type { Log, OutgoingMessage } from '../../agent/ports.ts';
+import type { OutgoingMessage } from '../../agent/ports.ts';
+import type { LogEvent, LogLevel } from '../../protocol/log-events.ts';
 import { Arrivals } from './arrivals.ts';
 
 export const vin = 'VF3VGEBENCH000001';
@@ -29,14 +30,14 @@ export type LinkEvent =
 export class Car {
   readonly link: MqttLink;
   readonly events = new Arrivals<LinkEvent>();
-  readonly log = new Arrivals<{ readonly level: keyof Log; readonly event: string; readonly fields: unknown }>();
+  readonly log = new Arrivals<{ readonly level: LogLevel; readonly event: LogEvent; readonly fields: unknown }>();
   /** Called with each message after it was recorded. */
   onMessage: (payload: string) => void = () => undefined;
 
   constructor(url: string | readonly string[], options: Partial<MqttLinkOptions> = {}) {
     const record =
-      (level: keyof Log) =>
-      (event: string, fields?: Record<string, unknown>): void =>
+      (level: LogLevel) =>
+      (event: LogEvent, fields?: Record<string, unknown>): void =>
         this.log.push({ level, event, fields });
     this.link = new MqttLink({
       url,

@@ -154,7 +154,9 @@ export class Life {
     const { all } = this.agent.monitors;
     if (all.length === 0) {
       for (const [id, monitor] of Object.entries(monitors)) {
-        this.agent.monitors.put(id, monitor).catch((error: Error) => said.error(id, { error: error.message }));
+        this.agent.monitors
+          .put(id, monitor)
+          .catch((error: Error) => said.error('monitors.refused', { monitorId: id, error: error.message }));
       }
     }
     store.memory.keep(() => [[FEED, { frame: this.#frame, elapsed: clock.elapsed }]]);

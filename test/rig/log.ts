@@ -1,18 +1,18 @@
-import type { Log } from '../../agent/ports.ts';
+import type { LogEvent, LogLevel, LogSink } from '../../protocol/log-events.ts';
 
 /** Keeps what was said, so that a test can ask for it. */
-export class MemoryLog implements Log {
-  readonly lines: { level: string; event: string; fields: Record<string, unknown> | undefined }[] = [];
+export class MemoryLog implements LogSink {
+  readonly lines: { level: LogLevel; event: LogEvent; fields: Record<string, unknown> | undefined }[] = [];
 
-  info(event: string, fields?: Record<string, unknown>): void {
+  info(event: LogEvent, fields?: Record<string, unknown>): void {
     this.lines.push({ level: 'info', event, fields });
   }
 
-  warn(event: string, fields?: Record<string, unknown>): void {
+  warn(event: LogEvent, fields?: Record<string, unknown>): void {
     this.lines.push({ level: 'warn', event, fields });
   }
 
-  error(event: string, fields?: Record<string, unknown>): void {
+  error(event: LogEvent, fields?: Record<string, unknown>): void {
     this.lines.push({ level: 'error', event, fields });
   }
 }

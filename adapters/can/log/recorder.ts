@@ -157,7 +157,7 @@ export class CandumpRecorder {
 
   #fail(error: Error): void {
     if (!this.#failing) {
-      this.#options.log.error('frames are not being recorded', { error: error.message });
+      this.#options.log.error('recorder.failed', { error: error.message });
     }
     this.#failing = true;
     const file = this.#file;
@@ -165,7 +165,7 @@ export class CandumpRecorder {
     try {
       file?.close();
     } catch (closing) {
-      this.#options.log.warn('a recording was cut', { error: (closing as Error).message });
+      this.#options.log.warn('recorder.cut', { error: (closing as Error).message });
     }
   }
 }

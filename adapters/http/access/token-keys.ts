@@ -63,10 +63,10 @@ export function keysOfFiles({ read, make, clock, log }: KeyFiles): JWTVerifyGetK
       if (now.length === texts.length && now.every((text, index) => text === texts[index])) return false;
       keys = make(now);
       texts = now;
-      log.info('the keys of the issuer were read again');
+      log.info('http.issuerKeys.renewed');
       return true;
     } catch (error) {
-      log.warn('the keys of the issuer cannot be read again; the previous keys stay in use', {
+      log.warn('http.issuerKeys.kept', {
         error: (error as Error).message,
       });
       return false;

@@ -162,7 +162,7 @@ export class Elm327 implements DiagnosticRequester {
         return await action(adapter);
       } catch (error) {
         if (!(error instanceof AdapterFault)) throw error;
-        this.#options.log?.warn('elm327.fault', { adapter: this.#options.name, message: error.message });
+        this.#options.log?.warn('elm327.fault', { adapter: this.#options.name, error: error.message });
         await this.#mend(adapter, error.remedy);
         if (attempt > 0 || !again) throw error;
       }
@@ -279,8 +279,8 @@ export class Elm327 implements DiagnosticRequester {
     try {
       await conversation?.close();
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      this.#options.log?.warn('elm327.close', { adapter: this.#options.name, message });
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#options.log?.warn('elm327.close', { adapter: this.#options.name, error: reason });
     }
   }
 

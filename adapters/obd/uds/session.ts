@@ -72,7 +72,7 @@ export class DiagnosticSession {
         if (command.results !== undefined) await this.#check(command.results);
       } catch (error) {
         if (!(error instanceof NoAnswer)) throw held.control ? brokenOff(error) : error;
-        this.#parts.log.warn('a control unit does not report the result of a command', { action, why: error.message });
+        this.#parts.log.warn('uds.noResult', { action, why: error.message });
       }
     } finally {
       if (held.control && command.giveBack !== undefined) await this.#giveBack(action, command.giveBack);
@@ -122,7 +122,7 @@ export class DiagnosticSession {
     } catch (error) {
       // Done or not: what was to be held is held in case it was.
       if (!(error instanceof NoAnswer)) throw error;
-      this.#parts.log.warn('a control unit did not answer the request of a command', { why: error.message });
+      this.#parts.log.warn('uds.noAnswer', { why: error.message });
     }
   }
 
@@ -160,7 +160,7 @@ export class DiagnosticSession {
     const { client, log } = this.#parts;
     await client.ask(giveBack, this.#lettingGo).catch((error: Error) => {
       // A routine that is over cannot be stopped, and many outputs let go by themselves.
-      log.info('control was not returned by itself; the end of the session returns it', { action, why: error.message });
+      log.info('uds.controlKept', { action, why: error.message });
     });
   }
 
@@ -169,7 +169,7 @@ export class DiagnosticSession {
     const end = { payload: Uint8Array.of(SESSION_CONTROL, DEFAULT_SESSION), echoed: 1 };
     await client.ask(end, this.#lettingGo).catch((error: Error) => {
       const after = `the control unit ends its session by itself after ${S3 / 1000} s`;
-      log.warn('a diagnostic session was not ended', { action, why: error.message, after });
+      log.warn('uds.sessionOpen', { action, why: error.message, after });
     });
   }
 

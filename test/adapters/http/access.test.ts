@@ -182,7 +182,9 @@ describe('TLS', () => {
     writeFileSync(tls.cert, 'half a file');
     virtual.advance(60_000);
     expect(await trusts(old)).toBe(true);
-    expect(rig.log.lines.some(({ level, event }) => level === 'error' && event.includes('renewed'))).toBe(true);
+    expect(rig.log.lines.some(({ level, event }) => level === 'error' && event === 'http.certificates.kept')).toBe(
+      true,
+    );
     put(second, 2_000);
     virtual.advance(60_000);
     expect([await trusts(old), await trusts(renewed)]).toEqual([false, true]);

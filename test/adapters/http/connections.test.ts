@@ -316,7 +316,7 @@ describe('as many connections as there may be', () => {
     expect(busy.destroyed).toBe(false);
     expect(rig.log.lines).toContainEqual({
       level: 'warn',
-      event: 'the HTTP interface has reached its limit of connections',
+      event: 'http.connectionLimit',
       fields: { connections: 1 },
     });
     busy.destroy();

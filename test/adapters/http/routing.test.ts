@@ -238,7 +238,7 @@ describe('bodies', () => {
     expect(status).toBe(202);
     expect(rig.log.lines).toContainEqual({
       level: 'warn',
-      event: 'a request has deprecated members',
+      event: 'http.deprecated',
       fields: { operation: 'fleet.remotes.create', members: ['door.forced'] },
     });
   });
@@ -282,7 +282,7 @@ describe('faults', () => {
     expect(body).not.toContain('secret');
     expect(rig.log.lines).toContainEqual({
       level: 'error',
-      event: 'a request failed',
+      event: 'http.failed',
       fields: expect.objectContaining({ error: 'a secret thing', operation: 'fleet.fleets.list' }),
     });
   });
@@ -317,7 +317,7 @@ describe('answers', () => {
       'content-security-policy': expect.stringContaining("default-src 'none'"),
       'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
     });
-    const told = rig.log.lines.find(({ event }) => event === 'request');
+    const told = rig.log.lines.find(({ event }) => event === 'http.request');
     expect(told?.fields).toMatchObject({ id: headers['x-request-id'], operation: 'fleet.fleets.list', status: 200 });
   });
 

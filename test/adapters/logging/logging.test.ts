@@ -8,6 +8,7 @@ import {
   structuredLog,
   WINDOW,
 } from '../../../adapters/logging/index.ts';
+import { type LogEvent, type LogSink, logEvents } from '../../../protocol/log-events.ts';
 import { MemoryLog } from '../../rig/log.ts';
 
 function lines(level: 'info' | 'warn' = 'info', priorities = false) {
@@ -21,14 +22,15 @@ function lines(level: 'info' | 'warn' = 'info', priorities = false) {
 
 test('one line of JSON an event, with its level, time and fields', () => {
   const { log, written } = lines();
-  log.warn('link down', { reason: 'a line\nand "another"', waiting: 3, none: undefined });
+  log.warn('link.down', { reason: 'a line\nand "another"', waiting: 3, suppressed: undefined });
   expect(written).toHaveLength(1);
   expect(written[0]?.endsWith('\n')).toBe(true);
   expect(written[0]?.trimEnd()).not.toContain('\n');
   expect(JSON.parse(written[0] as string)).toEqual({
     level: 'warn',
     at: 1_700_000_000_000,
-    event: 'link down',
+    event: 'link.down',
+    message: logEvents['link.down'][1],
     reason: 'a line\nand "another"',
     waiting: 3,
   });
@@ -36,25 +38,28 @@ test('one line of JSON an event, with its level, time and fields', () => {
 
 test('what is below the level is not said', () => {
   const { log, written } = lines('warn');
-  log.info('quiet');
-  log.error('loud');
-  expect(written.map((line) => JSON.parse(line).event)).toEqual(['loud']);
+  log.info('watchdog.moving');
+  log.error('watchdog.stuck');
+  expect(written.map((line) => JSON.parse(line).event)).toEqual(['watchdog.stuck']);
 });
 
 test('the journal gets its priorities', () => {
   const { log, written } = lines('info', true);
-  log.info('a');
-  log.warn('b');
-  log.error('c');
+  log.info('link.up');
+  log.warn('link.down');
+  log.error('link.handler');
   expect(written.map((line) => line.slice(0, 3))).toEqual(['<6>', '<4>', '<3>']);
-  expect(JSON.parse((written[1] as string).slice(3)).event).toBe('b');
+  expect(JSON.parse((written[1] as string).slice(3)).event).toBe('link.down');
 });
 
 test('a field with the name of one of the line does not replace it', () => {
   const { log, written } = lines();
-  log.info('power', { level: 3, event: 'x', at: 'home' });
+  const fields = { state: 'awake', level: 3, event: 'x', at: 'home', message: 'y' };
+  log.info('power.changed', fields);
   const line = JSON.parse(written[0] as string);
-  expect(line).toMatchObject({ level: 'info', event: 'power', level_: 3, event_: 'x', at_: 'home' });
+  const message = logEvents['power.changed'][1];
+  expect(line).toMatchObject({ level: 'info', event: 'power.changed', message });
+  expect(line).toMatchObject({ level_: 3, event_: 'x', at_: 'home', message_: 'y' });
 });
 
 test('secrets are hidden by the name of their member', () => {
@@ -83,7 +88,7 @@ test.each([
   expect(redactedText(text)).not.toContain(secret);
   expect(redactedText(text)).toContain(rest);
   const { log, written } = lines();
-  log.error(text, { cause: new Error(text), deep: [{ text }] });
+  log.error('http.failed', { error: text, cause: new Error(text), stack: [{ text }] });
   expect(written[0]).not.toContain(secret);
 });
 
@@ -98,28 +103,28 @@ test('an event that comes again and again is kept back, counted and told', () =>
   let now = 0;
   const memory = new MemoryLog();
   const log = new RateLimitedLog(memory, () => now);
-  for (let i = 0; i < 100; i++) log.warn('again', { i });
-  log.info('other');
-  expect(memory.lines.map(({ event }) => event)).toEqual([...Array(LINES).fill('again'), 'other']);
+  for (let i = 0; i < 100; i++) log.warn('clock.set', { by: i });
+  log.info('link.up');
+  expect(memory.lines.map(({ event }) => event)).toEqual([...Array(LINES).fill('clock.set'), 'link.up']);
   now = WINDOW;
-  log.info('other');
+  log.info('link.up');
   const told = memory.lines.find(({ fields }) => fields?.['suppressed'] !== undefined);
-  expect(told).toEqual({ level: 'warn', event: 'again', fields: { suppressed: 100 - LINES } });
+  expect(told).toEqual({ level: 'warn', event: 'clock.set', fields: { suppressed: 100 - LINES } });
   // And it may be said again.
-  log.warn('again', { i: 100 });
-  expect(memory.lines.at(-1)?.fields).toEqual({ i: 100 });
+  log.warn('clock.set', { by: 100 });
+  expect(memory.lines.at(-1)?.fields).toEqual({ by: 100 });
 });
 
-test('what was kept back is told at the end, and of very many events none is forgotten silently', () => {
+test('the lines that were kept back are counted at the end, whatever other events came between', () => {
   const memory = new MemoryLog();
   const log = new RateLimitedLog(memory, () => 0);
-  for (let i = 0; i < LINES + 3; i++) log.error('first');
-  for (let i = 0; i < 1_000; i++) log.info(`event ${i}`);
-  for (let i = 0; i < LINES + 2; i++) log.error('last');
+  for (let i = 0; i < LINES + 3; i++) log.error('agent.defect');
+  for (const [event, [level]] of Object.entries(logEvents)) (log as LogSink)[level](event as LogEvent);
+  for (let i = 0; i < LINES + 2; i++) log.error('link.handler');
   log.flush();
   const suppressed = memory.lines.filter(({ fields }) => fields?.['suppressed'] !== undefined);
   expect(suppressed.map(({ event, fields }) => [event, fields?.['suppressed']])).toEqual([
-    ['first', 3],
-    ['last', 2],
+    ['agent.defect', 4],
+    ['link.handler', 3],
   ]);
 });

@@ -55,7 +55,7 @@ describePeer('mosquitto', 'the way to Mosquitto', () => {
     expect(car.link.health()).toMatchObject({ state: 'up', broker: broker.url });
     expect((await observer.seen.take()).payload).toBe('online');
     // It looks and finds nobody.
-    await car.log.take(({ event, fields }) => event === 'link.homing' && JSON.stringify(fields).includes('reason'));
+    await car.log.take(({ event }) => event === 'link.homingFailed');
     expect(car.link.connected).toBe(true);
     await first.start();
     await car.up();

@@ -9,12 +9,13 @@ import { Watchdog } from '../../../adapters/service/watchdog.ts';
 import { memoryOutboxStore } from '../../../adapters/store/index.ts';
 import { Health } from '../../../agent/health/health.ts';
 import type { FrameBatch, FrameSource, Log, SourceHealth } from '../../../agent/ports.ts';
+import type { LogEvent } from '../../../protocol/log-events.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { describePeer } from '../../rig/peers.ts';
 import { closeReceivers, Receiver } from './receiver.ts';
 
 const logged: string[] = [];
-const keep = (event: string, fields?: Record<string, unknown>): void => {
+const keep = (event: LogEvent, fields?: Record<string, unknown>): void => {
   logged.push(`${event} ${JSON.stringify(fields ?? {})}`);
 };
 const log: Log = { info: keep, warn: keep, error: keep };
@@ -120,7 +121,7 @@ describePeer('python3', 'the service manager', () => {
     expect(watchdog.starving).toContain('commit');
     expect(await fed()).toBeLessThan(2);
 
-    expect(logged.filter((line) => line.includes('not fed'))).toHaveLength(3);
+    expect(logged.filter((line) => line.startsWith('watchdog.stuck '))).toHaveLength(3);
     notifier.close();
   });
 

@@ -211,7 +211,7 @@ describe('a store with changed bytes', () => {
     expect(again.outbox.load(1, 5)).toEqual(outboxEntry(1, 5, 2000));
     expect([...again.records.list('trips')].map(({ id }) => id)).toEqual([...'012356789']);
     expect(again.metrics.damaged).toBe(2);
-    expect(log.lines.filter(({ event }) => event === 'store.damaged')).toHaveLength(2);
+    expect(log.lines.filter(({ event }) => event === 'store.damagedRecord')).toHaveLength(2);
   });
 
   it('keeps what it knows of a damaged message until the outbox has asked for it, whatever is moved meanwhile', async () => {

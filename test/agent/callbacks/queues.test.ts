@@ -183,10 +183,7 @@ describe('delivery', () => {
     expect(rig.callbacks.list()).toEqual([]);
     expect(ids(rig).at(-1)).toBe(id);
     const errors = rig.log.lines.filter(({ level }) => level === 'error');
-    expect(errors.map(({ event }) => event)).toEqual([
-      'a stored value of callbacks is not readable',
-      'the stored queue of a receiver is not readable',
-    ]);
+    expect(errors.map(({ event }) => event)).toEqual(['callbacks.unreadable', 'callbacks.queueUnreadable']);
   });
 
   test('an event whose record is gone is lost alone', async () => {

@@ -4,6 +4,7 @@ import { MonitorDesk } from '../../../agent/monitors/desk.ts';
 import type { Monitors } from '../../../agent/monitors/monitors.ts';
 import type { Publisher } from '../../../agent/ports.ts';
 import { encodeBody } from '../../../protocol/command.ts';
+import type { LogEvent } from '../../../protocol/log-events.ts';
 import type { MonitorList } from '../../../protocol/schema/monitor.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { KeptMemory } from '../../rig/keeping.ts';
@@ -23,7 +24,7 @@ let memory: KeptMemory;
 let desk: MonitorDesk;
 /** What went up to the cloud. */
 let told: MonitorList[];
-let refused: { event: string; fields: unknown }[];
+let refused: { event: LogEvent; fields: unknown }[];
 
 /** The desk of a run: monitors and what it knows of them, from what was committed. */
 function open(monitors: Monitors): void {
@@ -36,7 +37,7 @@ function open(monitors: Monitors): void {
   const log = {
     info: () => undefined,
     warn: () => undefined,
-    error: (event: string, fields?: unknown) => void refused.push({ event, fields }),
+    error: (event: LogEvent, fields?: unknown) => void refused.push({ event, fields }),
   };
   desk = new MonitorDesk(monitors, { publisher, clock, log });
   desk.recall(memory);

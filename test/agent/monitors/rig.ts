@@ -4,6 +4,7 @@ import { hiddenFrom } from '../../../agent/privacy.ts';
 import { Signals } from '../../../agent/signals/signals.ts';
 import { WatchedSignals } from '../../../agent/signals/watch.ts';
 import { Status } from '../../../agent/status.ts';
+import type { LogEvent } from '../../../protocol/log-events.ts';
 import type { CustomSignal } from '../../../protocol/profile.ts';
 import type { MonitorEvent } from '../../../protocol/schema/event.ts';
 import type { Body } from '../../../protocol/schema/message.ts';
@@ -144,7 +145,7 @@ export class MonitorRig {
 
   #start(): Monitors {
     const { status } = this;
-    const error = (event: string, fields?: Record<string, unknown>): void => {
+    const error = (event: LogEvent, fields?: Record<string, unknown>): void => {
       this.faults.push(`${event} ${JSON.stringify(fields)}`);
     };
     const log = { info: () => undefined, warn: error, error };

@@ -279,8 +279,9 @@ describe('outbox', () => {
     expect(lost + kept.length).toBe(1_000);
     expect(lost).toBeGreaterThan(0);
     expect(kept).toEqual(Array.from({ length: kept.length }, (_, i) => lost + i));
-    const said = log.lines.filter(({ level, event }) => level === 'warn' && event.startsWith('the outbox is full'));
-    expect(said.reduce((sum, { fields }) => sum + (fields?.['waypoint'] as number), 0)).toBe(lost);
+    const said = log.lines.filter(({ level, event }) => level === 'warn' && event === 'outbox.full');
+    const dropped = said.map(({ fields }) => fields?.['dropped'] as { readonly waypoint: number });
+    expect(dropped.reduce((sum, { waypoint: count }) => sum + count, 0)).toBe(lost);
   });
 
   test('an outbox with nothing to drop takes what comes, and does not speak of a drop', () => {
@@ -538,7 +539,7 @@ describe('outbox', () => {
     await outbox.secure('remote', remote('a'));
     link.refuse();
     await turn();
-    expect(log.lines.map(({ event }) => event)).toContain('the agent cannot send a gap message');
+    expect(log.lines.map(({ event }) => event)).toContain('outbox.gapUnsent');
     const failures = log.lines.length;
     await outbox.secure('remote', remote('b'));
     expect([log.lines.length, outbox.waiting]).toEqual([failures, 2]);

@@ -70,7 +70,7 @@ describe('what the car is asked to', () => {
     const car = carOf();
     await car.order('Doors', { state: 'Locked', forced: true });
     await car.order('ElectricBatteryChargingRequest', { immediate: true, nextDelayedTime: 'whatever' });
-    const said = car.log.lines.filter(({ event }) => event.startsWith('a deprecated member'));
+    const said = car.log.lines.filter(({ event }) => event === 'command.deprecated');
     expect(said.map(({ fields }) => fields?.['member'])).toEqual(['forced', 'nextDelayedTime']);
     expect(car.value(`${CHARGING}.nextDelayedTime`)).toBeUndefined();
   });

@@ -202,7 +202,7 @@ describe('errands', () => {
     errands.start();
     expect(done).toEqual([`ThermalPreconditioning precondition/1 ${(49 * HOUR) / 1000}`]);
     expect(log.lines).toEqual([
-      { level: 'warn', event: 'a program was missed', fields: { key: 'precondition/1', times: 2 } },
+      { level: 'warn', event: 'program.missed', fields: { key: 'precondition/1', times: 2 } },
     ]);
     clock.advance(24 * HOUR);
     expect([done.length, log.lines.length]).toEqual([2, 1]);

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { append, createBatch } from '../../../../adapters/can/frames.ts';
 import { CandumpFile, CandumpRecorder, openLog } from '../../../../adapters/can/log/index.ts';
 import { EXTENDED, type FrameBatch } from '../../../../agent/ports.ts';
+import type { LogEvent } from '../../../../protocol/log-events.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -15,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const T = Date.UTC(2026, 0, 1);
 const said: string[] = [];
-const log = { info: () => undefined, warn: () => undefined, error: (event: string) => void said.push(event) };
+const log = { info: () => undefined, warn: () => undefined, error: (event: LogEvent) => void said.push(event) };
 
 function batchOf(frames: readonly { at: number; id: number; data: Uint8Array }[]): FrameBatch {
   const batch = createBatch(Math.max(1, frames.length), 64 * Math.max(1, frames.length));
@@ -96,7 +97,7 @@ test('a folder that refuses stops no frame: it is said once, counted, and tried 
   rmSync(join(folder, 'recordings'), { recursive: true });
   const frames = batchOf(Array.from({ length: 1000 }, (_, n) => ({ at: T + n, id: 1, data: new Uint8Array(8) })));
   for (let n = 0; n < 5; n++) recorder.write(frames, ['can0']);
-  expect(said).toEqual(['frames are not being recorded']);
+  expect(said).toEqual(['recorder.failed']);
   expect(recorder.unrecorded).toBe(5000);
   const again = new CandumpRecorder({ folder: join(folder, 'recordings'), size: 1e6, keep: 3, log });
   again.close();

@@ -94,7 +94,7 @@ describe('what a control unit says', () => {
     expect(await carry(bench, 'lights.on', ['proper', 'proper', 'proper', 'mute'])).toBeUndefined();
     expect(bench.unit).toMatchObject({ idle: true, taken: 1 });
     expect(bench.unit.requests.filter((request) => request.startsWith('2FD01003'))).toHaveLength(1);
-    expect(bench.log.lines).toMatchObject([{ level: 'warn', event: expect.stringContaining('did not answer') }]);
+    expect(bench.log.lines).toMatchObject([{ level: 'warn', event: 'uds.noAnswer' }]);
   });
 
   it('an announced answer that never comes is not a refusal: what may be held is returned', async () => {
@@ -136,9 +136,7 @@ describe('what a control unit says', () => {
       undefined,
     );
     expect(bench.unit).toMatchObject({ idle: true, taken: 1 });
-    expect(bench.log.lines.map(({ event }) => event)).toContain(
-      'a control unit does not report the result of a command',
-    );
+    expect(bench.log.lines.map(({ event }) => event)).toContain('uds.noResult');
   });
 });
 
