@@ -23,6 +23,18 @@ const SWITCHES = [
 /** Longest wait for something to appear, ms: a busy machine is no failure. */
 const PATIENCE = 60_000;
 
+/** A Chromium with a profile of its own, in `folder`. */
+export async function launchChromium(folder: string): Promise<BrowserContext> {
+  const context = await chromium.launchPersistentContext(folder, {
+    executablePath: findPeer('chromium') ?? '',
+    args: SWITCHES,
+    locale: 'en-GB',
+    viewport: { width: 1440, height: 900 },
+  });
+  context.setDefaultTimeout(PATIENCE);
+  return context;
+}
+
 export interface Browsed {
   readonly url: string;
   readonly context: BrowserContext;
@@ -44,13 +56,7 @@ export async function browse(...options: readonly string[]): Promise<Browsed> {
   const bench = new VigieProcess(['bench', '--data', data, '--port', '0', '--http', '0', ...options]);
   await bench.says('Ctrl-C ends the bench.');
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(bench.output)?.[0] ?? '';
-  const context = await chromium.launchPersistentContext(join(folder, 'browser'), {
-    executablePath: findPeer('chromium') ?? '',
-    args: SWITCHES,
-    locale: 'en-GB',
-    viewport: { width: 1440, height: 900 },
-  });
-  context.setDefaultTimeout(PATIENCE);
+  const context = await launchChromium(join(folder, 'browser'));
   const complaints: string[] = [];
   context.on('request', (request) => {
     if (!request.url().startsWith(`${url}/`)) complaints.push(`request: ${request.url()}`);

@@ -47,9 +47,9 @@ async function live(): Promise<HourMessage[]> {
   const car = simulatedCar({ clock });
   const agent = await createAgent({ vin: VIN, profile, sources: [car], link, clock });
   await agent.start();
-  await clock.settle(52 * MINUTE, 100);
+  await clock.settle(52 * MINUTE, 1000);
   car.play('crash');
-  await clock.settle(8 * MINUTE, 100);
+  await clock.settle(8 * MINUTE, 1000);
   await agent.stop();
   rmSync(profile, { recursive: true });
   return messages;
