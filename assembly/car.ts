@@ -12,10 +12,12 @@ import { BusActivity } from '../agent/bus-activity.ts';
 import type { GivenMonitor } from '../agent/monitors/desk.ts';
 import type { AgentOptions, AgentPorts } from '../agent/options.ts';
 import type { Actuator, Clock, FrameSource, Log, ReadingSource } from '../agent/ports.ts';
+import type { AgentCommand } from '../agent/remotes/agent-command.ts';
 import { UnitRest } from '../agent/rest.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { withPackage } from '../protocol/missing-package.ts';
 import { remoteTypes } from '../protocol/remote/table.ts';
+import type { CommandKind } from '../protocol/schema/remote.ts';
 import { type AgentSettings, agentSettings } from '../protocol/settings.ts';
 import { actuationOf, type Ways } from './actuation.ts';
 import { setAlarm } from './alarm.ts';
@@ -25,7 +27,7 @@ import { Collect } from './collect.ts';
 import type { CollectSurroundings } from './collector.ts';
 import { deflate } from './deflate.ts';
 import { beginRecords, makeDirectory, takeDirectory } from './directory.ts';
-import type { FaultCodes } from './faults.ts';
+import { type FaultCodes, readFaultsCommand } from './faults.ts';
 import { FrameTap } from './frame-tap.ts';
 import type { InterfaceOptions } from './interface.ts';
 import { type OwnStore, openKeys, openRecords } from './records.ts';
@@ -190,7 +192,13 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
       ...(notificationChannels === undefined
         ? {}
         : { notifier: notifierOf(notificationChannels, namesOf({ vin, vehicle, http: options.http })) }),
-      agentCommands: new Map([...(service?.agentCommands ?? []), ['Collect', collect.order]]),
+      agentCommands: new Map<CommandKind, AgentCommand>([
+        ...(service?.agentCommands ?? []),
+        ['Collect', collect.order],
+        ...(options.faults === undefined
+          ? []
+          : ([['ReadFaults', readFaultsCommand(options.faults, () => kept.commit())]] as const)),
+      ]),
       overseer: {
         looksEvery: (ms) => service?.overseer.looksEvery(ms),
         ticked: () => service?.overseer.ticked(),

@@ -3,6 +3,8 @@ import type { FaultReaderOptions } from '../adapters/obd/j1979/fault-reader.ts';
 import type { FaultParts, FaultRecorder, FaultView } from '../agent/faults/recorder.ts';
 import type { Log, RecordStore } from '../agent/ports.ts';
 import type { MakeRecorder } from '../agent/recorders/recorder.ts';
+import type { AgentCommand } from '../agent/remotes/agent-command.ts';
+import { decodeBody } from '../protocol/command.ts';
 import type { VehicleProfile } from '../protocol/profile.ts';
 import type { FaultSettings } from '../protocol/settings.ts';
 
@@ -13,8 +15,19 @@ export type AskedForFaults = Required<Omit<FaultReaderOptions, 'log'>>;
 export interface FaultCodes {
   /** @param lamp takes the emission lamp, unless the profile names another source of that alert */
   recorders(lamp: NonNullable<FaultParts['lamp']>): readonly MakeRecorder[];
+  /** As {@link FaultRecorder.readNow}. */
+  readNow(): Promise<void>;
   /** Undefined until the agent has its recorder. */
   view(kept: RecordStore): FaultView | undefined;
+}
+
+/** Carries out commands of kind `ReadFaults`; `commit` resolves when the records are on disk. */
+export function readFaultsCommand({ readNow }: Pick<FaultCodes, 'readNow'>, commit: () => Promise<void>): AgentCommand {
+  return async (body) => {
+    decodeBody('ReadFaults', body);
+    await readNow();
+    await commit();
+  };
 }
 
 export async function faultCodesOf(
@@ -37,6 +50,7 @@ export async function faultCodesOf(
         return made;
       },
     ],
+    readNow: async () => made?.readNow(),
     view: (kept) => made?.view(kept),
   };
 }

@@ -9,6 +9,7 @@ const topics: Readonly<Partial<Record<CommandKind, DownKind>>> = {
   Trust: 'config',
   Resend: 'config',
   Collect: 'config',
+  ReadFaults: 'config',
 };
 
 /** Topic of a command of this kind to the car. @throws VigieError `input.malformed` when `vin` is none */

@@ -41,6 +41,12 @@ export interface FaultOptions extends FaultSettings {
   readonly texts: Readonly<Record<string, string>>;
 }
 
+/** Somebody who waits for a reading. */
+interface Waiting {
+  readonly resolve: () => void;
+  readonly reject: (error: VigieError) => void;
+}
+
 /** Fault codes as readers see them. */
 export interface FaultView {
   /** All that are kept, the newest first; of a code that is still active `lastSeenAt` is that of the last reading. */
@@ -67,6 +73,9 @@ export class FaultRecorder implements Recorder {
   /** The car did not answer the last time, which was said. */
   #silent = false;
   #full = false;
+  /** Those who wait for the reading under way, and for the one after it. */
+  #served: Waiting[] = [];
+  #waiting: Waiting[] = [];
 
   constructor(reader: FaultReader, options: FaultOptions, parts: FaultParts) {
     this.#reader = reader;
@@ -88,7 +97,10 @@ export class FaultRecorder implements Recorder {
     const result = this.#result;
     this.#result = undefined;
     // Under full privacy nothing is recorded, so the car is not asked.
-    if (this.#parts.status.value(privacy) === 'Full') return;
+    if (this.#isPrivate) {
+      this.#refuse(hidden());
+      return;
+    }
     if (result !== undefined) this.#take(result, Math.round(now));
     // A clock that was set back must not hold the next reading off.
     this.#next = Math.min(this.#next, now + this.#options.every);
@@ -97,7 +109,21 @@ export class FaultRecorder implements Recorder {
 
   /** The unit stops or falls asleep: when it wakes, the ignition may have come on. */
   flush(): void {
+    this.#refuse(
+      new VigieError('command.interrupted', 'the unit stopped or fell asleep before the fault codes were read'),
+    );
     this.#readSoon();
+  }
+
+  /**
+   * Reads the fault codes now; resolves when what was found is recorded.
+   * @throws VigieError `command.private` under full privacy, `command.unconfirmed` when no control unit answers
+   */
+  async readNow(): Promise<void> {
+    if (this.#isPrivate) throw hidden();
+    this.#readSoon();
+    // A reading that is under way may have begun before.
+    await new Promise<void>((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
   state(): unknown {
@@ -127,6 +153,16 @@ export class FaultRecorder implements Recorder {
     };
   }
 
+  get #isPrivate(): boolean {
+    return this.#parts.status.value(privacy) === 'Full';
+  }
+
+  #refuse(error: VigieError): void {
+    for (const { reject } of [...this.#served, ...this.#waiting]) reject(error);
+    this.#served = [];
+    this.#waiting = [];
+  }
+
   #readSoon(): void {
     this.#next = Number.NEGATIVE_INFINITY;
   }
@@ -134,6 +170,8 @@ export class FaultRecorder implements Recorder {
   #read(now: number): void {
     this.#reading = true;
     this.#next = now + RETRY;
+    this.#served = this.#waiting;
+    this.#waiting = [];
     const known = (unit: string, code: string): boolean => this.#open.has(keyOf(unit, code));
     this.#reader
       .read(known)
@@ -144,7 +182,10 @@ export class FaultRecorder implements Recorder {
         },
         (error: Error) => {
           if (error instanceof VigieError) this.#unread(error.message);
-          else this.#parts.log.error('faults.defect', { error: error.stack });
+          else {
+            this.#parts.log.error('faults.defect', { error: error.stack });
+            this.#unserved('a defect in the reading of fault codes');
+          }
         },
       )
       .finally(() => {
@@ -155,14 +196,25 @@ export class FaultRecorder implements Recorder {
   #unread(why: string): void {
     if (!this.#silent) this.#parts.log.info('faults.unread', { why });
     this.#silent = true;
+    this.#unserved(why);
+  }
+
+  #unserved(why: string): void {
+    for (const { reject } of this.#served) {
+      reject(new VigieError('command.unconfirmed', `the fault codes could not be read: ${why}`));
+    }
+    this.#served = [];
   }
 
   #take(units: readonly UnitFaults[], at: number): void {
     this.#silent = false;
-    this.#next = at + this.#options.every;
+    // Who asked while this was read is served by the next reading.
+    this.#next = this.#waiting.length > 0 ? at : at + this.#options.every;
     for (const unit of units) this.#takeUnit(unit, at);
     for (const { unit, lamp } of units) if (lamp !== undefined) this.#lamps.set(unit, lamp);
     if (this.#lamps.size > 0) this.#parts.lamp?.write(lampChannel, [...this.#lamps.values()].includes(true), at);
+    for (const { resolve } of this.#served) resolve();
+    this.#served = [];
   }
 
   #takeUnit({ unit, lists, freezeFrame }: UnitFaults, at: number): void {
@@ -222,6 +274,10 @@ export class FaultRecorder implements Recorder {
     this.#open.set(keyOf(record.unit, record.code), record);
     this.#parts.records.put('fault', record);
   }
+}
+
+function hidden(): VigieError {
+  return new VigieError('command.private', 'fault codes are not read under full privacy');
 }
 
 function keyOf(unit: string, code: string): string {

@@ -65,6 +65,11 @@ const orders: Readonly<Record<string, Order>> = {
     details: { start: ['until', 'interval', 'while'] },
     read: ([word, ...rest], details) => collectionsOf(word, rest, details),
   },
+  faults: {
+    usage: 'faults read',
+    details: {},
+    read: ([word, ...more]) => (word === 'read' && more.length === 0 ? [{ kind: 'ReadFaults', body: {} }] : undefined),
+  },
   configuration: {
     usage: 'configuration FILE',
     details: {},

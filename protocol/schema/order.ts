@@ -126,6 +126,13 @@ export const resendOrderSchema = record(
 );
 export type ResendOrder = Static<typeof resendOrderSchema>;
 
+/** Has the agent read the fault codes of the car now. */
+export const readFaultsOrderSchema = record(
+  'ReadFaultsOrder',
+  {},
+  { description: 'Fault codes are read now; `Success` says that those that were found are recorded.' },
+);
+
 /** Bodies by kind of command. */
 export const orderBodies = {
   Configuration: configurationOrderSchema,
@@ -134,4 +141,5 @@ export const orderBodies = {
   Trust: trustOrderSchema,
   Resend: resendOrderSchema,
   Collect: collectOrderSchema,
+  ReadFaults: readFaultsOrderSchema,
 } as const satisfies Record<string, TSchema>;

@@ -3,7 +3,15 @@ import { type RemoteType, remoteKinds } from '../remote/table.ts';
 import { enumeration, optional, record, required, type Static, text } from './fields.ts';
 
 /** Kinds of command that are about the agent itself, by their number on the wire. */
-const ownKinds = { Monitor: 9, Callback: 10, Configuration: 11, Trust: 12, Resend: 13, Collect: 14 } as const;
+const ownKinds = {
+  Monitor: 9,
+  Callback: 10,
+  Configuration: 11,
+  Trust: 12,
+  Resend: 13,
+  Collect: 14,
+  ReadFaults: 15,
+} as const;
 export type CommandKind = RemoteType | keyof typeof ownKinds;
 
 /**

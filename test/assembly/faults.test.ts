@@ -8,11 +8,12 @@ import { IsoTp } from '../../adapters/obd/isotp/index.ts';
 import type { DiagnosticRequester } from '../../adapters/obd/requester.ts';
 import { startCar } from '../../assembly/car.ts';
 import type { CloudLink } from '../../assembly/cloud-link.ts';
-import { faultCodesOf } from '../../assembly/faults.ts';
+import { faultCodesOf, readFaultsCommand } from '../../assembly/faults.ts';
 import { sourcesOf } from '../../assembly/sources.ts';
 import { loadVehicle } from '../../assembly/vehicle.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { encodeBody } from '../../protocol/command.ts';
 import type { FaultRecord } from '../../protocol/schema/fault.ts';
 import { agentSettings } from '../../protocol/settings.ts';
 import { fetchJson } from '../adapters/http/rig.ts';
@@ -100,4 +101,16 @@ test('the codes of a car are published and served', async () => {
   expect(shown(told)).toEqual(expected);
   const { json } = await fetchJson(`${running.interface?.url}/vigie/v1/faults`, {});
   expect(shown((json as { faults: FaultRecord[] }).faults)).toEqual(expected);
+});
+
+test('a command to read fault codes ends when the records are on disk, and with what kept them from being read', async () => {
+  const steps: string[] = [];
+  const commit = async (): Promise<void> => void steps.push('committed');
+  const body = encodeBody('ReadFaults', {});
+  await readFaultsCommand({ readNow: async () => void steps.push('read') }, commit)(body, 0);
+  expect(steps).toEqual(['read', 'committed']);
+  const failing = readFaultsCommand({ readNow: () => Promise.reject(new Error('silence')) }, commit);
+  await expect(failing(body, 0)).rejects.toThrow('silence');
+  await expect(failing(Uint8Array.of(0x80), 0)).rejects.toMatchObject({ code: 'command.malformed' });
+  expect(steps).toEqual(['read', 'committed']);
 });

@@ -215,6 +215,12 @@ describe('words', () => {
     ]);
   });
 
+  test('fault codes are read on request', async () => {
+    const [request] = await order('faults read');
+    expect(request).toEqual({ kind: 'ReadFaults', body: {} });
+    expect(decodeBody('ReadFaults', encodeBody('ReadFaults', {}))).toEqual({});
+  });
+
   test('there are words for every kind of order', () => {
     expect(orderUsages).toHaveLength(Object.keys(orderBodies).length);
   });
@@ -258,6 +264,8 @@ describe('words', () => {
     ['collect stop a', { until: '2h' }, /has no --until/],
     ['collect file wrong-collection.yaml', {}, /wrong-collection\.yaml was not sent: .*unit/],
     ['collect file endless.yaml', {}, /until is missing/],
+    ['faults', {}, /faults read/],
+    ['faults read now', {}, /faults read/],
     ['configuration', {}, /configuration FILE/],
     ['configuration vigie.yaml again', {}, /configuration FILE/],
     ['configuration wrong.yaml', {}, /wrong\.yaml:3: error: unknown member "profil"/],

@@ -45,6 +45,8 @@ export interface FaultCar {
   readonly asked: string[];
   /** Bodies of the published messages of a kind. */
   told<K extends BodyKind>(kind: K): Body<K>[];
+  /** A command asks for a reading. */
+  readNow(): Promise<void>;
   /** Control units are found by who polls the car. */
   found(): void;
   give(path: string, raw: number): void;
@@ -98,6 +100,7 @@ export async function startFaultCar(start: Start): Promise<FaultCar> {
     ...{ agent, clock, disk, log, asked, view: codes.view(store.records) as FaultView },
     told: <K extends BodyKind>(kind: K) =>
       messages.flatMap((message) => (message.kind === kind ? [message.body as Body<K>] : [])),
+    readNow: () => codes.readNow(),
     found: () => {
       for (const told of listeners) told();
     },

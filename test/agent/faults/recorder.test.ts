@@ -211,3 +211,54 @@ test('a profile that maps EngineFault itself is the only source of that alert', 
   await car.pass(10_000);
   expect(car.told('alert')).toMatchObject([{ type: 'EngineFault', active: true }]);
 });
+
+test('a command has the codes read now, and ends when they are recorded', async () => {
+  const engine = sound();
+  const car = await start({ units: { 2024: engine } });
+  await car.pass(READ);
+  expect(car.told('fault')).toEqual([]);
+  Object.assign(engine, faulty());
+  let isDone = false;
+  const done = car.readNow().then(() => {
+    isDone = true;
+  });
+  await car.pass(500);
+  expect(isDone).toBe(false);
+  await car.pass(READ);
+  await done;
+  expect(car.told('fault').map(({ code }) => code)).toEqual(['P0143', 'U0100']);
+});
+
+test('a command that comes during a reading is served by another one after it', async () => {
+  const car = await start({ units: { 2024: sound() } });
+  const readings = (): number => car.asked.filter((one) => one === '7E8 0101').length;
+  while (car.asked.length === 0) await car.pass(10);
+  const done = car.readNow();
+  await car.pass(2 * READ);
+  await done;
+  expect(readings()).toBe(2);
+  await car.pass(2 * READ);
+  expect(readings()).toBe(2);
+});
+
+test('a command to read fails where no control unit answers, under full privacy, and when the unit stops', async () => {
+  const units: Record<number, Answers> = { 2024: {} };
+  const car = await start({ units, paths: ['privacy.state'] });
+  const silent = car.readNow().catch((error: unknown) => error);
+  await car.pass(READ);
+  expect(await silent).toMatchObject({
+    code: 'command.unconfirmed',
+    message: expect.stringMatching(/no control unit/),
+  });
+  const hidden = car.readNow().catch((error: unknown) => error);
+  car.give('privacy.state', 2);
+  await car.pass(2_000);
+  expect(await hidden).toMatchObject({ code: 'command.private' });
+  await expect(car.readNow()).rejects.toMatchObject({ code: 'command.private' });
+  car.give('privacy.state', 0);
+  const stopped = car.readNow().catch((error: unknown) => error);
+  const ended = car.agent.stop();
+  expect(await stopped).toMatchObject({ code: 'command.interrupted' });
+  await car.pass(10_000);
+  await ended;
+});
