@@ -71,8 +71,10 @@ export function servedTo(states: RegistryStates, all: ServedVehicles): (call: Ca
     const visible = visibleIn(state, call);
     if (visible === undefined) return all;
     const { fleets } = state;
+    // Lists of all cars are not those of the caller.
+    const { vehicleKeys: _, ...rest } = all;
     return {
-      ...all,
+      ...rest,
       fleets: fleets.map(({ id, created }) => ({ id, createdAt: created })),
       all: async () => (await all.all()).filter(({ vehicle }) => visible.has(vehicle.vin)),
       byVin: async (vin) => (visible.has(vin) ? all.byVin(vin) : undefined),

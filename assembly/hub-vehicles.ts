@@ -41,6 +41,19 @@ export function servedVehicles(reader: VehicleReader): ServedVehicles {
     return known && open(vin, known.firstSeen);
   };
   const all = async (): Promise<readonly VehicleOutline[]> => (await reader.vehicles()).map(outlineOf);
+  const vehicleKeys = (prefix: string): ReturnType<NonNullable<ServedVehicles['vehicleKeys']>> => {
+    const keys = reader.vehicleKeys(prefix);
+    return {
+      count: (range) => keys.count(range),
+      nth: (range, skip, backwards) => keys.nth(range, skip, backwards),
+      read: async (range, limit, backwards) =>
+        (await keys.read(range, limit, backwards)).map(({ at, id, vehicle }) => ({
+          at,
+          id,
+          outline: outlineOf(vehicle),
+        })),
+    };
+  };
   const ofFleet = ({ vin, ...record }: FleetRecord): VehicleRecord => ({
     ...record,
     outline: {
@@ -53,6 +66,7 @@ export function servedVehicles(reader: VehicleReader): ServedVehicles {
     user: () => ({}),
     newId: randomUUID,
     all,
+    vehicleKeys: (prefix) => vehicleKeys(prefix),
     byVin,
     byId: async (id) => {
       if (!vins.has(id)) await all();
@@ -82,6 +96,7 @@ function sourceIn(reader: VehicleReader, vin: string): RecordSource {
     get: (collection, id) => reader.record(vin, collection, id),
     list: (collection, from, to) => reader.records(vin, collection, from, to),
     last: (collection) => reader.lastRecord(vin, collection),
+    keys: (collection) => reader.recordKeys(vin, collection),
   };
 }
 

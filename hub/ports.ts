@@ -81,6 +81,28 @@ export interface FleetRecord extends HubRecord {
   readonly vin: string;
 }
 
+/** Where something stands: records by time and id, vehicles by VIN (`id`; `at` is 0). */
+export interface HubPosition {
+  readonly at: number;
+  readonly id: string;
+}
+
+/** A part of a collection; absent bounds do not bound. `to` belongs to it, `before` does not; only one of them is there. */
+export interface HubRange {
+  readonly from?: HubPosition;
+  readonly to?: HubPosition;
+  readonly before?: HubPosition;
+}
+
+/** A collection, read along its index part by part. */
+export interface HubKeyset<T extends HubPosition> {
+  count(range: HubRange): Promise<number>;
+  /** The place after leaving out `skip`; nothing but places is read. `backwards`: counted from the end. */
+  nth(range: HubRange, skip: number, backwards?: boolean): Promise<HubPosition | undefined>;
+  /** The first `limit`; `backwards`: the last, the last of all first. */
+  read(range: HubRange, limit: number, backwards?: boolean): Promise<readonly T[]>;
+}
+
 /** Reads what cars have sent, as committed; every hub on the same database sees the same. */
 export interface VehicleReader {
   /** By VIN. */
@@ -92,6 +114,10 @@ export interface VehicleReader {
   /** Those with `from` ≤ at < `to`, ascending by time, then by id; not all of them are in memory at once. */
   records(vin: string, collection: string, from?: number, to?: number): AsyncIterable<HubRecord>;
   lastRecord(vin: string, collection: string): Promise<HubRecord | undefined>;
+  /** What {@link records} lists, part by part. */
+  recordKeys(vin: string, collection: string): HubKeyset<HubRecord>;
+  /** The cars whose VIN begins so, by VIN. */
+  vehicleKeys(prefix: string): HubKeyset<HubPosition & { readonly vehicle: KnownVehicle }>;
   /** Of all cars, with `from` ≤ at, ascending by time, then by id. Of series (telemetry, waypoints) it finds none. */
   fleetRecords(collection: string, from?: number): AsyncIterable<FleetRecord>;
   fleetRecord(collection: string, id: string): Promise<FleetRecord | undefined>;

@@ -5,6 +5,8 @@ import type {
   CommandStore,
   DueNumbers,
   FleetRecord,
+  HubKeyset,
+  HubPosition,
   HubRecord,
   KeptCommand,
   KnownVehicle,
@@ -15,17 +17,12 @@ import type {
   VehicleReader,
 } from '../../hub/ports.ts';
 import { type KeptStatus, VehicleStatus } from '../../hub/vehicle-status.ts';
-import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import { shiftInstants } from '../../protocol/instants.ts';
 import type { Run } from '../../protocol/runs.ts';
-import { bodies } from '../../protocol/schema/message.ts';
+import { recordKeys, vehicleKeys } from './keysets.ts';
+import { CAR, knownVehicle, ONE_CARS, RECORDS, recordIn, type Select, type SqlRow } from './rows.ts';
 
-export type SqlValue = string | number | Uint8Array | null;
-export type SqlRow = Readonly<Record<string, SqlValue>>;
-
-/** Answers one statement with `?` for each value. Numbers are numbers, bytes are `Uint8Array`. */
-export type Select = (sql: string, ...values: (string | number)[]) => Promise<readonly SqlRow[]>;
+export type { Select, SqlRow, SqlValue } from './rows.ts';
 
 /** Refused messages that are kept, the newest: they are for a person who looks for the cause. */
 export const REFUSED_KEPT = 1_000;
@@ -34,12 +31,6 @@ const BATCH = 200;
 /** Commands of one page, the newest first. */
 const PAGE = 100;
 
-// A subquery instead of a join, so that the order of the index is that of the answer on PostgreSQL too.
-const CAR = '(SELECT id FROM vehicles WHERE vin = ?)';
-const RECORDS = `SELECT records.vehicle, records.id, records.at, payload, clock, behind FROM records
-  JOIN messages ON messages.id = records.message
-  LEFT JOIN corrections ON corrections.vehicle = records.vehicle AND corrections.boot = records.boot`;
-const ONE_CARS = `${RECORDS} WHERE records.vehicle = ${CAR} AND collection = ?`;
 /** Series are read by car: the condition of the indexes across cars, word by word. */
 const ACROSS_CARS = `${RECORDS.replace('SELECT', 'SELECT (SELECT vin FROM vehicles WHERE id = records.vehicle) AS vin,')}
   WHERE collection NOT IN ('telemetry', 'waypoint') AND collection = ?`;
@@ -144,6 +135,14 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
     }
   }
 
+  recordKeys(vin: string, collection: string): HubKeyset<HubRecord> {
+    return recordKeys(this.#select, vin, collection);
+  }
+
+  vehicleKeys(prefix: string): HubKeyset<HubPosition & { readonly vehicle: KnownVehicle }> {
+    return vehicleKeys(this.#select, prefix);
+  }
+
   async *fleetRecords(collection: string, from?: number): AsyncGenerator<FleetRecord, void> {
     const order = `ORDER BY records.at, records.id, records.vehicle LIMIT ${BATCH}`;
     const begin = bound(from, Number.MIN_SAFE_INTEGER);
@@ -220,20 +219,6 @@ export function numbersIn({ arrived, given_up: givenUp }: SqlRow): ClassNumbers 
 /** Status as a row has it; empty where there is none. */
 export function statusIn({ document }: SqlRow): VehicleStatus {
   return new VehicleStatus(typeof document === 'string' ? (JSON.parse(document) as KeptStatus) : undefined);
-}
-
-function knownVehicle({ vin, first_seen: firstSeen, last_seen: lastSeen }: SqlRow): KnownVehicle {
-  return { vin: vin as string, firstSeen: firstSeen as number, lastSeen: lastSeen as number };
-}
-
-function recordIn({ id, at, payload, clock, behind }: SqlRow): HubRecord {
-  const { kind, body } = decodeMessage(payload as Uint8Array);
-  const late = clock === 'none' && typeof behind === 'number';
-  return {
-    id: id as string,
-    at: at as number,
-    record: late ? shiftInstants(bodies[kind], body, behind) : body,
-  };
 }
 
 function fleetRecordIn(row: SqlRow): FleetRecord {

@@ -71,7 +71,7 @@ export class PageTokens {
 }
 
 /** A page by its bounds; the records at `first`, `last` and `cursor` may be gone by the time it is asked for. */
-interface View {
+export interface View {
   readonly first: RecordPosition;
   readonly last: RecordPosition;
   readonly cursor: RecordPosition;
@@ -93,10 +93,9 @@ export function page<T extends RecordPosition>(
   order: 'ascending' | 'descending' = 'ascending',
 ): Page<T> {
   const compare = order === 'ascending' ? inTime : (a: RecordPosition, b: RecordPosition) => inTime(b, a);
-  const size = typeof call.query['pageSize'] === 'number' ? call.query['pageSize'] : PAGE_SIZE;
+  const size = sizeOf(call);
   const scope = scopeOf(call, order);
-  const token = call.query['pageToken'];
-  const view = typeof token === 'string' ? readView(tokens.read(token, scope)) : undefined;
+  const view = viewOf(call, tokens, scope);
   const [low, high] =
     view === undefined ? indexes(call.query['indexRange'], items.length) : bounds(items, view, compare);
   const total = high - low;
@@ -123,6 +122,17 @@ export function page<T extends RecordPosition>(
       ...(start > low ? { prev: link(items[start], false) } : {}),
     },
   };
+}
+
+/** Entries of a page. */
+export function sizeOf({ query }: Call): number {
+  return typeof query['pageSize'] === 'number' ? query['pageSize'] : PAGE_SIZE;
+}
+
+/** What the token of a call names. @throws VigieError `input.malformed` for a token that is not good for it */
+export function viewOf({ query }: Call, tokens: PageTokens, scope: string): View | undefined {
+  const token = query['pageToken'];
+  return typeof token === 'string' ? readView(tokens.read(token, scope)) : undefined;
 }
 
 function inTime(a: RecordPosition, b: RecordPosition): number {
@@ -162,7 +172,7 @@ function startOf(items: readonly RecordPosition[], view: View, size: number, com
 }
 
 /** The part of the list that `indexRange` names; both of its ends belong to it. */
-function indexes(range: unknown, length: number): [low: number, high: number] {
+export function indexes(range: unknown, length: number): [low: number, high: number] {
   if (typeof range !== 'object' || range === null || !('min' in range) || typeof range.min !== 'number') {
     return [0, length];
   }
@@ -171,7 +181,7 @@ function indexes(range: unknown, length: number): [low: number, high: number] {
   return [low, Math.max(low, high)];
 }
 
-function writeView({ first, last, cursor, begins }: View): string {
+export function writeView({ first, last, cursor, begins }: View): string {
   return JSON.stringify([first, last, cursor].flatMap(({ at, id }) => [at, id]).concat(begins ? 1 : 0));
 }
 
@@ -196,13 +206,13 @@ function queryOf(call: Call): URLSearchParams {
 }
 
 /** Caller, collection, filters and order: what a token is good for. */
-function scopeOf(call: Call, order: string): string {
+export function scopeOf(call: Call, order: string): string {
   const declared = new Set(call.operation.parameters.flatMap((p) => (p.in === 'query' ? [p.name] : [])));
   const filters = [...queryOf(call)].filter(([name]) => declared.has(name) && !paging.has(name));
   return JSON.stringify([call.caller.name, call.operation.id, Object.entries(call.path).sort(), filters.sort(), order]);
 }
 
-function addressOf(call: Call, token: string | undefined): string {
+export function addressOf(call: Call, token: string | undefined): string {
   const query = queryOf(call);
   query.delete('pageToken');
   if (token !== undefined) query.set('pageToken', token);

@@ -11,7 +11,10 @@ import { type Hub, type HubOptions, startHub } from '../../assembly/hub.ts';
 import { bases, type Operation, type Side, sides } from '../../protocol/interface/operation.ts';
 import { operations } from '../../protocol/interface/operations.ts';
 import { telemetryTypes } from '../../protocol/interface/parameters/query.ts';
+import type { Trip } from '../../protocol/schema/trip.ts';
+import { upTopic } from '../../protocol/topics.ts';
 import { Reference } from '../adapters/http/resources/reference.ts';
+import { payloadOf } from '../hub/messages.ts';
 import { Observer } from '../rig/car.ts';
 import { type Answered, EveningClock, InterfaceBench, VIN } from '../rig/interface.ts';
 import { InterfaceDocument } from '../rig/interface-document.ts';
@@ -181,6 +184,41 @@ export function hubAnswersContract(name: string, database: () => Promise<Pick<Hu
         const asked = await both(parts.with(index, 'ab-0').join('/'));
         expect([asked.hub.status, (asked.hub.json as Json).message]).toEqual([404, (asked.car.json as Json).message]);
       }
+    });
+
+    test('a walk through pages goes on where it was while records arrive, and back', async () => {
+      const start = `${hub.interface.url}${bases.fleet}/fleets/local/vehicles`;
+      const [vehicle] = ((await bench.ask('GET', start)).json as Json)._embedded.vehicles;
+      const page = async (href: string): Promise<Json> => (await bench.ask('GET', href)).json as Json;
+      const idsIn = (one: Json): string[] => one._embedded.trips.map(({ id }: Json) => id);
+      const whole = idsIn(await page(vehicle._links.trips.href));
+      expect(whole.length).toBeGreaterThan(3);
+      const first = await page(`${vehicle._links.trips.href}?pageSize=2`);
+      const observer = await Observer.connect(hub.broker, 4);
+      const late = { id: 'ffff-0', createdAt: Date.UTC(2026, 2, 10, 1), startedAt: Date.UTC(2026, 2, 10, 1) } as Trip;
+      const more = { id: 'ffff-1', createdAt: bench.clock.now(), startedAt: bench.clock.now() } as Trip;
+      for (const [index, one] of [late, more].entries()) {
+        const payload = payloadOf('trip', one, { seq: 500_000 + index, at: bench.clock.now() });
+        await observer.send(upTopic(VIN, 'trip'), Buffer.from(payload));
+      }
+      await observer.close();
+      const walked = [first];
+      for (let one = first; one._links.next !== undefined; ) {
+        one = await page(one._links.next.href);
+        walked.push(one);
+      }
+      expect(walked.flatMap(idsIn)).toEqual(whole);
+      expect(walked.map(({ total, currentPage, totalPage }) => [total, currentPage, totalPage])).toEqual(
+        walked.map((_, index) => [whole.length, index + 1, walked.length]),
+      );
+      const back: Json[] = [];
+      for (let one = walked.at(-1); one._links.prev !== undefined; ) {
+        one = await page(one._links.prev.href);
+        back.unshift(...idsIn(one));
+      }
+      expect(back).toEqual(whole.slice(0, back.length));
+      expect(idsIn(await page(first._links.last.href))).toEqual(idsIn(walked.at(-1)));
+      expect(idsIn(await page(vehicle._links.trips.href)).length).toBe(whole.length + 2);
     });
 
     test('the log of the hub has no error', () => {

@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CarMessage } from '../../hub/message.ts';
 import type {
   CommandStore,
+  HubPosition,
+  HubRange,
   MessageStore,
   NewCommand,
   NumbersStore,
@@ -198,6 +200,50 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(new Set(fleet.map(({ vin, id }) => `${vin} ${id}`)).size).toBe(480);
       expect(fleet).toEqual(inOrder(fleet));
       expect((await all(hub.reader.fleetRecords('trip', NOON + 1))).length).toBe(450 - 7);
+    });
+
+    test('counts, finds and reads parts of a collection as a naive list does, from either end', async () => {
+      const times = [5, 5, 1, 9, 5, 3, 9, 2].map((more) => NOON + more);
+      const made = times.map((createdAt, seq) => received('trip', trip(`a${seq}`, { createdAt }), { seq }));
+      const others = ['VF3VGEHVB00000003', 'VF3VGEHVA00000001'].map((vin) => received('trip', trip('a1'), { vin }));
+      await hub.store.save([...made, received('trip', trip('a1'), { vin: OTHER }), ...others], []);
+      const trips = (await list(ONE, 'trip')).map(({ at, id }) => ({ at, id }));
+      const vins = (await hub.reader.vehicles()).map(({ vin }) => vin).filter((vin) => vin.startsWith('VF3VGEHVB'));
+      const gone = [
+        { at: NOON + 4, id: 'a' },
+        { at: 0, id: '' },
+        { at: NOON + 99, id: 'z' },
+      ];
+      const sets = [
+        { keys: hub.reader.recordKeys(ONE, 'trip'), all: trips, places: [...trips, ...gone] },
+        {
+          keys: hub.reader.vehicleKeys('VF3VGEHVB'),
+          all: vins.map((id) => ({ at: 0, id })),
+          places: vins.map((id) => ({ at: 0, id })),
+        },
+      ];
+      const compare = (a: HubPosition, b: HubPosition): number =>
+        a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+      for (const { keys, all, places } of sets) {
+        const ranges: HubRange[] = [{}, ...places.flatMap((from) => [{ from }, { to: from }, { before: from }])];
+        for (const [index, from] of places.entries()) ranges.push({ from, to: places.at(-1 - index) as HubPosition });
+        for (const range of ranges) {
+          const { from, to, before } = range;
+          const naive = all.filter(
+            (one) =>
+              (from === undefined || compare(one, from) >= 0) &&
+              (to === undefined || compare(one, to) <= 0) &&
+              (before === undefined || compare(one, before) < 0),
+          );
+          expect(await keys.count(range)).toBe(naive.length);
+          for (const backwards of [false, true]) {
+            const inOrder = backwards ? naive.toReversed() : naive;
+            const read = (await keys.read(range, 3, backwards)).map(({ at, id }) => ({ at, id }));
+            expect(read).toEqual(inOrder.slice(0, 3));
+            for (const skip of [0, 2]) expect(await keys.nth(range, skip, backwards)).toEqual(inOrder[skip]);
+          }
+        }
+      }
     });
 
     test('finds the last record of a car, and a record of whatever car by its id', async () => {
@@ -453,6 +499,16 @@ export async function useEveryQuery({
   if (due !== undefined) await reader.putOff(due, { due: 1, attempts: 1, requested: 1 });
   await reader.record(ONE, 'trip', 'a1');
   await reader.lastRecord(ONE, 'trip');
+  const place = { at: NOON, id: 'a0' };
+  for (const keys of [reader.recordKeys(ONE, 'trip'), reader.vehicleKeys('VF3')]) {
+    for (const range of [{}, { from: place, to: place }, { before: place }]) {
+      await keys.count(range);
+      for (const backwards of [false, true]) {
+        await keys.nth(range, 1, backwards);
+        await keys.read(range, 1, backwards);
+      }
+    }
+  }
   await reader.fleetRecord('trip', 'a1');
   expect(await all(reader.records(ONE, 'trip', NOON))).toHaveLength(451);
   expect(await all(reader.fleetRecords('trip', NOON))).toHaveLength(451);

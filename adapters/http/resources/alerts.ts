@@ -3,7 +3,15 @@ import { alertJson } from '../../../protocol/interface/json/records.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Alert } from '../../../protocol/schema/alert.ts';
 import type { Answer } from '../call.ts';
-import { collection, contextOfKept, findRecord, recordsAskedFor } from './collection.ts';
+import {
+  collection,
+  collectionByKey,
+  contextOfKept,
+  findRecord,
+  type Kept,
+  keysOf,
+  recordsAskedFor,
+} from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { hasPosition } from './positions.ts';
@@ -12,17 +20,21 @@ import { linkToTrip, tripAskedFor } from './trips.ts';
 /** `GET …/alerts` of a vehicle, of a fleet (deprecated) and of a trip; `one` is the operation that reads one of them. */
 export function alerts(one: string): (context: Context) => Promise<Answer> {
   return async (context) => {
+    const represent = async (kept: Kept<Alert>): Promise<Members> => {
+      const { record } = kept;
+      const own = await contextOfKept(context, kept);
+      return alertOf(own, record, linkTo(own, one, { aid: record.id }) as ResourceLink);
+    };
+    const isWhole = context.call.path['tid'] === undefined && context.sees('data:alert');
+    const keys = isWhole ? keysOf<Alert>(context, 'alert') : undefined;
+    if (keys !== undefined) return collectionByKey(context, 'alerts', keys, represent);
     const isOf = await tripFilter(context);
     const asked = context.sees('data:alert')
       ? (await recordsAskedFor<Alert>(context, 'alert', ({ startedAt }) => startedAt)).filter(({ record }) =>
           isOf(record),
         )
       : [];
-    return collection(context, 'alerts', asked, async (kept) => {
-      const { record } = kept;
-      const own = await contextOfKept(context, kept);
-      return alertOf(own, record, linkTo(own, one, { aid: record.id }) as ResourceLink);
-    });
+    return collection(context, 'alerts', asked, represent);
   };
 }
 

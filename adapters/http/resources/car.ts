@@ -13,6 +13,30 @@ import type { Caller } from '../call.ts';
 /** The car has what is asked for at hand; a hub reads it from its database. */
 export type Awaitable<T> = T | Promise<T>;
 
+/** Where a record stands in its collection: by time (UTC ms), then by id. */
+export interface KeyPosition {
+  readonly at: number;
+  readonly id: string;
+}
+
+/** A part of a collection; absent bounds do not bound. */
+export interface KeyRange {
+  readonly from?: KeyPosition;
+  /** Belongs to it. */
+  readonly to?: KeyPosition;
+  /** Does not belong to it; not with `to`. */
+  readonly before?: KeyPosition;
+}
+
+/** A collection that is read part by part, along an index. */
+export interface Keyset<T extends KeyPosition> {
+  count(range: KeyRange): Promise<number>;
+  /** The place after leaving out `skip` records; nothing but places is read. `backwards`: counted from the end. */
+  nth(range: KeyRange, skip: number, backwards?: boolean): Promise<KeyPosition | undefined>;
+  /** The first `limit` records; `backwards`: the last, the last of all first. */
+  read(range: KeyRange, limit: number, backwards?: boolean): Promise<readonly T[]>;
+}
+
 /** Reads records of one vehicle: from the store of the car, or at a hub from the messages of the car. */
 export interface RecordSource {
   get(collection: string, id: string): Awaitable<StoredRecord | undefined>;
@@ -20,6 +44,8 @@ export interface RecordSource {
   list(collection: string, from?: number, to?: number): Iterable<StoredRecord> | AsyncIterable<StoredRecord>;
   /** The last of {@link list}; absent: list them to find it. */
   last?(collection: string): Awaitable<StoredRecord | undefined>;
+  /** The same as {@link list}, part by part; absent: lists are read whole. */
+  keys?(collection: string): Keyset<StoredRecord>;
 }
 
 /** One vehicle, in the car or at a hub. */
@@ -65,6 +91,8 @@ export interface ServedVehicles extends InterfaceOwners {
   byVin(vin: string): Awaitable<VehicleView | undefined>;
   /** Records of all vehicles with `from` ≤ at, ascending by time, then by id. */
   records(collection: string, from?: number): Iterable<VehicleRecord> | AsyncIterable<VehicleRecord>;
+  /** The vehicles whose VIN begins so, by VIN, part by part; absent: {@link all} has them at once. */
+  vehicleKeys?(prefix: string): Keyset<KeyPosition & { readonly outline: VehicleOutline }>;
   /** The record with this id, of whatever vehicle. */
   record(collection: string, id: string): Awaitable<VehicleRecord | undefined>;
   /** What a request is about that names no vehicle: in a car that car. */

@@ -1,7 +1,7 @@
 /** Collections: pages of what a resource has. */
 import type { Answer } from '../call.ts';
 import { type Page, page, type RecordPosition } from '../paging.ts';
-import type { Awaitable, VehicleOutline } from './car.ts';
+import type { Awaitable, Keyset, VehicleOutline } from './car.ts';
 import { type Context, contextIn, found, isAskedFor, namesVehicle, periodsOf } from './context.ts';
 import { Yielder } from './yield.ts';
 
@@ -23,6 +23,31 @@ export async function collection<T extends RecordPosition>(
     await yielder.pause();
   }
   return pageOf(shown, name, entries);
+}
+
+/** The same of a collection that is read part by part. */
+export async function collectionByKey<T extends RecordPosition>(
+  { call, tokens }: Context,
+  name: string,
+  keys: Keyset<T>,
+  represent: (item: T) => Awaitable<unknown>,
+): Promise<Answer> {
+  // A car has its records at hand and does not load this.
+  const { pageByKey } = await import('../key-paging.ts');
+  const shown = await pageByKey(keys, call, tokens);
+  const entries: unknown[] = [];
+  for (const item of shown.items) entries.push(await represent(item));
+  return pageOf(shown, name, entries);
+}
+
+/**
+ * Records of the vehicle that the request names, of all time: what a page shows of them is read part by part. Undefined
+ * where they are read whole.
+ */
+export function keysOf<T>(context: Context, name: string): Keyset<Kept<T>> | undefined {
+  const { call, car } = context;
+  if (!namesVehicle(call) || periodsOf(call) !== undefined) return undefined;
+  return car.records.keys?.(name) as Keyset<Kept<T>> | undefined;
 }
 
 function pageOf({ links, total, totalPage, currentPage }: Page<unknown>, name: string, entries: unknown[]): Answer {
@@ -54,16 +79,18 @@ export async function contextOfKept(context: Context, { outline }: Pick<Kept<unk
 export async function recordsAskedFor<T extends { readonly createdAt: number }>(
   context: Context,
   name: string,
-  begin: (record: T) => number = ({ createdAt }) => createdAt,
+  begin: (record: T) => number = madeAt,
 ): Promise<Kept<T>[]> {
   const { call, car, served } = context;
-  const from = periodsOf(call)?.[0]?.from;
+  const periods = periodsOf(call);
+  const from = periods?.[0]?.from;
+  const to = begin === madeAt ? latestOf(periods) : undefined;
   const result: Kept<T>[] = [];
   const take = (kept: Kept<T>): void => {
     if (isAskedFor(context, begin(kept.record))) result.push(kept);
   };
   if (namesVehicle(call)) {
-    for await (const stored of car.records.list(name, from)) take(stored as Kept<T>);
+    for await (const stored of car.records.list(name, from, to)) take(stored as Kept<T>);
     return result;
   }
   // Ids are those of one vehicle: its own id makes them distinct.
@@ -71,6 +98,17 @@ export async function recordsAskedFor<T extends { readonly createdAt: number }>(
     take({ ...(stored as Kept<T>), id: `${stored.id} ${stored.outline.vehicle.id}` });
   }
   return result.sort(byTimeAndId);
+}
+
+function madeAt({ createdAt }: { readonly createdAt: number }): number {
+  return createdAt;
+}
+
+/** When the last of the periods ends, with the moment itself; undefined: one of them does not end. */
+function latestOf(periods: ReturnType<typeof periodsOf>): number | undefined {
+  const ends = periods?.map(({ to = Number.POSITIVE_INFINITY }) => to) ?? [];
+  const latest = Math.max(...ends);
+  return Number.isFinite(latest) ? latest + 1 : undefined;
 }
 
 /** For collections of several vehicles: {@link collection} wants its items so. */

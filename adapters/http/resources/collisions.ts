@@ -4,7 +4,15 @@ import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Collision } from '../../../protocol/schema/collision.ts';
 import type { Answer } from '../call.ts';
 import { tripFilter } from './alerts.ts';
-import { collection, contextOfKept, findRecord, recordsAskedFor } from './collection.ts';
+import {
+  collection,
+  collectionByKey,
+  contextOfKept,
+  findRecord,
+  type Kept,
+  keysOf,
+  recordsAskedFor,
+} from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { linkToTrip } from './trips.ts';
@@ -15,16 +23,20 @@ import { linkToTrip } from './trips.ts';
  */
 export function collisions(one: string): (context: Context) => Promise<Answer> {
   return async (context) => {
+    const represent = async (kept: Kept<Collision>): Promise<Members> => {
+      const { record } = kept;
+      const own = await contextOfKept(context, kept);
+      return collisionOf(own, record, linkTo(own, one, { cid: record.id }) as ResourceLink);
+    };
+    const isWhole = context.call.path['tid'] === undefined && context.sees('data:collision');
+    const keys = isWhole ? keysOf<Collision>(context, 'collision') : undefined;
+    // The capital is published.
+    if (keys !== undefined) return collectionByKey(context, 'Collisions', keys, represent);
     const isOf = await tripFilter(context);
     const asked = context.sees('data:collision')
       ? (await recordsAskedFor<Collision>(context, 'collision')).filter(({ record }) => isOf(record))
       : [];
-    // The capital is published.
-    return collection(context, 'Collisions', asked, async (kept) => {
-      const { record } = kept;
-      const own = await contextOfKept(context, kept);
-      return collisionOf(own, record, linkTo(own, one, { cid: record.id }) as ResourceLink);
-    });
+    return collection(context, 'Collisions', asked, represent);
   };
 }
 

@@ -4,7 +4,15 @@ import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Range } from '../../../protocol/interface/parameters.ts';
 import { type Trip, tripState } from '../../../protocol/schema/trip.ts';
 import type { Answer } from '../call.ts';
-import { collection, contextOfKept, recordOf, recordsAskedFor } from './collection.ts';
+import {
+  collection,
+  collectionByKey,
+  contextOfKept,
+  type Kept,
+  keysOf,
+  recordOf,
+  recordsAskedFor,
+} from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
@@ -14,6 +22,14 @@ export async function trips(context: Context): Promise<Answer> {
   const distance = query['distance'] as Range | undefined;
   const duration = query['duration'] as Range | undefined;
   const states = query['states'] as readonly string[] | undefined;
+  const represent = async (kept: Kept<Trip>): Promise<Members> => {
+    const { record } = kept;
+    const own = await contextOfKept(context, kept);
+    return tripOf(own, record, linkTo(own, 'trips.get', { tid: record.id }) as ResourceLink);
+  };
+  const isWhole = [distance, duration, states].every((filter) => filter === undefined);
+  const keys = isWhole && context.sees('data:trip') ? keysOf<Trip>(context, 'trip') : undefined;
+  if (keys !== undefined) return collectionByKey(context, 'trips', keys, represent);
   const asked = context.sees('data:trip')
     ? (await recordsAskedFor<Trip>(context, 'trip', beginOf))
         .map((kept) => ({ ...kept, record: asItStands(kept.record, context.car.openTrip()) }))
@@ -24,11 +40,7 @@ export async function trips(context: Context): Promise<Answer> {
             (states === undefined || (hasState(record) && states.includes(tripState(record)))),
         )
     : [];
-  return collection(context, 'trips', asked, async (kept) => {
-    const { record } = kept;
-    const own = await contextOfKept(context, kept);
-    return tripOf(own, record, linkTo(own, 'trips.get', { tid: record.id }) as ResourceLink);
-  });
+  return collection(context, 'trips', asked, represent);
 }
 
 /** `GET …/trips/{tid}` */

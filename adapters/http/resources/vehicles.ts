@@ -5,8 +5,8 @@ import { dateTime } from '../../../protocol/interface/json/date-time.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Answer } from '../call.ts';
 import { onboardCapabilities } from './capabilities.ts';
-import type { VehicleDescription } from './car.ts';
-import { byTimeAndId, collection } from './collection.ts';
+import type { VehicleDescription, VehicleOutline } from './car.ts';
+import { byTimeAndId, collection, collectionByKey } from './collection.ts';
 import { type Context, contextIn, found, outlinesOf } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { nextService } from './maintenance.ts';
@@ -18,13 +18,16 @@ const PICTURES = 12;
 /** `GET …/vehicles`: those whose VIN begins with `vinPrefix`. */
 export async function vehicles(context: Context): Promise<Answer> {
   const prefix = (context.call.query['vinPrefix'] as string | undefined) ?? '';
+  const represent = async ({ outline }: { readonly outline: VehicleOutline }): Promise<Members> => {
+    const own = await contextIn(context, outline);
+    return vehicleOf(own, linkTo(own, 'vehicles.get') as ResourceLink);
+  };
+  const keys = context.served.vehicleKeys?.(prefix.toUpperCase());
+  if (keys !== undefined) return collectionByKey(context, 'vehicles', keys, represent);
   const items = (await outlinesOf(context))
     .filter(({ vehicle: { vin } }) => vin.startsWith(prefix.toUpperCase()))
     .map((outline) => ({ at: outline.vehicle.createdAt ?? 0, id: outline.vehicle.id, outline }));
-  return collection(context, 'vehicles', items.sort(byTimeAndId), async ({ outline }) => {
-    const own = await contextIn(context, outline);
-    return vehicleOf(own, linkTo(own, 'vehicles.get') as ResourceLink);
-  });
+  return collection(context, 'vehicles', items.sort(byTimeAndId), represent);
 }
 
 /** `GET …/vehicles/{vid}` */

@@ -1,0 +1,31 @@
+/** What queries share: rows, the records of cars, and what a row says. */
+import type { HubRecord, KnownVehicle } from '../../hub/ports.ts';
+import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { shiftInstants } from '../../protocol/instants.ts';
+import { bodies } from '../../protocol/schema/message.ts';
+
+export type SqlValue = string | number | Uint8Array | null;
+export type SqlRow = Readonly<Record<string, SqlValue>>;
+
+/** Answers one statement with `?` for each value. Numbers are numbers, bytes are `Uint8Array`. */
+export type Select = (sql: string, ...values: (string | number)[]) => Promise<readonly SqlRow[]>;
+
+// A subquery instead of a join, so that the order of the index is that of the answer on PostgreSQL too.
+export const CAR = '(SELECT id FROM vehicles WHERE vin = ?)';
+export const RECORDS = `SELECT records.vehicle, records.id, records.at, payload, clock, behind FROM records
+  JOIN messages ON messages.id = records.message
+  LEFT JOIN corrections ON corrections.vehicle = records.vehicle AND corrections.boot = records.boot`;
+export const ONE_CARS = `${RECORDS} WHERE records.vehicle = ${CAR} AND collection = ?`;
+export function knownVehicle({ vin, first_seen: firstSeen, last_seen: lastSeen }: SqlRow): KnownVehicle {
+  return { vin: vin as string, firstSeen: firstSeen as number, lastSeen: lastSeen as number };
+}
+
+export function recordIn({ id, at, payload, clock, behind }: SqlRow): HubRecord {
+  const { kind, body } = decodeMessage(payload as Uint8Array);
+  const late = clock === 'none' && typeof behind === 'number';
+  return {
+    id: id as string,
+    at: at as number,
+    record: late ? shiftInstants(bodies[kind], body, behind) : body,
+  };
+}
