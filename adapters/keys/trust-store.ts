@@ -44,6 +44,8 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
   /** Entries that an agent of another version made, and that mean something to it. */
   readonly #unread: readonly object[];
   #keys: ReadonlyMap<string, TrustedKey> = new Map();
+  /** Settles when no change is under way. */
+  #last: Promise<void> = Promise.resolve();
 
   private constructor(clock: Pick<Clock, 'now'>, { changes, own = [], log }: TrustOptions) {
     this.#clock = clock;
@@ -111,7 +113,23 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
       : verify(null, message, key.publicKey, signature);
   }
 
-  async add(key: NewKey): Promise<void> {
+  add(key: NewKey): Promise<void> {
+    return this.#inTurn(() => this.#add(key));
+  }
+
+  revoke(id: Uint8Array): Promise<void> {
+    return this.#inTurn(() => this.#revoke(id));
+  }
+
+  /** A change is made of what the change before has left on disk, and checked with it. */
+  #inTurn(change: () => Promise<void>): Promise<void> {
+    const changed = this.#last.then(change);
+    // That one failed is for its own caller.
+    this.#last = changed.catch(() => undefined);
+    return changed;
+  }
+
+  async #add(key: NewKey): Promise<void> {
     const added = keyOf(key);
     const { kid, name } = added;
     if (this.#revoked.includes(kid)) throw new VigieError('command.forbidden', `key ${kid} was revoked`);
@@ -124,7 +142,7 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
     await this.#change([...this.#added, added], this.#revoked);
   }
 
-  async revoke(id: Uint8Array): Promise<void> {
+  async #revoke(id: Uint8Array): Promise<void> {
     const kid = Buffer.from(id).toString('hex');
     if (this.#revoked.includes(kid)) return;
     const key = this.#keys.get(kid);

@@ -130,6 +130,25 @@ describe('keys changed by command', () => {
     expect(changes.data).toEqual({});
   });
 
+  test('of changes that are asked for at once none is lost, and each is checked with what the others made', async () => {
+    const changes = disk();
+    const trust = store(changes);
+    const [one, other] = [pair(), pair()];
+    await Promise.all([trust.add(owner(one.spki)), trust.add(owner(other.spki, { name: 'other' }))]);
+    expect(trust.key(one.id)).toBeDefined();
+    expect(trust.key(other.id)).toBeDefined();
+    await Promise.all([trust.revoke(one.id), trust.revoke(other.id)]);
+    for (const now of [trust, store(changes)]) {
+      expect(now.key(one.id)).toBeUndefined();
+      expect(now.key(other.id)).toBeUndefined();
+    }
+    const root = pair();
+    await trust.add({ name: 'second', publicKey: root.spki, kinds: ['Trust'] });
+    const [{ kid } = { kid: '' }] = await listKeys(directory);
+    const both = await Promise.allSettled([trust.revoke(root.id), trust.revoke(Buffer.from(kid, 'hex'))]);
+    expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  });
+
   test('a disk that refuses leaves the keys as they are', async () => {
     const changes = disk();
     changes.full = true;
