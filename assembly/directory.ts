@@ -2,10 +2,11 @@ import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CONFIRM, newestChanges, readTrustChanges, TRUST_STATE, type TrustChanges } from '../adapters/keys/index.ts';
-import { lockDirectory, openDocument } from '../adapters/store/index.ts';
+import { type FileSystem, lockDirectory, openDocument } from '../adapters/store/index.ts';
 import type { Document, Log, Memory } from '../agent/ports.ts';
 import { emptyLedger, type LedgerDocument, lacksCommits } from '../agent/remotes/ledger.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { UNCOUNTED_BOOT } from '../protocol/schema/message.ts';
 
 /** What a disk says that can take nothing now, but once could. */
 const REFUSALS = ['ENOSPC', 'EROFS', 'EDQUOT', 'EIO'];
@@ -67,15 +68,21 @@ export interface Boots {
   readonly vin?: string;
 }
 
-/** Far above every count of starts, and so many that no two of a car fall on the same. */
-const UNCOUNTED = [2 ** 30, 2 ** 31] as const;
+/** So many that no two of a car fall on the same. */
+const UNCOUNTED = [UNCOUNTED_BOOT, 2 * UNCOUNTED_BOOT] as const;
 
 /**
  * Counts this start. One that the disk does not take has a number by chance, far from the others: what it sends may be
  * numbered as what another start sends, and receivers tell them apart by the start.
  * @throws VigieError `usage.wrong` when the records are another car's
  */
-export async function countBoot(boots: Document<Boots>, vin: string, where: string, log: Log): Promise<number> {
+export async function countBoot(
+  boots: Document<Boots>,
+  vin: string,
+  where: string,
+  log: Log,
+  anyNumber: (least: number, below: number) => number = randomInt,
+): Promise<number> {
   const { boot, vin: owner = vin } = boots.data;
   if (owner !== vin) {
     throw new VigieError('usage.wrong', `these are the records of ${owner}; choose another directory for ${vin}`, {
@@ -88,7 +95,7 @@ export async function countBoot(boots: Document<Boots>, vin: string, where: stri
   } catch (error) {
     if (!(error instanceof VigieError)) throw error;
     log.error('start.unrecorded', { error: error.message });
-    return randomInt(...UNCOUNTED);
+    return anyNumber(...UNCOUNTED);
   }
 }
 
@@ -119,9 +126,9 @@ export async function beginRecords(data: string, log: Log): Promise<boolean> {
   return true;
 }
 
-/** What became of commands; `first`: no copy was ever made. */
-export async function openLedger(data: string, first: boolean, log: Log): Promise<LedgerDocument> {
-  const document = await openDocument(join(data, LEDGER), emptyLedger, { log });
+/** What became of commands; `first`: no copy was ever made. `files`: default, the file system of the machine. */
+export async function openLedger(data: string, first: boolean, log: Log, files?: FileSystem): Promise<LedgerDocument> {
+  const document = await openDocument(join(data, LEDGER), emptyLedger, { log, ...(files && { files }) });
   const { found, corrupt } = document;
   return {
     corrupt,
@@ -143,6 +150,8 @@ export interface TrustParts {
   /** Knows whether the journal is older than it was. */
   readonly ledger: LedgerDocument;
   readonly log: Log;
+  /** Default: the file system of the machine. */
+  readonly files?: FileSystem;
 }
 
 /** What commands have changed of the keys that the car trusts: the newest of both copies, in the file again. */
@@ -153,8 +162,10 @@ export async function openChanges({
   first,
   ledger,
   log,
+  files,
 }: TrustParts): Promise<Document<TrustChanges>> {
-  const document = await openDocument<TrustChanges>(join(data, TRUST), {}, { log, accept: readTrustChanges });
+  const options = { log, accept: readTrustChanges, ...(files && { files }) };
+  const document = await openDocument<TrustChanges>(join(data, TRUST), {}, options);
   const { found, corrupt } = document;
   const changes = newestChanges({
     file: document.data,

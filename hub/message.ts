@@ -4,7 +4,7 @@ import { decodeMessage } from '../protocol/cbor/message.ts';
 import { classOf } from '../protocol/classes.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { type Kind, recordKinds } from '../protocol/schema/kind.ts';
-import type { Message } from '../protocol/schema/message.ts';
+import { type Message, UNCOUNTED_BOOT } from '../protocol/schema/message.ts';
 import { parseTopic } from '../protocol/topics.ts';
 
 export interface CarMessage {
@@ -77,7 +77,10 @@ export function correctionIn({ kind, body }: Message): number | undefined {
   return Math.round(body.behind);
 }
 
-/** The order in which a car made its messages of one class: starts of the agent are counted, numbers within them. */
+/**
+ * The order in which a car made its messages of one class: starts of the agent are counted, numbers within them. A start
+ * that the car could not write down has a number by chance: its place among the others is that of its messages.
+ */
 export interface MessageOrder {
   readonly boot: number;
   readonly seq: number;
@@ -85,5 +88,8 @@ export interface MessageOrder {
 
 /** Whether `a` was made after `b`. */
 export function isAfter(a: MessageOrder, b: MessageOrder): boolean {
-  return a.boot > b.boot || (a.boot === b.boot && a.seq > b.seq);
+  const [isCounted, isOtherCounted] = [a.boot < UNCOUNTED_BOOT, b.boot < UNCOUNTED_BOOT];
+  if (isCounted && isOtherCounted && a.boot !== b.boot) return a.boot > b.boot;
+  // What an uncounted start has sent from memory leaves its number to the start after it.
+  return a.seq > b.seq || (a.seq === b.seq && isCounted && !isOtherCounted);
 }

@@ -25,6 +25,9 @@ export { type Kind, kinds };
 /** Changes when a receiver of the version before could misread a message. New members do not change it. */
 export const PROTOCOL_VERSION = 1;
 
+/** From here on `boot` is a number by chance: the car could not write down that it starts. */
+export const UNCOUNTED_BOOT = 2 ** 30;
+
 /** How the wall clock of the car is known. */
 export const clockQualities = ['gnss', 'ntp', 'none'] as const;
 export type ClockQuality = (typeof clockQualities)[number];

@@ -43,6 +43,20 @@ test('what a message takes away is gone, a whole object with all of its members 
   expect(status.contents()).toEqual({});
 });
 
+test('Status goes on after a start whose number the car could not write', () => {
+  const status = new VehicleStatus();
+  status.apply(whole(speed(10, NOON)), { boot: 7, seq: 3 });
+  status.apply(whole(speed(20, NOON + 1_000)), { boot: 2_094_167_993, seq: 4 });
+  expect(status.contents()).toEqual(speed(20, NOON + 1_000));
+  status.apply(whole(speed(30, NOON + 2_000)), { boot: 1_200_000_000, seq: 5 });
+  expect(status.contents()).toEqual(speed(30, NOON + 2_000));
+  // A message that was not on disk before the power failed has left its number to this one.
+  status.apply(whole(speed(40, NOON + 3_000)), { boot: 8, seq: 5 });
+  expect(status.contents()).toEqual(speed(40, NOON + 3_000));
+  status.apply(whole(speed(30, NOON + 2_000)), { boot: 1_200_000_000, seq: 5 });
+  expect(status.contents()).toEqual(speed(40, NOON + 3_000));
+});
+
 test('a message of an earlier start of the agent does not replace a newer one, whatever its number', () => {
   const status = new VehicleStatus();
   status.apply(whole(speed(10, NOON)), { boot: 2, seq: 3 });
