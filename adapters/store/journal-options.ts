@@ -1,5 +1,5 @@
 /** What may be chosen for a journal, and what is taken where nothing was. */
-import type { Log } from '../../agent/ports.ts';
+import type { Clock, Log } from '../../agent/ports.ts';
 import type { FileSystem } from './files.ts';
 
 export interface JournalOptions {
@@ -17,7 +17,20 @@ export interface JournalOptions {
   readonly agreed?: () => number | undefined;
   /** Bytes of segments that are kept for the acknowledged messages in them; 0. */
   readonly keptBytes?: number;
+  /** Times flushes and waits; the system's. */
+  readonly timer?: StoreTimer;
 }
+
+export type StoreTimer = Pick<Clock, 'monotonic' | 'after'>;
+
+/** Keeps no process from ending. */
+export const systemTimer: StoreTimer = {
+  monotonic: () => performance.now(),
+  after(delay, due) {
+    const timer = setTimeout(due, delay).unref();
+    return () => clearTimeout(timer);
+  },
+};
 
 export const defaultSegmentBytes = 1 << 20;
 export const defaultDiskBytes = 512 * 2 ** 20;

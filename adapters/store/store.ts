@@ -7,6 +7,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import type { Contents } from './contents.ts';
 import { type FileSystem, nodeFileSystem } from './files.ts';
 import { Journal } from './journal.ts';
+import { type StoreTimer, systemTimer } from './journal-options.ts';
 import { findMessages } from './message-search.ts';
 import type { JournalMetrics } from './metrics.ts';
 import { type OutboxDuties, outboxStore } from './outbox-store.ts';
@@ -36,6 +37,8 @@ export interface StoreOptions {
    * is none: nothing is too old then. Default: `now` where that is given, else none.
    */
   readonly agreed?: () => number | undefined;
+  /** Times flushes and waits; the system's clock, which keeps no process from ending. */
+  readonly timer?: StoreTimer;
 }
 
 export interface Store {
@@ -71,25 +74,25 @@ function systemTime(): number | undefined {
 export async function openStore(directory: string, options: StoreOptions = {}): Promise<Store> {
   const now = options.now ?? systemTime;
   const agreed = options.agreed ?? options.now ?? (() => undefined);
-  const { log, settleWithin = 1000 } = options;
+  const { log, settleWithin = 1000, timer = systemTimer } = options;
   const journal = new Journal(directory, { ...options, now, agreed });
   const db = new Low<Contents>(journal, journal.contents);
   await db.read();
   const contents = db.data;
   const damaged = journal.doubtful;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let cancelSettle: (() => void) | undefined;
   let spilling: ReturnType<typeof setImmediate> | undefined;
   let closing: Promise<void> | undefined;
 
   const commit = async (): Promise<void> => {
     if (closing !== undefined) throw new VigieError('store.failed', 'the store is closed', { where: directory });
-    clearTimeout(timer);
-    timer = undefined;
+    cancelSettle?.();
+    cancelSettle = undefined;
     await db.write();
   };
 
   const settle = (): void => {
-    timer = undefined;
+    cancelSettle = undefined;
     commit().catch((error: unknown) => {
       log?.warn('store.failed', { error: String(error) });
       settleIn(retryAfter);
@@ -97,7 +100,7 @@ export async function openStore(directory: string, options: StoreOptions = {}): 
   };
 
   const settleIn = (delay: number): void => {
-    if (closing === undefined) timer ??= setTimeout(settle, delay).unref();
+    if (closing === undefined) cancelSettle ??= timer.after(delay, settle);
   };
   const changed = (): void => settleIn(settleWithin);
 
@@ -126,7 +129,7 @@ export async function openStore(directory: string, options: StoreOptions = {}): 
     records: { put: records.put, get: records.get, list: records.list },
     metrics: journal.metrics,
     close() {
-      clearTimeout(timer);
+      cancelSettle?.();
       clearImmediate(spilling);
       closing ??= journal.close();
       return closing;

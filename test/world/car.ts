@@ -1,0 +1,254 @@
+/** A car that somebody drives, parks, opens and plugs in, as its buses show it once a second while it is awake. */
+import type { Actuator, FrameBatch, FrameDecoder, ReadingSink } from '../../agent/ports.ts';
+import type { CommandRule, Confirmation, SourceMapping, VehicleProfile } from '../../protocol/profile.ts';
+import { type SlotValue, slotByPath } from '../../protocol/slots.ts';
+import { bareProfile } from '../rig/bare-profile.ts';
+import type { Chance } from './chance.ts';
+import type { WorldTime } from './time.ts';
+
+/** Readings count for so long, ms. */
+export const TIMEOUT = 5_000;
+const EVERY = 1_000;
+
+const CHARGING = 'energies.Electric.extension.electric.charging';
+/** In the order in which a frame has them: the choice of privacy before what it hides. */
+export const PATHS = {
+  privacy: 'privacy.state',
+  speed: 'kinetic.speed',
+  ignition: 'ignition.type',
+  locks: 'doorsState.lockedStates',
+  door: 'doorsState.opening.Driver.state',
+  lights: 'lightingSystem.turn.LeftFront.status',
+  horn: 'lightingSystem.fog.LeftFront.status',
+  plugged: `${CHARGING}.plugged`,
+  charging: `${CHARGING}.status`,
+  level: 'energies.Electric.level',
+  climate: 'preconditioning.airConditioning.status',
+  immobilized: 'adas.fse',
+  battery: 'battery.voltage',
+  mileage: 'odometer.mileage',
+  temperature: 'environment.air.temp',
+  latitude: 'lastPosition.latitude',
+  longitude: 'lastPosition.longitude',
+} as const;
+export type Part = keyof typeof PATHS;
+
+/** How the car shows that an action took effect, and what the action does to it. */
+export const EFFECTS: Readonly<Record<string, { readonly part: Part; readonly value: SlotValue }>> = {
+  'doors.lock': { part: 'locks', value: ['Locked'] },
+  'doors.unlock': { part: 'locks', value: ['Unlocked'] },
+  'lights.on': { part: 'lights', value: 'On' },
+  'lights.off': { part: 'lights', value: 'Off' },
+  'horn.on': { part: 'horn', value: 'On' },
+  'horn.off': { part: 'horn', value: 'Off' },
+  'charging.start': { part: 'charging', value: 'InProgress' },
+  'charging.stop': { part: 'charging', value: 'Stopped' },
+  'preconditioning.start': { part: 'climate', value: 'Enabled' },
+  'preconditioning.stop': { part: 'climate', value: 'Disabled' },
+  'immobilization.on': { part: 'immobilized', value: true },
+  'immobilization.off': { part: 'immobilized', value: false },
+};
+
+function confirmationOf({ part, value }: { readonly part: Part; readonly value: SlotValue }): Confirmation {
+  const path = PATHS[part];
+  return Array.isArray(value) ? { path, includes: String(value[0]) } : { path, equals: value as string | boolean };
+}
+
+const parts = Object.keys(PATHS) as Part[];
+
+function sourceOf(part: Part): SourceMapping {
+  const path = PATHS[part];
+  const slot = slotByPath.get(path);
+  const plain = { path, message: 'Car', signal: part, scale: 1, offset: 0, invalid: [], priority: 0, timeout: TIMEOUT };
+  if (slot?.kind === 'flag') return { ...plain, map: { 0: false, 1: true } };
+  const values = slot?.values;
+  if (values === undefined) return plain;
+  return { ...plain, map: Object.fromEntries(values.map((name, raw) => [raw, slot?.kind === 'set' ? [name] : name])) };
+}
+
+export const profile: VehicleProfile = {
+  ...bareProfile(parts.map(sourceOf)),
+  name: 'world',
+  waypoints: { interval: 10_000, distance: 200, heading: 30, error: 10 },
+  commands: Object.fromEntries(
+    Object.entries(EFFECTS).map(([action, effect]): [string, CommandRule] => [
+      action,
+      { confirm: confirmationOf(effect), within: 3_000 },
+    ]),
+  ),
+};
+
+/** What lies between the values of a private time and all others, so that no sum or mean of the others is one of them. */
+export const MARKS = {
+  latitude: [-77.6, -77.4],
+  temperature: [-38.6, -38.4],
+} as const;
+
+export type CarState = Record<Part, SlotValue>;
+
+export interface Shown {
+  readonly value: SlotValue;
+  /** Time of the world. */
+  readonly at: number;
+}
+
+export class WorldCar {
+  readonly state: CarState = {
+    speed: 0,
+    ignition: 'Stop',
+    locks: ['Unlocked'],
+    door: 'Closed',
+    lights: 'Off',
+    horn: 'Off',
+    plugged: true,
+    charging: 'Stopped',
+    level: 60,
+    climate: 'Disabled',
+    immobilized: false,
+    battery: 80,
+    mileage: 1_000,
+    temperature: 20,
+    latitude: 48.8,
+    longitude: 2.3,
+    privacy: 'None',
+  };
+  /** What its buses have shown to the agent. */
+  readonly shown = new Map<Part, Shown>();
+  /** The buses carry frames. */
+  awake = true;
+  obeys = true;
+  readonly #time: WorldTime;
+  readonly #chance: Chance;
+  /** Where the frames go; undefined: the unit has no power. */
+  #receive: ((batch: FrameBatch) => void) | undefined;
+  #wall: () => number = () => 0;
+  /** What is hidden now, as it was before. */
+  #public: Partial<CarState> = {};
+
+  constructor(time: WorldTime, chance: Chance) {
+    this.#time = time;
+    this.#chance = chance;
+    this.#tick();
+  }
+
+  /** A unit listens; `wall` stamps what it hears. */
+  connect(receive: ((batch: FrameBatch) => void) | undefined, wall: () => number = () => 0): void {
+    this.#receive = receive;
+    this.#wall = wall;
+    this.shown.clear();
+  }
+
+  /** Turns a frame of this car into readings. */
+  decoder(): FrameDecoder {
+    return {
+      decode: (batch, sink: ReadingSink) => {
+        const at = batch.at[0] as number;
+        for (const [signal, part] of parts.entries()) {
+          const raw = rawOf(part, this.state[part]);
+          sink.reading(signal, raw, raw, at);
+          this.shown.set(part, { value: this.state[part], at: this.#time.now });
+        }
+        sink.settled(at);
+      },
+    };
+  }
+
+  /** The buses show the car as it is now. */
+  show(): void {
+    if (!this.awake || this.#receive === undefined) return;
+    this.#receive({
+      count: 1,
+      at: Float64Array.of(this.#wall()),
+      id: Uint32Array.of(1),
+      bus: Uint8Array.of(0),
+      flags: Uint8Array.of(0),
+      length: Uint8Array.of(8),
+      offset: Uint32Array.of(0),
+      data: new Uint8Array(8),
+    });
+  }
+
+  /** Carries out an action some time later, if it obeys. */
+  act(action: string): void {
+    const effect = EFFECTS[action];
+    if (effect === undefined || !this.obeys) return;
+    this.#time.after(this.#chance.between(100, 2_500), () => {
+      this.state[effect.part] = effect.value;
+    });
+  }
+
+  /** Somebody chooses privacy in the car: what must not be seen is marked from now on. */
+  hide(state: 'Geolocation' | 'Full'): void {
+    const { privacy, latitude, temperature } = this.state;
+    if (privacy !== 'None') return;
+    this.#public = { latitude, temperature };
+    this.state.privacy = state;
+    this.state.latitude = MARKS.latitude[0] + 0.01;
+    if (state === 'Full') this.state.temperature = MARKS.temperature[0] + 0.1;
+    this.show();
+  }
+
+  unhide(): void {
+    if (this.state.privacy === 'None') return;
+    Object.assign(this.state, { privacy: 'None', ...this.#public });
+    this.show();
+  }
+
+  wake(): void {
+    if (this.awake) return;
+    this.awake = true;
+    this.#tick();
+  }
+
+  #tick(): void {
+    this.#time.after(EVERY, () => {
+      if (!this.awake) return;
+      this.#drive();
+      this.show();
+      this.#tick();
+    });
+  }
+
+  #drive(): void {
+    const { state } = this;
+    const speed = state.speed as number;
+    const metres = (speed / 3.6) * (EVERY / 1000);
+    state.mileage = Math.round(((state.mileage as number) + metres / 1000) * 10) / 10;
+    state.latitude = Math.round(((state.latitude as number) + metres / 111_000) * 1e7) / 1e7;
+    if (state.ignition === 'Start' && speed > 0) {
+      state.speed = Math.min(130, Math.max(5, speed + this.#chance.between(-5, 5)));
+    }
+  }
+}
+
+function rawOf(part: Part, value: SlotValue): number {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  const name = Array.isArray(value) ? String(value[0]) : String(value);
+  return slotByPath.get(PATHS[part])?.values?.indexOf(name) ?? 0;
+}
+
+/** What carries the frames of commands to the car. */
+export function actuatorOf(
+  car: WorldCar,
+  time: WorldTime,
+  alive: () => boolean,
+  acts: (action: string) => void,
+): Actuator {
+  return {
+    actions: new Set([...Object.keys(EFFECTS), 'wakeUp.wake']),
+    async actuate(action, _parameters, allowed) {
+      if (!alive()) return;
+      if (action === 'wakeUp.wake') {
+        time.after(500, () => car.wake());
+        return;
+      }
+      allowed?.();
+      acts(action);
+      car.act(action);
+      // The frame is repeated, as profiles ask for.
+      await time.wait(100);
+      allowed?.();
+    },
+  };
+}

@@ -1,0 +1,251 @@
+/**
+ * A disk in memory that keeps what a real one promises and no more. A power cut loses, tears and reorders what was not
+ * synced: each page is on the medium as it was, as it is, or torn between both; of changes of names the first few are.
+ * A sync that fails forgets which pages it should have written.
+ */
+import { dirname } from 'node:path';
+import type { FileSystem, OpenFile } from '../../adapters/store/files.ts';
+import type { Chance } from './chance.ts';
+import type { WorldTime } from './time.ts';
+
+const PAGE = 512;
+
+/** A file: what programs read of it, and what is on the medium. */
+class Inode {
+  bytes: Uint8Array = new Uint8Array(1024);
+  length = 0;
+  stored: Uint8Array = new Uint8Array(0);
+  /** Pages that differ from the medium, as far as the system knows. */
+  readonly dirty = new Set<number>();
+
+  get contents(): Uint8Array {
+    return this.bytes.subarray(0, this.length);
+  }
+
+  write(data: Uint8Array, position: number): void {
+    if (position > this.length) this.resize(position);
+    const end = position + data.length;
+    if (end > this.bytes.length) {
+      const grown = new Uint8Array(Math.max(end, 2 * this.bytes.length));
+      grown.set(this.contents);
+      this.bytes = grown;
+    }
+    this.bytes.set(data, position);
+    this.length = Math.max(this.length, end);
+    for (let page = Math.floor(position / PAGE); page * PAGE < end; page++) this.dirty.add(page);
+  }
+
+  resize(length: number): void {
+    if (length > this.bytes.length) {
+      const grown = new Uint8Array(length);
+      grown.set(this.contents);
+      this.bytes = grown;
+    }
+    if (length < this.length) this.bytes.fill(0, length, this.length);
+    this.length = length;
+  }
+
+  /** Puts these pages, as `bytes` has them, on the medium. */
+  store(bytes: Uint8Array, pages: Iterable<number>): void {
+    const stored = new Uint8Array(bytes.length);
+    stored.set(this.stored.subarray(0, bytes.length));
+    for (const page of pages) stored.set(bytes.subarray(page * PAGE, (page + 1) * PAGE), page * PAGE);
+    this.stored = stored;
+  }
+}
+
+type Names = Map<string, Inode>;
+
+export interface DiskFaults {
+  /** Error code with which an operation that changes something fails; undefined: it does not. */
+  refuses(operation: string, path: string): string | undefined;
+  /** ms that a sync takes. */
+  syncTakes(): number;
+  /** Told of each operation that changes something, before it. */
+  operated(operation: string, path: string): void;
+}
+
+function systemError(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: simulated, ${path}`), { code });
+}
+
+export class WorldDisk {
+  operations = 0;
+  readonly #time: WorldTime;
+  #names: Names = new Map();
+  #stored: Names = new Map();
+  #changes: ((names: Names) => void)[] = [];
+
+  constructor(time: WorldTime) {
+    this.#time = time;
+  }
+
+  /** All files, as programs read them. */
+  get files(): ReadonlyMap<string, Uint8Array> {
+    return new Map([...this.#names].map(([path, inode]) => [path, inode.contents]));
+  }
+
+  /** The power fails: what programs read from now on is what was on the medium, and what `chance` adds to it. */
+  cutPower(chance: Chance): void {
+    const names = new Map(this.#stored);
+    for (const change of this.#changes.splice(0, chance.below(this.#changes.length + 1))) change(names);
+    this.#changes = [];
+    const after: Names = new Map();
+    for (const [path, inode] of names) {
+      const made = new Inode();
+      made.stored = survivors(inode, chance);
+      made.write(made.stored, 0);
+      made.dirty.clear();
+      after.set(path, made);
+    }
+    this.#names = after;
+    this.#stored = new Map(after);
+  }
+
+  /** The file system as one run of a program sees it, until `alive` says that the run has ended. */
+  mount(alive: () => boolean, faults: DiskFaults, chance: Chance): FileSystem {
+    const change = (operation: string, path: string): void => {
+      if (!alive()) throw systemError('EIO', path);
+      this.operations++;
+      faults.operated(operation, path);
+      if (!alive()) throw systemError('EIO', path);
+      const code = faults.refuses(operation, path);
+      if (code !== undefined) throw systemError(code, path);
+    };
+    const find = (path: string): Inode => {
+      const inode = this.#names.get(path);
+      if (inode === undefined) throw systemError('ENOENT', path);
+      return inode;
+    };
+    const sync = (operation: string, path: string, begin: () => () => void): Promise<void> =>
+      new Promise((resolve, reject) => {
+        if (!alive()) return;
+        const finish = begin();
+        this.#time.after(faults.syncTakes(), () => {
+          // The run has ended: nobody hears of it.
+          if (!alive()) return;
+          try {
+            change(operation, path);
+            finish();
+            resolve();
+          } catch (error) {
+            if (alive()) reject(error as Error);
+          }
+        });
+      });
+    const file = (path: string, inode: Inode): OpenFile => ({
+      path,
+      size: () => inode.length,
+      read(into, position) {
+        const part = inode.contents.subarray(position, position + into.length);
+        into.set(part);
+        return part.length;
+      },
+      write(data, position) {
+        try {
+          change('write', path);
+        } catch (error) {
+          // A disk that is full has taken a part.
+          if (alive()) inode.write(data.subarray(0, data.length >> 1), position);
+          throw error;
+        }
+        inode.write(data, position);
+      },
+      truncate(length) {
+        change('truncate', path);
+        inode.resize(length);
+      },
+      async sync() {
+        let failed = true;
+        const bytes = inode.contents.slice();
+        const pages = [...inode.dirty];
+        inode.dirty.clear();
+        try {
+          await sync('sync', path, () => () => {
+            failed = false;
+            inode.store(bytes, pages);
+          });
+        } finally {
+          if (failed) for (const page of pages) if (chance.happens(0.5)) inode.store(bytes, [page]);
+        }
+      },
+      syncInPlace() {
+        change('sync', path);
+        inode.store(inode.contents.slice(), inode.dirty);
+        inode.dirty.clear();
+      },
+      close: () => undefined,
+    });
+    return {
+      open: (path, mode) => {
+        if (mode !== 'read') change(`open to ${mode}`, path);
+        if (mode === 'create' && this.#names.has(path)) throw systemError('EEXIST', path);
+        if (mode === 'read' || mode === 'change') return file(path, find(path));
+        const known = this.#names.get(path);
+        if (known !== undefined) {
+          known.resize(0);
+          return file(path, known);
+        }
+        const made = new Inode();
+        this.#rename((names) => names.set(path, made));
+        return file(path, made);
+      },
+      read: (path) => find(path).contents.slice(),
+      list: (directory) =>
+        [...this.#names.keys()]
+          .filter((path) => dirname(path) === directory)
+          .map((path) => path.slice(directory.length + 1)),
+      rename: (from, to) => {
+        change('rename', from);
+        const inode = find(from);
+        this.#rename((names) => {
+          names.delete(from);
+          names.set(to, inode);
+        });
+      },
+      remove: (path) => {
+        change('remove', path);
+        find(path);
+        this.#rename((names) => names.delete(path));
+      },
+      makeDirectory: (path) => change('make the directory', path),
+      syncDirectory: (path) =>
+        sync('sync the names', path, () => {
+          const covered = this.#changes.length;
+          return () => {
+            for (const one of this.#changes.splice(0, covered)) one(this.#stored);
+          };
+        }),
+    };
+  }
+
+  #rename(change: (names: Names) => void): void {
+    change(this.#names);
+    this.#changes.push(change);
+  }
+}
+
+/** What is on the medium after the power failed. */
+function survivors(inode: Inode, chance: Chance): Uint8Array {
+  const { contents, stored } = inode;
+  const length = chance.happens(0.5) ? contents.length : stored.length;
+  const bytes = new Uint8Array(length);
+  bytes.set(stored.subarray(0, length));
+  const pages = Math.ceil(Math.max(contents.length, stored.length) / PAGE);
+  for (let page = 0; page < pages; page++) {
+    const from = page * PAGE;
+    const end = Math.min(from + PAGE, length, contents.length);
+    if (from >= end || !differs(contents, stored, from, end)) continue;
+    const what = chance.below(3);
+    if (what === 0) continue;
+    // Of a torn page the first part is there.
+    const whole = what === 1 ? end : from + chance.below(end - from + 1);
+    bytes.set(contents.subarray(from, whole), from);
+  }
+  return bytes;
+}
+
+function differs(a: Uint8Array, b: Uint8Array, from: number, end: number): boolean {
+  for (let i = from; i < end; i++) if (a[i] !== b[i]) return true;
+  return false;
+}

@@ -1,0 +1,152 @@
+/** The core of the hub on SQLite in memory: what was committed outlives it when it is killed. */
+import { SqliteCommandStore, SqliteDatabase, SqliteMessageStore, SqlReader } from '../../adapters/database/index.ts';
+import { HubCommands } from '../../hub/commands.ts';
+import { Intake } from '../../hub/intake.ts';
+import { HubMeasures } from '../../hub/measures.ts';
+import type { HubLog } from '../../hub/ports.ts';
+import { ResendRequests } from '../../hub/resend.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { Chance } from './chance.ts';
+import { hubKey } from './keys.ts';
+import type { WorldTime } from './time.ts';
+
+/** UTC ms at which the world begins. */
+export const BEGIN = Date.UTC(2026, 0, 5, 6);
+/** The longest wait for missing messages, ms. */
+const LONGEST = 600_000;
+
+export interface HubParts {
+  readonly time: WorldTime;
+  readonly chance: Chance;
+  readonly send: (vin: string, topic: string, payload: Uint8Array) => void;
+  readonly log: HubLog;
+}
+
+interface HubRun {
+  alive: boolean;
+  readonly intake: Intake;
+  readonly commands: HubCommands;
+}
+
+export class WorldHub {
+  readonly database: SqliteDatabase;
+  readonly reader: SqlReader;
+  /** The database takes no commit. */
+  refuses = false;
+  /** Commits until the hub is killed, after the commit and before the acknowledgement. */
+  killAfter = Number.POSITIVE_INFINITY;
+  /** Told when it was killed that way. */
+  killed: () => void = () => undefined;
+  readonly #parts: HubParts;
+  readonly #store: SqliteMessageStore;
+  readonly #audit: SqliteCommandStore;
+  #run: HubRun | undefined;
+  /** Of messages that were neither acknowledged nor refused. */
+  readonly #pending = new Set<(error: Error) => void>();
+  #ids = 0;
+
+  private constructor(database: SqliteDatabase, parts: HubParts) {
+    this.#parts = parts;
+    this.database = database;
+    this.reader = new SqlReader(database.select);
+    this.#store = new SqliteMessageStore(database);
+    this.#audit = new SqliteCommandStore(database);
+  }
+
+  static async open(parts: HubParts): Promise<WorldHub> {
+    return new WorldHub(await SqliteDatabase.open(':memory:'), parts);
+  }
+
+  get up(): boolean {
+    return this.#run !== undefined;
+  }
+
+  start(): void {
+    const { time, chance, send, log } = this.#parts;
+    const clock = { now: () => time.now + BEGIN };
+    const run: { alive: boolean } = { alive: true };
+    const quiet: HubLog = {
+      info: (event, fields) => run.alive && log.info(event, fields),
+      warn: (event, fields) => run.alive && log.warn(event, fields),
+      error: (event, fields) => run.alive && log.error(event, fields),
+    };
+    const intake = new Intake({
+      clock,
+      log: quiet,
+      measures: new HubMeasures(clock),
+      soon: (work) => void time.after(1, () => run.alive && work()),
+      store: {
+        refuses: (error) => this.#store.refuses(error),
+        save: async (messages, refused) => {
+          if (!run.alive) return new Promise<never>(() => undefined);
+          await time.wait(chance.between(1, 20));
+          if (!run.alive) return new Promise<never>(() => undefined);
+          if (this.refuses) throw new VigieError('store.failed', 'the disk of the hub is full');
+          const saved = await this.#store.save(messages, refused);
+          if (--this.killAfter > 0) return saved;
+          this.kill();
+          this.killed();
+          return new Promise<never>(() => undefined);
+        },
+      },
+    });
+    const commands = new HubCommands({
+      store: this.#audit,
+      key: { id: hubKey.hex, sign: (payload) => hubKey.sign(payload) },
+      clock,
+      log: quiet,
+      publish: async (topic, payload) => send(topic.split('/')[2] ?? '', topic, payload),
+    });
+    const resends = new ResendRequests({
+      store: this.reader,
+      commands,
+      clock,
+      after: (delay, due) => time.after(delay, () => run.alive && due()),
+      wait: (attempts) => Math.min(LONGEST, 60_000 * 2 ** attempts) * (0.5 + chance.real() / 2),
+      newId: () => `resend-${++this.#ids}`,
+      log: quiet,
+    });
+    resends.begin();
+    this.#run = Object.assign(run, { intake, commands });
+  }
+
+  /** It ends without a word: what it had committed is kept, what it had not acknowledged comes again. */
+  kill(): void {
+    if (this.#run === undefined) return;
+    this.#run.alive = false;
+    this.#run = undefined;
+    this.killAfter = Number.POSITIVE_INFINITY;
+    for (const reject of [...this.#pending]) reject(new Error('the hub was killed'));
+  }
+
+  /** Resolves when the message may be acknowledged. */
+  accept(topic: string, payload: Uint8Array): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#run === undefined) {
+        reject(new Error('the hub is down'));
+        return;
+      }
+      const fail = (error: Error): void => {
+        this.#pending.delete(fail);
+        reject(error);
+      };
+      this.#pending.add(fail);
+      this.#run.intake.accept(topic, payload).then(() => {
+        this.#pending.delete(fail);
+        resolve();
+      }, fail);
+    });
+  }
+
+  /** A car has subscribed. */
+  subscribed(vin: string): void {
+    this.#run?.commands
+      .resend(vin)
+      .catch((error: Error) => this.#parts.log.warn('hub.command.unsent', { vin, error: error.message }));
+  }
+
+  close(): void {
+    this.kill();
+    this.database.close();
+  }
+}

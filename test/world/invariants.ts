@@ -1,0 +1,52 @@
+/** What must hold in every world, each in one sentence. */
+export const INVARIANTS = {
+  kept: 'Every message that was acknowledged to a car is at the hub.',
+  once: 'The hub has each message once, with the bytes that the car sent.',
+  numbered: 'Every number of every class arrived at the hub or is in a gap message that arrived.',
+  oneContent: 'No number has two contents.',
+  onDisk: 'What a car has published it still knows after a power cut, until it is acknowledged.',
+  actsOnce: 'No command acts twice.',
+  actsKnown: 'Nothing acts but a command that is on its way.',
+  actsInTime: 'No command acts late.',
+  actsSigned: 'No command acts that is not signed by a key the car trusts, for this car.',
+  actsTrusted: 'No command acts that came only after its key was revoked.',
+  actsSafely: 'No command acts against an interlock.',
+  success: 'A command ends with Success only when the car shows its result.',
+  oneEnd: 'A command ends in one way, however often it is asked for.',
+  ends: 'Every command that the car has accepted ends.',
+  status: 'Status at the hub is Status in the car, once all is quiet.',
+  private: 'No value of a private time is on disk, on the wire, at the hub or in the log.',
+  bounded: 'What waits in a car is bounded.',
+  rests: 'Every world comes to rest: nothing waits, and nothing is missing at the hub.',
+  sound: 'No part of an agent or of the hub fails by a defect.',
+} as const;
+export type Invariant = keyof typeof INVARIANTS;
+
+export interface Breach {
+  /** Time of the world, ms. */
+  readonly at: number;
+  readonly invariant: Invariant;
+  /** What was seen. */
+  readonly detail: string;
+}
+
+/** Too many breaches of one cause say no more than a few. */
+const MOST = 20;
+
+export class Breaches {
+  readonly all: Breach[] = [];
+  readonly #now: () => number;
+  readonly #told: (breach: Breach) => void;
+
+  constructor(now: () => number, told: (breach: Breach) => void) {
+    this.#now = now;
+    this.#told = told;
+  }
+
+  add(invariant: Invariant, detail: string): void {
+    if (this.all.length >= MOST) return;
+    const breach = { at: this.#now(), invariant, detail };
+    this.all.push(breach);
+    this.#told(breach);
+  }
+}

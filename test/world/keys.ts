@@ -1,0 +1,53 @@
+/** Keys of which the seed is known, so that every run signs the same bytes (Ed25519 signs without chance). */
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { keyIdOf } from '../../adapters/keys/index.ts';
+import { trustEntries } from '../../adapters/keys/trust-file.ts';
+import { EDDSA, encodeSigned } from '../../protocol/cose.ts';
+import { hex } from '../../protocol/hex.ts';
+import { remoteTypes } from '../../protocol/remote/table.ts';
+
+/** PrivateKeyInfo of an Ed25519 key up to its 32 bytes (RFC 8410 §7). */
+const HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+export class WorldKey {
+  readonly id: Uint8Array;
+  readonly name: string;
+  readonly publicKey: KeyObject;
+  readonly #privateKey: KeyObject;
+
+  constructor(name: string) {
+    this.name = name;
+    const secret = createHash('sha256').update(`vigie world ${name}`).digest();
+    this.#privateKey = createPrivateKey({ key: Buffer.concat([HEAD, secret]), type: 'pkcs8', format: 'der' });
+    this.publicKey = createPublicKey(this.#privateKey);
+    this.id = keyIdOf(this.publicKey);
+  }
+
+  get hex(): string {
+    return hex(this.id);
+  }
+
+  /** COSE_Sign1 of a payload. */
+  sign(payload: Uint8Array): Uint8Array {
+    return encodeSigned(payload, { algorithm: EDDSA, keyId: this.id }, (bytes) => sign(null, bytes, this.#privateKey));
+  }
+}
+
+/** May change keys, and nothing else. */
+export const root = new WorldKey('root');
+/** May give every command to the car. */
+export const operators = [new WorldKey('operator-1'), new WorldKey('operator-2'), new WorldKey('operator-3')] as const;
+/** The hub's own. */
+export const hubKey = new WorldKey('hub');
+/** Nobody trusts it. */
+export const stranger = new WorldKey('stranger');
+
+/** As a trust file has them. */
+export const trusted = trustEntries([
+  { name: root.name, kid: root.hex, algorithm: 'Ed25519', kinds: ['Trust'], publicKey: root.publicKey },
+  { name: hubKey.name, kid: hubKey.hex, algorithm: 'Ed25519', kinds: ['Resend'], publicKey: hubKey.publicKey },
+  ...operators.map((key) => ({
+    ...{ name: key.name, kid: key.hex, algorithm: 'Ed25519' as const, publicKey: key.publicKey },
+    kinds: [...remoteTypes],
+  })),
+]);

@@ -1,0 +1,25 @@
+/** Finds values of a private time in anything that an agent keeps, sends or logs. */
+import { MARKS } from './car.ts';
+
+const ranges = Object.entries(MARKS);
+
+/** The first marked number in a value, in any depth, and numbers in texts. */
+export function findMark(value: unknown): string | undefined {
+  if (typeof value === 'number') {
+    const found = ranges.find(([, [least, most]]) => value >= least && value <= most);
+    return found && `${found[0]} ${value}`;
+  }
+  if (typeof value === 'string') {
+    for (const [number] of value.matchAll(/-\d+\.\d+/g)) {
+      const mark = findMark(Number(number));
+      if (mark !== undefined) return mark;
+    }
+    return undefined;
+  }
+  if (value === null || typeof value !== 'object' || ArrayBuffer.isView(value)) return undefined;
+  for (const member of value instanceof Map ? value.values() : Object.values(value)) {
+    const mark = findMark(member);
+    if (mark !== undefined) return mark;
+  }
+  return undefined;
+}

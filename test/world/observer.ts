@@ -1,0 +1,330 @@
+/** Watches all units and the hub, and says which invariants are broken. */
+import type { Log, OutgoingMessage } from '../../agent/ports.ts';
+import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { classes, classOf } from '../../protocol/classes.ts';
+import { openCommand } from '../../protocol/command.ts';
+import { attempt, VigieError } from '../../protocol/errors.ts';
+import { hex } from '../../protocol/hex.ts';
+import { decode } from '../../protocol/receiver.ts';
+import type { Message } from '../../protocol/schema/message.ts';
+import type { RemoteReport } from '../../protocol/schema/remote.ts';
+import type { SentCommand } from './caller.ts';
+import { EFFECTS, type Part, TIMEOUT, type WorldCar } from './car.ts';
+import type { WorldHub } from './hub.ts';
+import type { Breaches } from './invariants.ts';
+import { findMark } from './marks.ts';
+import type { WorldTime } from './time.ts';
+import type { Unit, UnitWatcher } from './unit.ts';
+
+/** More than any car of these worlds has to say while it is away. */
+const WAITING = 5_000;
+/** Bytes beyond the limit of the outbox: messages on their way and gap messages are never dropped. */
+const BEYOND = 96 * 1024;
+
+interface Published {
+  readonly payload: Uint8Array;
+  readonly boot: number;
+  acknowledged: boolean;
+}
+
+/** What is known of one car. */
+interface Watched {
+  /** By class, number and start. */
+  readonly published: Map<string, Published>;
+  /** By class and number: the content that was published first. */
+  readonly contents: Map<string, Uint8Array>;
+  /** By command and action. */
+  readonly acts: Map<string, number>;
+  /** In this run, by kind: the command that has reached SentToVehicle and has not ended. */
+  underWay: Map<string, string>;
+  readonly revoked: Set<string>;
+  /** How commands ended, as published. */
+  readonly ends: Map<string, string>;
+  readonly accepted: Set<string>;
+  readonly succeeded: Set<string>;
+}
+
+export interface ObserverParts {
+  readonly time: WorldTime;
+  readonly breaches: Breaches;
+  readonly commands: ReadonlyMap<string, SentCommand>;
+  readonly cars: ReadonlyMap<string, WorldCar>;
+  readonly tell: (who: string, what: string) => void;
+  readonly note: (who: string, what: string, bytes?: Uint8Array) => void;
+}
+
+export class Observer implements UnitWatcher {
+  readonly counts = { published: 0, acts: 0, ended: 0, starts: 0 };
+  readonly #parts: ObserverParts;
+  readonly #watched = new Map<string, Watched>();
+
+  constructor(parts: ObserverParts) {
+    this.#parts = parts;
+  }
+
+  opened(unit: Unit): void {
+    this.#of(unit).underWay = new Map();
+    this.counts.starts++;
+    this.#parts.tell(unit.vin, `starts, for the ${unit.run?.boot}. time`);
+  }
+
+  numbered(unit: Unit, message: Message): void {
+    const { kind, seq } = message;
+    this.#parts.note(unit.vin, `numbers ${kind} ${seq}`);
+    if (kind === 'remote') this.#reported(unit, message.body);
+  }
+
+  published(unit: Unit, { payload }: OutgoingMessage): void {
+    const { breaches, note } = this.#parts;
+    const message = decodeMessage(payload);
+    const { kind, seq, boot } = message;
+    const number = `${classOf(kind)}/${seq}`;
+    note(unit.vin, `publishes ${number}`, payload);
+    const watched = this.#of(unit);
+    const known = watched.published.get(`${number}/${boot}`);
+    if (known !== undefined) {
+      if (!isSame(known.payload, payload)) breaches.add('oneContent', `${unit.vin} ${kind} ${number}, start ${boot}`);
+      return;
+    }
+    this.counts.published++;
+    const first = watched.contents.get(number);
+    // A disk that refuses cannot keep numbers apart: then the number of the start does.
+    if (first !== undefined && !unit.diskRefused) {
+      breaches.add('oneContent', `${unit.vin} ${kind} ${number} was published with other contents`);
+    }
+    watched.contents.set(number, payload);
+    watched.published.set(`${number}/${boot}`, { payload, boot, acknowledged: false });
+    const body = decode(payload);
+    const mark = findMark(body);
+    if (mark !== undefined) breaches.add('private', `${unit.vin} publishes ${mark} in ${kind} ${number}`);
+    if (kind === 'remote') this.#told(unit, message.body);
+  }
+
+  acknowledged(unit: Unit, { payload }: OutgoingMessage): void {
+    const { kind, seq, boot } = decodeMessage(payload);
+    const known = this.#of(unit).published.get(`${classOf(kind)}/${seq}/${boot}`);
+    if (known !== undefined) known.acknowledged = true;
+  }
+
+  received(unit: Unit, payload: Uint8Array): void {
+    const opened = attempt(() => openCommand(payload));
+    if (opened instanceof VigieError) return;
+    const sent = this.#parts.commands.get(opened.command.id);
+    if (sent !== undefined && !this.#of(unit).revoked.has(hex(opened.keyId))) sent.cameTrusted = true;
+  }
+
+  acts(unit: Unit, action: string): void {
+    const { breaches, commands, tell } = this.#parts;
+    const watched = this.#of(unit);
+    this.counts.acts++;
+    tell(unit.vin, `sends the frame of ${action}`);
+    const id = watched.underWay.get(kindOf(action));
+    const said = `${unit.vin} ${action} of ${id ?? 'no command'}`;
+    if (id === undefined) {
+      breaches.add('actsKnown', said);
+      return;
+    }
+    const acts = (watched.acts.get(`${id} ${action}`) ?? 0) + 1;
+    watched.acts.set(`${id} ${action}`, acts);
+    if (acts > 1) breaches.add('actsOnce', said);
+    const sent = commands.get(id);
+    if (sent === undefined || !sent.genuine || sent.action !== action) {
+      breaches.add('actsSigned', said);
+      return;
+    }
+    if (!sent.cameTrusted) breaches.add('actsTrusted', said);
+    const now = unit.run?.clock.now() ?? 0;
+    if (now > sent.expires) breaches.add('actsInTime', `${said}, ${now - sent.expires} ms late`);
+    const why = this.#forbids(unit, action);
+    if (why !== undefined) breaches.add('actsSafely', `${said}: ${why}`);
+  }
+
+  logged(unit: Unit, level: keyof Log, event: string, fields: unknown): void {
+    const { breaches, note, tell } = this.#parts;
+    const text = `${event} ${JSON.stringify(fields) ?? ''}`;
+    if (level === 'info') note(unit.vin, text);
+    else tell(unit.vin, `logs ${level}: ${text.slice(0, 200)}`);
+    const mark = findMark(fields);
+    if (mark !== undefined) breaches.add('private', `${unit.vin} logs ${mark}: ${event}`);
+    if (event === 'agent.defect' || event === 'agent.workFailed') breaches.add('sound', `${unit.vin} ${text}`);
+  }
+
+  /** Looked at every few seconds. */
+  look(unit: Unit, outboxLimit: number): void {
+    const { run } = unit;
+    if (run === undefined) return;
+    const { breaches } = this.#parts;
+    const { waiting, faults } = run.agent;
+    const { bytes } = run.store.outbox;
+    if (faults > 0) breaches.add('sound', `${unit.vin} has ${faults} faults`);
+    if (waiting > WAITING || bytes > outboxLimit + BEYOND) {
+      breaches.add('bounded', `${unit.vin} keeps ${waiting} messages of ${bytes} bytes`);
+    }
+  }
+
+  /** At the end, when all is quiet. */
+  async settle(units: readonly Unit[], hub: WorldHub): Promise<void> {
+    for (const unit of units) {
+      this.#compareMessages(unit, hub);
+      this.#compareEnds(unit);
+      await this.#compareStatus(unit, hub);
+      this.#searchRecords(unit);
+    }
+  }
+
+  #compareMessages(unit: Unit, hub: WorldHub): void {
+    const { breaches } = this.#parts;
+    const watched = this.#of(unit);
+    const rows = hub.database.all(
+      'SELECT class, seq, boot, payload FROM messages JOIN vehicles ON vehicles.id = vehicle WHERE vin = ? ORDER BY messages.id',
+      unit.vin,
+    ) as unknown as readonly { class: number; seq: number; boot: number; payload: Uint8Array }[];
+    const arrived = new Set<string>();
+    const told = new Set<string>();
+    const keys = new Set<string>();
+    for (const { class: priority, seq, boot, payload } of rows) {
+      const key = `${priority}/${seq}/${boot}`;
+      arrived.add(`${priority}/${seq}`);
+      const sent = watched.published.get(key);
+      if (keys.has(key) || sent === undefined || !isSame(sent.payload, payload))
+        breaches.add('once', `${unit.vin} ${key}`);
+      keys.add(key);
+      const message = decodeMessage(payload);
+      if (message.kind !== 'gap') continue;
+      for (const [first, last] of message.body.numbers ?? []) {
+        for (let number = first; number <= last; number++) told.add(`${message.body.class}/${number}`);
+      }
+    }
+    for (const [key, { acknowledged }] of watched.published) {
+      const number = key.slice(0, key.lastIndexOf('/'));
+      // A broker may lose what it has acknowledged; the car then sends it again, or says that it cannot.
+      if (acknowledged && !keys.has(key) && !told.has(number)) breaches.add('kept', `${unit.vin} ${key}`);
+    }
+    const store = unit.run?.store.outbox;
+    for (let priority = 0; store !== undefined && priority < classes.length; priority++) {
+      for (let seq = 0; seq < store.nextSeq(priority); seq++) {
+        const number = `${priority}/${seq}`;
+        if (!arrived.has(number) && !told.has(number)) breaches.add('numbered', `${unit.vin} ${number}`);
+      }
+    }
+  }
+
+  #compareEnds(unit: Unit): void {
+    const { accepted, ends } = this.#of(unit);
+    for (const id of accepted) if (!ends.has(id)) this.#parts.breaches.add('ends', `${unit.vin} ${id}`);
+  }
+
+  async #compareStatus(unit: Unit, hub: WorldHub): Promise<void> {
+    const status = unit.run?.agent.status;
+    if (status === undefined) return;
+    const stale = status.stale.map(({ id }) => id);
+    const own = JSON.stringify([status.contents(), stale]);
+    const there = (await hub.reader.status(unit.vin))?.kept;
+    const theirs = JSON.stringify([there?.contents, there?.stale ?? []]);
+    if (own !== theirs) this.#parts.breaches.add('status', `${unit.vin} has ${own}, the hub has ${theirs}`);
+  }
+
+  #searchRecords(unit: Unit): void {
+    const { run } = unit;
+    for (const collection of ['trip', 'telemetry', 'waypoint', 'alert', 'event', 'stolen', 'maintenance']) {
+      for (const { id, record } of run?.store.records.list(collection) ?? []) {
+        const mark = findMark(record);
+        if (mark !== undefined) this.#parts.breaches.add('private', `${unit.vin} keeps ${mark} in ${collection} ${id}`);
+      }
+    }
+  }
+
+  /** A state of a command has its number. It may not be on disk yet. */
+  #reported(unit: Unit, { remoteActionId: id, type, status }: RemoteReport): void {
+    const { commands, breaches, cars, time } = this.#parts;
+    const watched = this.#of(unit);
+    const sent = commands.get(id);
+    if (status === 'SentToVehicle') watched.underWay.set(type, id);
+    else if (status !== 'Accepted' && watched.underWay.get(type) === id) watched.underWay.delete(type);
+    if (status === 'Success' && sent?.revokes !== undefined) watched.revoked.add(sent.revokes);
+    const effect = EFFECTS[sent?.action ?? ''];
+    if ((status !== 'Success' && status !== 'AlreadyDone') || effect === undefined) return;
+    // The same command again gets the same answer, whatever the car shows by then.
+    if (watched.succeeded.has(id)) return;
+    watched.succeeded.add(id);
+    const shown = cars.get(unit.vin)?.shown.get(effect.part);
+    const isShown =
+      shown !== undefined && time.now - shown.at <= TIMEOUT && String(shown.value) === String(effect.value);
+    if (!isShown) breaches.add('success', `${unit.vin} ${id} (${sent?.action}) ends with ${status}`);
+  }
+
+  /** A state of a command is on its way to those who wait for it. */
+  #told(unit: Unit, { remoteActionId: id, type, status, failureCause }: RemoteReport): void {
+    const { breaches, tell } = this.#parts;
+    const watched = this.#of(unit);
+    tell(unit.vin, `reports ${id} (${type}): ${status}${failureCause === undefined ? '' : ` ${failureCause}`}`);
+    if (status === 'Accepted') watched.accepted.add(id);
+    if (status !== 'Success' && status !== 'AlreadyDone' && status !== 'Failed') return;
+    this.counts.ended++;
+    const before = watched.ends.get(id);
+    if (before !== undefined && before !== status && !unit.diskRefused) {
+      breaches.add('oneEnd', `${unit.vin} ${id}: ${before}, then ${status}`);
+    }
+    watched.ends.set(id, status);
+  }
+
+  /** What the car shows against an action, by its buses and not by the agent's Status. */
+  #forbids(unit: Unit, action: string): string | undefined {
+    const { cars, time } = this.#parts;
+    const shown = cars.get(unit.vin)?.shown;
+    const value = (part: Part): unknown => {
+      const known = shown?.get(part);
+      return known === undefined || time.now - known.at > TIMEOUT ? undefined : known.value;
+    };
+    if (value('privacy') === 'Full') return 'full privacy';
+    const limit = SPEEDS[action];
+    const speed = value('speed');
+    if (limit !== undefined && !(typeof speed === 'number' && speed <= limit)) return `speed ${String(speed)}`;
+    if (action === 'immobilization.on' && value('ignition') !== 'Stop') return 'ignition';
+    if (action === 'charging.start' && value('plugged') !== true) return 'no cable';
+    if (action === 'preconditioning.start' && value('door') !== 'Closed') return 'a door is open';
+    return undefined;
+  }
+
+  #of({ vin }: Unit): Watched {
+    const known = this.#watched.get(vin);
+    if (known !== undefined) return known;
+    const made: Watched = {
+      published: new Map(),
+      contents: new Map(),
+      acts: new Map(),
+      underWay: new Map(),
+      revoked: new Set(),
+      ends: new Map(),
+      accepted: new Set(),
+      succeeded: new Set(),
+    };
+    this.#watched.set(vin, made);
+    return made;
+  }
+}
+
+/** Highest speeds at which actions are allowed, km/h (docs/commands.md). */
+const SPEEDS: Readonly<Record<string, number>> = {
+  'doors.unlock': 6,
+  'lights.on': 1,
+  'horn.on': 1,
+  'immobilization.on': 0,
+};
+
+const KINDS: Readonly<Record<string, string>> = {
+  doors: 'Doors',
+  lights: 'Lights',
+  horn: 'Horn',
+  charging: 'ElectricBatteryChargingRequest',
+  preconditioning: 'ThermalPreconditioning',
+  immobilization: 'Immobilization',
+};
+
+function kindOf(action: string): string {
+  return KINDS[action.split('.')[0] ?? ''] ?? '';
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}

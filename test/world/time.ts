@@ -1,0 +1,125 @@
+/** The one clock of the world, and the clock of one run of an agent, which ends with its power. */
+import type { CarClock } from '../../adapters/clock/system.ts';
+import type { Clock } from '../../agent/ports.ts';
+import type { ClockQuality } from '../../protocol/schema/message.ts';
+
+interface Timer {
+  readonly at: number;
+  readonly order: number;
+  due: (() => void) | undefined;
+}
+
+function isBefore(a: Timer, b: Timer): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order);
+}
+
+/** Time in ms since the world began. It moves only from one timer to the next; ties go in the order set. */
+export class WorldTime {
+  now = 0;
+  #order = 0;
+  /** A binary heap. */
+  readonly #timers: Timer[] = [];
+
+  after(delay: number, due: () => void): () => void {
+    const timer: Timer = { at: this.now + Math.max(0, delay), order: this.#order++, due };
+    this.#push(timer);
+    return () => {
+      timer.due = undefined;
+    };
+  }
+
+  wait(delay: number): Promise<void> {
+    return new Promise((resolve) => this.after(delay, resolve));
+  }
+
+  /** Goes to the next timer that is due before `end` and fires it; false: there is none, and it is `end`. */
+  step(end: number): boolean {
+    for (let timer = this.#timers[0]; timer !== undefined && timer.at < end; timer = this.#timers[0]) {
+      this.#pop();
+      if (timer.due === undefined) continue;
+      this.now = timer.at;
+      timer.due();
+      return true;
+    }
+    this.now = Math.max(this.now, end);
+    return false;
+  }
+
+  #push(timer: Timer): void {
+    const heap = this.#timers;
+    let place = heap.push(timer) - 1;
+    while (place > 0) {
+      const above = (place - 1) >> 1;
+      if (!isBefore(timer, heap[above] as Timer)) break;
+      heap[place] = heap[above] as Timer;
+      place = above;
+    }
+    heap[place] = timer;
+  }
+
+  #pop(): void {
+    const heap = this.#timers;
+    const last = heap.pop() as Timer;
+    if (heap.length === 0) return;
+    let place = 0;
+    for (;;) {
+      let below = 2 * place + 1;
+      if (below >= heap.length) break;
+      if (below + 1 < heap.length && isBefore(heap[below + 1] as Timer, heap[below] as Timer)) below++;
+      if (!isBefore(heap[below] as Timer, last)) break;
+      heap[place] = heap[below] as Timer;
+      place = below;
+    }
+    heap[place] = last;
+  }
+}
+
+/** The clock on the circuit board of a car: it keeps running without power, can be set, and may not know the time. */
+export class BoardClock {
+  /** UTC ms less the time of the world. */
+  offset: number;
+  quality: ClockQuality = 'ntp';
+
+  constructor(offset: number) {
+    this.offset = offset;
+  }
+}
+
+/** What one run of an agent sees of it: no timer fires once the run has ended. */
+export class RunClock implements CarClock, Clock {
+  alive = true;
+  readonly #time: WorldTime;
+  readonly #board: BoardClock;
+  readonly #began: number;
+
+  constructor(time: WorldTime, board: BoardClock) {
+    this.#time = time;
+    this.#board = board;
+    this.#began = time.now;
+  }
+
+  now(): number {
+    return Math.round(this.#time.now + this.#board.offset);
+  }
+
+  monotonic(): number {
+    return this.#time.now - this.#began;
+  }
+
+  quality(): ClockQuality {
+    return this.#board.quality;
+  }
+
+  agreed(): number | undefined {
+    return this.#board.quality === 'none' ? undefined : this.now();
+  }
+
+  /** Fixes do not move it. */
+  discipline(): void {}
+
+  after(delay: number, due: () => void): () => void {
+    return this.#time.after(delay, () => {
+      if (this.alive) due();
+    });
+  }
+}

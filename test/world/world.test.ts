@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { planOf } from './plan.ts';
+import { runWorld } from './world.ts';
+
+const MINUTE = 60_000;
+
+test('a seed defines a world byte for byte', async () => {
+  const plan = planOf(20, 5 * MINUTE);
+  const [first, second] = [await runWorld(plan), await runWorld(planOf(20, 5 * MINUTE))];
+  expect(first.lines).toBeGreaterThan(500);
+  expect(second.hash).toBe(first.hash);
+  expect((await runWorld(planOf(21, 5 * MINUTE))).hash).not.toBe(first.hash);
+});
+
+/** Beside some that are taken as they come, those in which a search has found a defect. */
+const seeds: readonly (readonly [seed: number, found: string])[] = [
+  [1, 'nothing yet'],
+  [3, 'nothing yet'],
+  [10, 'Status at the hub stayed as it was after a start of which the car could not write down the number'],
+  [19, 'of two keys that were revoked at once one stayed trusted'],
+];
+
+test.each(seeds)('no invariant is broken in the world of seed %i, which has found: %s', async (seed) => {
+  const { breaches, story, faults } = await runWorld(planOf(seed, 10 * MINUTE));
+  expect(breaches, story.slice(-40).join('\n')).toEqual([]);
+  expect(faults).toBeGreaterThan(10);
+});

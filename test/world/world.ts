@@ -1,0 +1,382 @@
+/**
+ * A world in one process and on one clock: cars with real agents, a network and a broker, the hub, people who drive and
+ * people who send commands. Everything that happens follows from a plan, which follows from a seed.
+ */
+import { Broker } from './broker.ts';
+import { Caller } from './caller.ts';
+import { WorldCar } from './car.ts';
+import { Chance } from './chance.ts';
+import type { DiskFaults } from './disk.ts';
+import { BEGIN, WorldHub } from './hub.ts';
+import { type Breach, Breaches, INVARIANTS } from './invariants.ts';
+import { Observer } from './observer.ts';
+import { type Happening, isFault, type Plan } from './plan.ts';
+import { WorldTime } from './time.ts';
+import { Trace } from './trace.ts';
+import { Unit } from './unit.ts';
+
+/** Invariants are looked at this often where nothing tells of them, ms. */
+const LOOK = 5_000;
+/** After the last happening a world must come to rest within this, ms. */
+const REST = 4 * 3_600_000;
+/** Status is told by then, ms. */
+const QUIET = 150_000;
+
+export interface Outcome {
+  readonly breaches: readonly Breach[];
+  /** Of everything that happened. */
+  readonly hash: string;
+  readonly story: readonly string[];
+  readonly faults: number;
+  readonly lines: number;
+  readonly counts: Observer['counts'];
+  /** ms of the world. */
+  readonly lasted: number;
+}
+
+type Power = Extract<Happening, { do: 'power' }>;
+
+/** A car, its unit, and what is the matter with them now. */
+interface Place {
+  readonly car: WorldCar;
+  readonly unit: Unit;
+  /** The disk answers so; undefined: it works. */
+  code: string | undefined;
+  /** ms that a sync takes at most. */
+  takes: number;
+  /** The power is going to fail, or the program to be killed, after so many operations of the disk. */
+  pending: Power | undefined;
+  operationsLeft: number;
+}
+
+/** Lives through a plan to its end. Always the same for the same plan. */
+export async function runWorld(plan: Plan): Promise<Outcome> {
+  const world = new World(plan);
+  try {
+    return await world.live();
+  } finally {
+    world.close();
+  }
+}
+
+class World {
+  readonly #plan: Plan;
+  readonly #time = new WorldTime();
+  readonly #chance: Chance;
+  readonly #trace = new Trace();
+  readonly #places: Place[] = [];
+  readonly #breaches: Breaches;
+  readonly #broker: Broker;
+  readonly #caller: Caller;
+  readonly #observer: Observer;
+  #hub: WorldHub | undefined;
+  #faults = 0;
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+    const time = this.#time;
+    const chance = new Chance(`world ${plan.seed}`);
+    this.#chance = chance;
+    const vins = Array.from({ length: plan.cars }, (_, i) => `VF3VGEWRLD000000${i + 1}`);
+    this.#breaches = new Breaches(
+      () => time.now,
+      ({ invariant, detail }) => this.#tell('!', `${INVARIANTS[invariant]} Not so: ${detail.slice(0, 500)}`),
+    );
+    this.#broker = new Broker({
+      time,
+      chance: chance.fork('broker'),
+      deliver: (topic, payload) => this.#hub?.accept(topic, payload) ?? Promise.reject(new Error('there is no hub')),
+      embedded: plan.embedded,
+      subscribed: (vin) => this.#hub?.subscribed(vin),
+    });
+    this.#caller = new Caller({ time, broker: this.#broker, vins, now: () => time.now + BEGIN });
+    const cars = new Map(vins.map((vin) => [vin, new WorldCar(time, chance.fork(`car ${vin}`))]));
+    this.#observer = new Observer({
+      ...{ time, cars, breaches: this.#breaches },
+      commands: this.#caller.sent,
+      tell: (who, what) => this.#tell(who, what),
+      note: (who, what, bytes) => this.#trace.note(time.now, who, what, bytes),
+    });
+    for (const [vin, car] of cars) {
+      const faults: DiskFaults = {
+        refuses: () => {
+          if (place.code !== undefined) unit.diskRefused = true;
+          return place.code;
+        },
+        syncTakes: () => 1 + chance.below(place.takes),
+        operated: (operation, path) => this.#operated(place, operation, path),
+      };
+      const unit = new Unit({
+        ...{ vin, time, car, faults, broker: this.#broker, watcher: this.#observer },
+        chance: chance.fork(`unit ${vin}`),
+        outboxLimit: plan.outboxLimit,
+      });
+      const place: Place = {
+        ...{ car, unit, code: undefined, takes: 8, pending: undefined, operationsLeft: 0 },
+      };
+      this.#places.push(place);
+    }
+  }
+
+  async live(): Promise<Outcome> {
+    const { length, happenings } = this.#plan;
+    const time = this.#time;
+    const hub = await WorldHub.open({
+      time,
+      chance: this.#chance.fork('hub'),
+      send: (vin, topic, payload) => this.#broker.send(vin, topic, payload),
+      log: {
+        info: (event, fields) => this.#trace.note(time.now, 'hub', `${event} ${JSON.stringify(fields)}`),
+        warn: (event, fields) => this.#tell('hub', `logs warn: ${event} ${JSON.stringify(fields)}`),
+        error: (event, fields) => this.#tell('hub', `logs error: ${event} ${JSON.stringify(fields)}`),
+      },
+    });
+    this.#hub = hub;
+    hub.start();
+    for (const { unit } of this.#places) {
+      const prepared = unit.prepare();
+      await this.#pass(time.now + 1_000);
+      await prepared;
+      this.#begin(unit);
+    }
+    for (const happening of happenings) {
+      time.after(happening.at - time.now, () => this.#happen(happening));
+    }
+    this.#look();
+    await this.#pass(length);
+    await this.#rest(hub);
+    return {
+      breaches: this.#breaches.all,
+      hash: this.#trace.digest(),
+      story: this.#trace.story(4_000),
+      faults: this.#faults,
+      lines: this.#trace.count,
+      counts: this.#observer.counts,
+      lasted: time.now,
+    };
+  }
+
+  close(): void {
+    this.#hub?.close();
+  }
+
+  #tell(who: string, what: string): void {
+    this.#trace.tell(this.#time.now, who, what);
+  }
+
+  /** Lets time pass; what is awaited between two timers settles before the next. */
+  async #pass(end: number): Promise<void> {
+    do {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      for (const place of this.#places) this.#endSilently(place);
+    } while (this.#time.step(end));
+  }
+
+  /** Ends all faults, and waits until nothing is left to do. */
+  async #rest(hub: WorldHub): Promise<void> {
+    this.#tell('world', 'ends all faults and waits until all is quiet');
+    for (const place of this.#places) {
+      const { unit, car } = place;
+      this.#endFaults(place);
+      car.state.ignition = 'Stop';
+      car.state.speed = 0;
+      car.wake();
+      if (!unit.alive) this.#begin(unit);
+    }
+    if (!hub.up) hub.start();
+    hub.refuses = false;
+    hub.killAfter = Number.POSITIVE_INFINITY;
+    this.#broker.start();
+    const end = this.#time.now + REST;
+    while (this.#time.now < end && !(await this.#isQuiet(hub))) await this.#pass(this.#time.now + 10_000);
+    if (!(await this.#isQuiet(hub))) this.#breaches.add('rests', await this.#restlessness(hub));
+    await this.#pass(this.#time.now + QUIET);
+    await this.#observer.settle(
+      this.#places.map(({ unit }) => unit),
+      hub,
+    );
+  }
+
+  async #isQuiet(hub: WorldHub): Promise<boolean> {
+    return (await this.#restlessness(hub)) === '';
+  }
+
+  /** What is still to be done, in words. */
+  async #restlessness(hub: WorldHub): Promise<string> {
+    const found: string[] = [];
+    if (this.#broker.backlog > 0) found.push(`${this.#broker.backlog} messages wait at the broker`);
+    for (const { unit } of this.#places) {
+      const waiting = unit.run?.agent.waiting;
+      if (waiting !== 0) found.push(`${waiting ?? 'all'} messages wait in ${unit.vin}`);
+      for (const { class: priority, missing } of (await hub.reader.numbers(unit.vin)) ?? []) {
+        if (missing.length > 0) found.push(`class ${priority} of ${unit.vin} lacks ${JSON.stringify(missing)}`);
+      }
+    }
+    return found.join('; ');
+  }
+
+  #endFaults(place: Place): void {
+    const { unit, car } = place;
+    place.code = undefined;
+    place.takes = 8;
+    place.pending = undefined;
+    unit.network.dark = false;
+    unit.network.lag = 0;
+    unit.board.quality = 'ntp';
+    car.obeys = true;
+    car.unhide();
+  }
+
+  #look(): void {
+    this.#time.after(LOOK, () => {
+      for (const { unit } of this.#places) this.#observer.look(unit, this.#plan.outboxLimit);
+      this.#look();
+    });
+  }
+
+  #begin(unit: Unit): void {
+    unit.start().catch((error: Error) => {
+      this.#breaches.add('sound', `${unit.vin} does not start: ${error.message}`);
+    });
+  }
+
+  /** The power fails at once, or within an operation of the disk that is going to come. */
+  #power(place: Place, happening: Power): void {
+    place.pending = happening;
+    place.operationsLeft = happening.after;
+    if (happening.after === 0) place.unit.endSilently();
+  }
+
+  #operated(place: Place, operation: string, path: string): void {
+    this.#trace.note(this.#time.now, place.unit.vin, `${operation} ${path}`);
+    if (place.pending === undefined || --place.operationsLeft > 0) return;
+    place.unit.endSilently();
+  }
+
+  /** What the run of an agent that has ended leaves behind, and its next run. */
+  #endSilently(place: Place): void {
+    const { pending, unit } = place;
+    if (pending === undefined || unit.alive) return;
+    place.pending = undefined;
+    this.#tell('world', pending.cuts ? `cuts the power of ${unit.vin}` : `kills the agent of ${unit.vin}`);
+    unit.cut(pending.cuts, this.#chance);
+    this.#time.after(pending.off, () => {
+      if (!unit.alive) this.#begin(unit);
+    });
+  }
+
+  #happen(happening: Happening): void {
+    const place = this.#places[happening.car] as Place;
+    const { unit, car } = place;
+    const until = (work: () => void): void => {
+      if ('for' in happening) this.#time.after(happening.for, work);
+    };
+    if (isFault(happening)) this.#faults++;
+    if (happening.do === 'command') {
+      this.#tell('caller', this.#caller.send(happening));
+      return;
+    }
+    this.#tell('world', `${unit.vin}: ${JSON.stringify({ ...happening, at: undefined, car: undefined })}`);
+    switch (happening.do) {
+      case 'power':
+        if (unit.alive) this.#power(place, happening);
+        break;
+      case 'disk':
+        place.code = happening.code;
+        until(() => {
+          place.code = undefined;
+        });
+        break;
+      case 'slow disk':
+        place.takes = happening.takes;
+        until(() => {
+          place.takes = 8;
+        });
+        break;
+      case 'connection':
+        if (happening.ends === 'half-open') unit.run?.link.connection?.freeze();
+        else unit.run?.link.connection?.end('cut by the world', happening.ends === 'with the rest arriving');
+        break;
+      case 'network':
+        if (happening.dark) {
+          unit.network.dark = true;
+          unit.run?.link.connection?.end('no network', false);
+        } else unit.network.lag = happening.lag;
+        until(() => {
+          unit.network.dark = false;
+          unit.network.lag = 0;
+        });
+        break;
+      case 'broker':
+        if (!this.#broker.up) break;
+        this.#broker.stop(happening.loses);
+        until(() => this.#broker.start());
+        break;
+      case 'hub':
+        this.#killHub(happening);
+        break;
+      case 'hub disk':
+        if (this.#hub !== undefined) this.#hub.refuses = true;
+        until(() => {
+          if (this.#hub !== undefined) this.#hub.refuses = false;
+        });
+        break;
+      case 'clock':
+        unit.board.offset += happening.steps;
+        break;
+      case 'time unknown':
+        unit.board.quality = 'none';
+        until(() => {
+          unit.board.quality = 'ntp';
+        });
+        break;
+      case 'drive':
+        Object.assign(car.state, { ignition: 'Start', speed: happening.speed });
+        until(() => Object.assign(car.state, { ignition: 'Stop', speed: 0 }));
+        break;
+      case 'door':
+        car.state.door = 'Open';
+        until(() => {
+          car.state.door = 'Closed';
+        });
+        break;
+      case 'plug':
+        Object.assign(car.state, { plugged: false, charging: 'Disconnected' });
+        until(() => Object.assign(car.state, { plugged: true, charging: 'Stopped' }));
+        break;
+      case 'silence':
+        if (car.state.speed === 0) car.awake = false;
+        until(() => car.wake());
+        break;
+      case 'stubborn':
+        car.obeys = false;
+        until(() => {
+          car.obeys = true;
+        });
+        break;
+      case 'privacy':
+        car.hide(happening.state);
+        until(() => car.unhide());
+        break;
+    }
+  }
+
+  #killHub({ after, for: down }: Extract<Happening, { do: 'hub' }>): void {
+    const hub = this.#hub;
+    if (hub === undefined || !hub.up) return;
+    const ended = (): void => {
+      this.#tell('hub', 'was killed');
+      if (this.#plan.embedded) this.#broker.stop('sessions');
+      this.#time.after(down, () => {
+        if (!hub.up) hub.start();
+        this.#broker.start();
+      });
+    };
+    hub.killed = ended;
+    if (after > 0) hub.killAfter = after;
+    else {
+      hub.kill();
+      ended();
+    }
+  }
+}
