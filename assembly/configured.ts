@@ -17,6 +17,8 @@ export interface ConfiguredParts
   /** Absent: those that were before go on. */
   readonly monitors: CarOptions['monitors'];
   readonly service: Service;
+  /** Called before each dial of the broker; {@link ./renewal.ts}. */
+  readonly dialing?: (() => void) | undefined;
   /** Folder of recordings, instead of what is configured. */
   readonly record?: string | undefined;
 }
@@ -24,7 +26,7 @@ export interface ConfiguredParts
 /** Starts it. Rejects as {@link startCar} does, and with `configuration.wrong` for an address that is none. */
 export async function startConfigured(
   configuration: IdentifiedConfiguration,
-  { service, record, monitors, ...parts }: ConfiguredParts,
+  { service, record, monitors, dialing, ...parts }: ConfiguredParts,
 ): Promise<Car> {
   const recording = record === undefined ? {} : { record: { ...configurationDefaults.record, folder: record } };
   const rest = new UnitRest();
@@ -50,7 +52,7 @@ export async function startConfigured(
       requesters,
       listen,
       ...(codes === undefined ? {} : { faults: codes }),
-      mqtt: brokerOf(configuration),
+      mqtt: brokerOf(configuration, dialing),
       ...(commands === undefined ? {} : { trust: commands.trust }),
       ...(timeZone === undefined ? {} : { zone: timeZone }),
       settings: agentSettings(configuration),
@@ -74,10 +76,10 @@ export async function startConfigured(
   }
 }
 
-/** The broker that a configuration names. */
-export function brokerOf({ mqtt, power }: Configuration): MqttAddress {
+/** The broker that a configuration names; `dialing` is called before each connection over TLS. */
+export function brokerOf({ mqtt, power }: Configuration, dialing?: () => void): MqttAddress {
   return {
-    ...brokerAddress(mqtt),
+    ...brokerAddress(mqtt, dialing),
     keepalive: mqtt.keepalive / 1000,
     asleepKeepalive: power.keepalive / 1000,
   };

@@ -1,5 +1,5 @@
 /** Which clients the broker of a hub lets in, and for how long. */
-import { createHash } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import { sameText } from '../adapters/http/access/credentials.ts';
 import type { ClientRights, EmbeddedBroker, ShownIdentity } from '../adapters/mqtt/index.ts';
 import type { Clock } from '../agent/ports.ts';
@@ -14,11 +14,17 @@ const LOOK = 1_000;
 /** Without a registry every client may do everything; else cars that are registered may speak under their VIN. */
 export function clientRights(
   states: RegistryStates,
-  registry: Pick<Registry, 'password'>,
+  registry: Pick<Registry, 'password' | 'certificate'>,
 ): (shown: ShownIdentity) => Promise<ClientRights> {
-  return async ({ username: vin, password }) => {
+  return async ({ username: vin, password, certificate }) => {
     const state = await states.current();
     if (!state.inUse) return 'all';
+    if (certificate !== undefined) {
+      const serial = new X509Certificate(certificate).serialNumber.toLowerCase();
+      const known = await registry.certificate(serial);
+      if (known !== undefined && known.revoked === undefined) return active(state, known.vin);
+      throw new VigieError('request.forbidden', `the certificate ${serial} was revoked`);
+    }
     if (vin !== undefined && password !== undefined) {
       const known = await registry.password(vin);
       if (known === undefined || !sameText(digestOf(password), known)) {

@@ -10,6 +10,7 @@ import {
   SqlRegistry,
 } from '../adapters/database/index.ts';
 import type { Call } from '../adapters/http/call.ts';
+import { isLoopback } from '../adapters/http/hosts.ts';
 import { commandHandlers } from '../adapters/http/hub/commands.ts';
 import { numbersOf } from '../adapters/http/hub/numbers.ts';
 import { hubOperations } from '../adapters/http/hub/operations.ts';
@@ -39,17 +40,21 @@ import type { Registry } from '../hub/registry.ts';
 import { RegistryStates } from '../hub/registry-state.ts';
 import { ResendRequests } from '../hub/resend.ts';
 import { Viewers } from '../hub/viewers.ts';
-import type { VigieError } from '../protocol/errors.ts';
+import { VigieError } from '../protocol/errors.ts';
 import { operations } from '../protocol/interface/operations.ts';
 import { remoteTypes } from '../protocol/remote/table.ts';
+import { defaultsOf, interfaceSettings } from '../protocol/settings.ts';
 import { makeDirectory } from './directory.ts';
 import { hubGates, seeingOnly, servedTo, visibleCars } from './hub-access.ts';
 import { connectExternal, type ExternalBroker, type HubBrokerParts, startEmbedded } from './hub-broker.ts';
 import { clientRights, watchRegistry } from './hub-clients.ts';
+import type { SecureHub } from './hub-enrolment.ts';
 import { serveHealth } from './hub-health.ts';
 import { servedVehicles } from './hub-vehicles.ts';
 import { BENCH_LIMITS, findDocuments, pageKey } from './interface.ts';
 import { type Teardown, withTeardown } from './teardown.ts';
+
+const LOCAL = '127.0.0.1';
 
 export interface HubOptions {
   /** Directory of the database and the keys. */
@@ -66,13 +71,17 @@ export interface HubOptions {
   readonly http: number;
   /** Port of metrics and health on this machine; 0: any free one; absent: none. */
   readonly metrics?: number;
-  /** Addresses of this machine that they listen on; absent: 127.0.0.1. */
+  /** Broker and interface over TLS, and enrolment of cars; absent: without TLS. */
+  readonly secure?: SecureHub;
+  /** Addresses that they listen on; absent: 127.0.0.1. Beyond this machine they need `secure`, and a registry in use. */
   readonly hosts?: { readonly broker?: string; readonly http?: string };
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export interface Hub {
+  /** Port of the enrolment of cars; absent: there is none. */
+  readonly enrolment?: number;
   /** URL of the broker. */
   readonly broker: string;
   readonly interface: RunningServer;
@@ -101,7 +110,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
 
 /** Registers at the front of `teardowns` how to end each thing that it begins. */
 async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<Hub, 'stop'>> {
-  const { data, database, port, http, metrics, hosts, clock, log } = options;
+  const { data, database, port, http, metrics, hosts, secure, clock, log } = options;
   makeDirectory(data, { of: 'the hub', choose: '--data' });
   const unlock = lockDirectory(data);
   teardowns.unshift(async () => unlock());
@@ -118,6 +127,10 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     publish: (topic, payload) => broker.publish(topic, payload),
   });
   const states = new RegistryStates(registry);
+  await requireProtection(hosts, secure, states);
+  // A hub without enrolment does not load what makes certificates.
+  const certificates = secure && (await import('./hub-enrolment.ts'));
+  const own = secure && (await certificates?.openCertificates(data, secure.names, clock.now()));
   const measures = new HubMeasures(clock);
   const intake = new Intake({ store, clock, log, measures, soon: (work) => setImmediate(work) });
   teardowns.unshift(() => intake.settled());
@@ -137,6 +150,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
           {
             ...(hosts?.broker === undefined ? {} : { host: hosts.broker }),
             port,
+            ...(own === undefined ? {} : { tls: own.tls }),
             identify: clientRights(states, registry),
             refused: (client, reason) => log.warn('hub.client.refused', { client, reason }),
           },
@@ -201,18 +215,52 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
       }),
     },
     gates: hubGates({ states, keys, clock, log }),
-    host: hosts?.http ?? '127.0.0.1',
+    host: hosts?.http ?? LOCAL,
     port: http,
-    ...BENCH_LIMITS,
+    ...(isLoopback(hosts?.http ?? LOCAL) ? BENCH_LIMITS : defaultsOf(interfaceSettings)),
+    ...(secure && own ? { hosts: secure.names, tls: { cert: own.tls.file, key: own.tls.file } } : {}),
     clock,
     log,
     ...(documents === undefined ? {} : { documents: { ...documents, hub: true } }),
   });
   teardowns.unshift(() => server.stop());
+  const trust = join(keys, 'trust.json');
+  const enrolment =
+    own &&
+    secure &&
+    (await certificates?.startEnrolment(
+      {
+        ...{ ...own, registry, states, secure, data, trust, clock, log },
+        host: hosts?.http ?? LOCAL,
+        broker: (name) => (embedded === undefined ? broker.url : `mqtts://${name}:${new URL(embedded.url).port}`),
+        renewed: (made) => {
+          embedded?.renew(made);
+          server.reload();
+        },
+      },
+      teardowns,
+    ));
   return {
-    ...{ broker: broker.url, interface: server, store: reader, trust: join(keys, 'trust.json'), displaced },
+    ...{ broker: broker.url, interface: server, store: reader, trust, displaced },
     ...(health.address === undefined ? {} : { metrics: health.address }),
+    ...(enrolment === undefined ? {} : { enrolment }),
   };
+}
+
+/** @throws VigieError `usage.wrong` where others than the machine itself could use the hub unasked or unencrypted */
+async function requireProtection(
+  { broker = LOCAL, http = LOCAL }: NonNullable<HubOptions['hosts']> = {},
+  secure: SecureHub | undefined,
+  states: RegistryStates,
+): Promise<void> {
+  const where = [broker, http].find((host) => !isLoopback(host));
+  if (where === undefined) return;
+  if (secure === undefined) {
+    throw new VigieError('usage.wrong', 'a hub that listens beyond this machine needs TLS: --tls', { where });
+  }
+  if ((await states.current()).inUse) return;
+  const text = 'a hub that listens beyond this machine needs access control: register a car first (vigie hub add)';
+  throw new VigieError('usage.wrong', text, { where });
 }
 
 /** What a hub has of its database. */

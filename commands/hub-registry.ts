@@ -2,8 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { Command, Option } from 'commander';
 import { StreamLog } from '../adapters/logging/stream.ts';
+import { makeDirectory } from '../assembly/directory.ts';
 import { digestOf } from '../assembly/hub-clients.ts';
-import { type OpenRegistry, openRegistry } from '../assembly/hub-registry.ts';
+import { type HubPlace, type OpenRegistry, openRegistry } from '../assembly/hub-registry.ts';
 import type { Owner, RegisteredCar } from '../hub/registry.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { isVin } from '../protocol/topics.ts';
@@ -15,8 +16,8 @@ export function addCarCommand(): Command {
     .configureHelp({ showGlobalOptions: true })
     .argument('<vin>', 'vehicle identification number')
     .description(
-      'registers a car in fleets and for users, beside those of before; lets a removed car in again. From the first ' +
-        'registered car on, no other car may send.',
+      'registers a car in fleets and for users, beside those of before; lets a removed car in again. Prints a one-time ' +
+        'token for `vigie enroll` in the car, which is good for a week. From the first registered car on, no other car may send.',
     )
     .option('--fleet <fleet...>', 'fleets that the car is in')
     .option('--user <user...>', 'users whose car it is')
@@ -24,10 +25,13 @@ export function addCarCommand(): Command {
     .action(async (vin: string, options: AddOptions, command: Command) => {
       const owners = ownersIn(options);
       if (owners.length === 0) throw new VigieError('usage.wrong', 'say whose car it is: --fleet, --user or both');
-      await withRegistry(command, async ({ registry }) => {
+      await withRegistry(command, async ({ registry }, { data }) => {
         await registry.add(checkedVin(vin), owners, Date.now());
         const car = await registry.car(vin);
-        process.stdout.write(`${textOf(car as RegisteredCar)}\n`);
+        makeDirectory(data, { of: 'the hub', choose: '--data' });
+        const { issueToken } = await import('../assembly/hub-enrolment.ts');
+        const token = await issueToken(data, registry, vin, Date.now());
+        process.stdout.write(`${textOf(car as RegisteredCar)}\ntoken: ${token}\n`);
         if (options.password !== true) return;
         const password = randomBytes(32).toString('base64url');
         await registry.setPassword(vin, digestOf(password));
@@ -95,13 +99,14 @@ export function listCarsCommand(): Command {
     );
 }
 
-export async function withRegistry(command: Command, work: (open: OpenRegistry) => Promise<void>): Promise<void> {
-  const open = await openRegistry(
-    placeOf(command.optsWithGlobals<PlaceOptions>()),
-    new StreamLog(process.stderr, 'warn'),
-  );
+export async function withRegistry(
+  command: Command,
+  work: (open: OpenRegistry, place: HubPlace) => Promise<void>,
+): Promise<void> {
+  const place = placeOf(command.optsWithGlobals<PlaceOptions>());
+  const open = await openRegistry(place, new StreamLog(process.stderr, 'warn'));
   try {
-    await work(open);
+    await work(open, place);
   } finally {
     await open.close();
   }

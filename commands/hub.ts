@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { Command, Option } from 'commander';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { type Level, StreamLog } from '../adapters/logging/stream.ts';
@@ -7,13 +8,24 @@ import { VigieError } from '../protocol/errors.ts';
 import { DEFAULT_DATA, type PlaceOptions, placeOf } from './hub-place.ts';
 import { addCarCommand, forgetCarCommand, listCarsCommand, removeCarCommand } from './hub-registry.ts';
 import { hubTokenCommand } from './hub-token.ts';
-import { chosenPorts, portOf, STANDARD_BROKER, STANDARD_HTTP } from './ports.ts';
+import {
+  chosenPorts,
+  portOf,
+  STANDARD_BROKER,
+  STANDARD_ENROLMENT,
+  STANDARD_HTTP,
+  STANDARD_SECURE_BROKER,
+} from './ports.ts';
 import { untilSignal } from './signals.ts';
 
 interface Options extends PlaceOptions {
   readonly port?: number;
   readonly http?: number;
   readonly metrics?: number;
+  readonly host?: string;
+  readonly tls?: boolean;
+  readonly names?: readonly string[];
+  readonly enrolment?: number;
   readonly log?: Level;
 }
 
@@ -30,6 +42,10 @@ the next start continues with the same data.`,
     .option('--database <url>', 'PostgreSQL instead of the SQLite file: postgres://user@host:port/database')
     .option('--port <port>', `port of the broker; 0: any free (default: ${STANDARD_BROKER}, or any free)`, portOf)
     .option('--http <port>', `port of the HTTP interface; 0: any free (default: ${STANDARD_HTTP}, or any free)`, portOf)
+    .option('--tls', 'broker and interface over TLS, with the hub’s own authority, and enrolment of cars (EST)')
+    .option('--host <address>', 'address to listen on (default: 127.0.0.1); another needs --tls and a registered car')
+    .option('--names <name...>', 'with --tls: names and addresses by which cars and people reach the hub')
+    .option('--enrolment <port>', `with --tls: port of enrolment; 0: any free (default: ${STANDARD_ENROLMENT})`, portOf)
     .option('--metrics <port>', 'serves /metrics (Prometheus) and /health on this port of 127.0.0.1 too', portOf)
     .addOption(
       new Option('--log <level>', 'level of the log on standard error (default: "warn")').choices([
@@ -62,8 +78,11 @@ async function runHub(options: Options): Promise<void> {
     );
   }
   const listen = broker !== undefined && 'host' in broker ? broker : undefined;
+  const { host, tls, enrolment = STANDARD_ENROLMENT } = options;
+  const names = options.names ?? (host === undefined ? ['localhost', '127.0.0.1'] : [hostname(), host]);
+  const secureBroker = tls === true ? STANDARD_SECURE_BROKER : undefined;
   const ports = await chosenPorts({
-    ...portIn(external === undefined ? (options.port ?? listen?.port) : 0, 'port'),
+    ...portIn(external === undefined ? (options.port ?? listen?.port ?? secureBroker) : 0, 'port'),
     ...portIn(options.http ?? http?.port, 'http'),
   });
   const hub = await startHub({
@@ -84,15 +103,21 @@ async function runHub(options: Options): Promise<void> {
     hosts: {
       ...(listen === undefined ? {} : { broker: listen.host }),
       ...(http === undefined ? {} : { http: http.host }),
+      ...(host === undefined ? {} : { broker: host, http: host }),
     },
+    ...(tls === true ? { secure: { names, enrolment } } : {}),
     ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
     clock: new SystemClock(),
     log: new StreamLog(process.stderr, options.log ?? configuration?.log.level ?? 'warn'),
   });
   const { url } = hub.interface;
   if (external === undefined) ports.say(hub.broker, url);
+  const enrolling =
+    hub.enrolment === undefined
+      ? ''
+      : `Cars get their certificates from https://${names[0]}:${hub.enrolment} (vigie enroll).\n`;
   process.stdout.write(`ready: hub on ${hub.broker}
-Cars publish to ${hub.broker}; each car is known from its first message on.
+${enrolling}Cars publish to ${hub.broker}; each car is known from its first message on.
 The HTTP interface: ${url}/docs for people, ${url}/fleets/local/vehicles and ${url}/user/vehicles for programs,
 ${url}/vigie/v1/vehicles/{VIN}/numbers for what of a car arrived and what is missing,
 ${url}/vigie/v1/vehicles/{VIN}/remotes for commands; a car obeys that has ${hub.trust} as its trust file.

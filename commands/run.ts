@@ -14,11 +14,13 @@ import { Configurations, type Unwritten } from '../assembly/generation.ts';
 import { startMinimal } from '../assembly/minimal.ts';
 import { writtenMonitors } from '../assembly/monitors.ts';
 import { FilesRefused } from '../assembly/refused.ts';
+import { renewalOf } from '../assembly/renewal.ts';
 import { Service, Starts } from '../assembly/service.ts';
 import type { Vehicle } from '../assembly/vehicle.ts';
 import { type Configuration, type IdentifiedConfiguration, loadConfiguration } from '../config/configuration.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { complain } from './output.ts';
+import { renewalProgram } from './own-program.ts';
 import { untilSignal } from './signals.ts';
 
 export function runCommand(): Command {
@@ -129,6 +131,7 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
     ...(metrics === undefined ? {} : { metrics }),
     ...(minimal === undefined ? {} : { minimal }),
   });
+  const dialing = renewalOf(configuration.mqtt, renewalProgram(log));
   let stop: (() => Promise<void>) | undefined;
   // A process that is told to end does not wait for what was due later.
   let forget: () => void = () => undefined;
@@ -136,13 +139,13 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
   try {
     let said = `minimal: ${vin}, ${minimal}`;
     if (minimal !== undefined) {
-      const mqtt = brokerOf(configuration);
+      const mqtt = brokerOf(configuration, dialing);
       stop = await startMinimal({ configuration, mqtt, data, service, clock, log, reason: minimal });
     } else {
       said = `ready: ${vin} (${run.vehicle.profile.name})`;
       const { monitors, diagnostics } = writtenMonitors(configuration.monitors, log);
       complain(diagnostics);
-      const car = await startConfigured(configuration, { ...run, service, monitors });
+      const car = await startConfigured(configuration, { ...run, service, monitors, dialing });
       stop = car.stop;
     }
     process.stdout.write(`${said}, records in ${data}\n`);

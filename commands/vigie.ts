@@ -27,6 +27,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   send: async () => (await import('./send.ts')).sendCommand(),
   watch: async () => (await import('./watch.ts')).watchCommand(),
   hub: async () => (await import('./hub.ts')).hubCommand(),
+  enroll: async () => (await import('./enroll.ts')).enrollCommand(),
   keys: async () => (await import('./keys.ts')).keysCommand(),
 };
 

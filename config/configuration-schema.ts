@@ -135,6 +135,12 @@ export const brokerMembers = {
 const mqtt = closed(
   {
     ...brokerMembers,
+    est: Type.Optional(
+      line('Enrolment of the hub (EST, RFC 7030), which renews the certificate; `vigie enroll` writes it', {
+        pattern: '^https://[^\\s/@?#]+/?$',
+        expected: 'an address such as https://hub.example:8443',
+      }),
+    ),
     ...members(linkSettings),
   },
   'The connection to the cloud',

@@ -22,6 +22,8 @@ export interface BrokerConfiguration {
   readonly cert?: string;
   readonly key?: string;
   readonly crl?: string;
+  /** Where the certificate is renewed; then `cert` and `key` are one file. */
+  readonly est?: string;
 }
 
 /** The way to the cloud. */
@@ -63,6 +65,7 @@ export function readBroker(
     protocol: input.protocol === undefined ? protocol : (String(input.protocol) as MqttConfiguration['protocol']),
     ...(input.username === undefined ? {} : { username: input.username }),
     ...files,
+    ...(input.est === undefined ? {} : { est: input.est }),
   };
 }
 
@@ -84,6 +87,11 @@ function checkTogether(input: BrokerAddressInput, at: string, findings: Findings
   }
   if (cert !== undefined && key === undefined) findings.error(`${at}/cert`, 'a certificate without its key', 'add key');
   if (key !== undefined && cert === undefined) findings.error(`${at}/key`, 'a key without its certificate', 'add cert');
+  const renewable = input.ca !== undefined && cert !== undefined && cert === key;
+  if (input.est !== undefined && !renewable) {
+    const fix = 'add ca, and cert and key as one file (vigie enroll writes them)';
+    findings.error(`${at}/est`, 'what it renews is not there', fix);
+  }
   if (encrypted(url)) return;
   for (const name of ['ca', 'cert', 'key', 'crl'] as const) {
     if (input[name] === undefined) continue;
@@ -103,14 +111,23 @@ function staysHere(url: string): boolean {
   return URL.canParse(url) && /^(localhost|127(\.[0-9]+){3}|\[::1\])$/i.test(new URL(url).hostname);
 }
 
-/** The broker as a client takes it; files of secrets and certificates are read again at each connection. */
-export function brokerAddress({ protocol, passwordFile, username, ...rest }: BrokerConfiguration) {
+/**
+ * The broker as a client takes it; files of secrets and certificates are read again at each connection, before which
+ * `dialing` is called.
+ */
+export function brokerAddress(
+  { protocol, passwordFile, username, ...rest }: BrokerConfiguration,
+  dialing?: () => void,
+) {
   const files = (['ca', 'cert', 'key', 'crl'] as const).filter((name) => rest[name] !== undefined);
   // A certificate is renewed without a restart.
-  const tls = () => ({
-    ...Object.fromEntries(files.map((name) => [name, readCertificate(name, rest[name] as string)])),
-    paths: rest,
-  });
+  const tls = () => {
+    dialing?.();
+    return {
+      ...Object.fromEntries(files.map((name) => [name, readCertificate(name, rest[name] as string)])),
+      paths: rest,
+    };
+  };
   const version = protocol === '5' ? 5 : 4;
   return {
     url: [rest.url, ...(rest.fallbacks ?? [])],

@@ -29,8 +29,10 @@ const parts: Readonly<Record<string, readonly string[]>> = {
     'test/hub/intake.test.ts',
   ],
   commands: ['test/hub/commands.test.ts', 'test/assembly/hub-commands.test.ts'],
-  // The registry: added, listed, removed, forgotten; who sees what, and what the broker lets whom do.
+  // A car added, enrolled, expired, renewed, removed, refused and forgotten; who sees what, and what the broker lets whom do.
   enrol: [
+    'test/assembly/hub-enrolment.test.ts',
+    'test/assembly/renewal.test.ts',
     'test/assembly/hub-access.test.ts',
     'test/adapters/database/registry.test.ts',
     'test/adapters/database/registry-postgres.engine.test.ts',

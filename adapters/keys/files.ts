@@ -43,11 +43,11 @@ export async function createFile(path: string, content: string, mode: number): P
 }
 
 /** Replaces a file as a whole: after a power cut it is the old or the new one. Throws {@link unwritten}. */
-export async function replaceFile(path: string, content: string): Promise<void> {
+export async function replaceFile(path: string, content: string, mode = 0o644): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     await rm(temporary, { force: true });
-    await createFile(temporary, content, 0o644);
+    await createFile(temporary, content, mode);
     await rename(temporary, path);
     await syncDirectory(dirname(path));
   } catch (error) {

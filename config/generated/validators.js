@@ -3950,20 +3950,21 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
 }
 validate52.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 var configuration = validate178;
-var schema41 = { "type": "object", "required": ["configuration", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "faults": { "$ref": "#/$defs/part2" }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part4" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part5" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" }, "maxValidity": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part4" }, "keepAcknowledged": { "type": ["integer", "string"], "minimum": 0, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "batch": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "$ref": "#/$defs/part2" }, "power": { "type": "object", "properties": { "standbyFor": { "$ref": "#/$defs/part3" }, "lowBatteryStandbyFor": { "$ref": "#/$defs/part3" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "busSilentAfter": { "$ref": "#/$defs/part3" }, "wakeTimeout": { "$ref": "#/$defs/part3" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part6" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part7" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part7" }, "subjects": { "$ref": "#/$defs/part7" }, "clientIds": { "$ref": "#/$defs/part7" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part6" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part8" }, "BR": { "$ref": "#/$defs/part8" }, "AR": { "$ref": "#/$defs/part8" } }, "additionalProperties": false } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "maxBodyBytes": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "captures": { "type": "object", "properties": { "memory": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "collect": { "type": "object", "properties": { "bytesPerDay": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part2": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part5": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part6": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part7": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part8": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
+var schema41 = { "type": "object", "required": ["configuration", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "faults": { "$ref": "#/$defs/part2" }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part4" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part5" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "est": { "type": "string", "pattern": "^https://[^\\s/@?#]+/?$" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" }, "maxValidity": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part4" }, "keepAcknowledged": { "type": ["integer", "string"], "minimum": 0, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "batch": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "$ref": "#/$defs/part2" }, "power": { "type": "object", "properties": { "standbyFor": { "$ref": "#/$defs/part3" }, "lowBatteryStandbyFor": { "$ref": "#/$defs/part3" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "busSilentAfter": { "$ref": "#/$defs/part3" }, "wakeTimeout": { "$ref": "#/$defs/part3" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part6" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part7" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part7" }, "subjects": { "$ref": "#/$defs/part7" }, "clientIds": { "$ref": "#/$defs/part7" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part6" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part8" }, "BR": { "$ref": "#/$defs/part8" }, "AR": { "$ref": "#/$defs/part8" } }, "additionalProperties": false } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "maxBodyBytes": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "captures": { "type": "object", "properties": { "memory": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "collect": { "type": "object", "properties": { "bytesPerDay": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part2": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part5": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part6": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part7": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part8": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
 var pattern27 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
 var pattern30 = new RegExp("^[^\\s/:]{1,15}$", "u");
 var pattern31 = new RegExp("^[0-9]{1,4}k$", "u");
+var pattern35 = new RegExp("^https://[^\\s/@?#]+/?$", "u");
 var pattern33 = new RegExp("^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$", "u");
-var pattern36 = new RegExp("^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$", "u");
-var pattern37 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$", "u");
-var pattern39 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$", "u");
-var pattern40 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
-var pattern41 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
-var pattern43 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
-var pattern44 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
-var pattern45 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
-var pattern46 = new RegExp("^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "u");
+var pattern37 = new RegExp("^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$", "u");
+var pattern38 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$", "u");
+var pattern40 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$", "u");
+var pattern41 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
+var pattern42 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
+var pattern44 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
+var pattern45 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
+var pattern46 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
+var pattern47 = new RegExp("^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "u");
 function validate179(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -4215,7 +4216,7 @@ function validate199(data, { instancePath = "", parentData, parentDataProperty, 
   return errors === 0;
 }
 validate199.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var pattern38 = new RegExp("^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
+var pattern39 = new RegExp("^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
 function validate219(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -4227,7 +4228,7 @@ function validate219(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (typeof data === "string") {
-    if (!pattern38.test(data)) {
+    if (!pattern39.test(data)) {
       const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" } };
       if (vErrors === null) {
         vErrors = [err0];
@@ -4289,7 +4290,7 @@ function validate226(data, { instancePath = "", parentData, parentDataProperty, 
   return errors === 0;
 }
 validate226.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
-var pattern42 = new RegExp("^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$", "u");
+var pattern43 = new RegExp("^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$", "u");
 function validate240(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -4301,7 +4302,7 @@ function validate240(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (typeof data === "string") {
-    if (!pattern42.test(data)) {
+    if (!pattern43.test(data)) {
       const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } };
       if (vErrors === null) {
         vErrors = [err0];
@@ -4923,6 +4924,28 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
             errors = vErrors.length;
           }
         }
+        if (data29.est !== void 0) {
+          let data40 = data29.est;
+          if (typeof data40 === "string") {
+            if (!pattern35.test(data40)) {
+              const err42 = { instancePath: instancePath + "/mqtt/est", schemaPath: "#/properties/mqtt/properties/est/pattern", keyword: "pattern", params: { pattern: "^https://[^\\s/@?#]+/?$" } };
+              if (vErrors === null) {
+                vErrors = [err42];
+              } else {
+                vErrors.push(err42);
+              }
+              errors++;
+            }
+          } else {
+            const err43 = { instancePath: instancePath + "/mqtt/est", schemaPath: "#/properties/mqtt/properties/est/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err43];
+            } else {
+              vErrors.push(err43);
+            }
+            errors++;
+          }
+        }
         if (data29.keepalive !== void 0) {
           if (!validate190(data29.keepalive, { instancePath: instancePath + "/mqtt/keepalive", parentData: data29, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
@@ -4930,66 +4953,30 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
       } else {
-        const err42 = { instancePath: instancePath + "/mqtt", schemaPath: "#/properties/mqtt/type", keyword: "type", params: { type: "object" } };
+        const err44 = { instancePath: instancePath + "/mqtt", schemaPath: "#/properties/mqtt/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err42];
+          vErrors = [err44];
         } else {
-          vErrors.push(err42);
+          vErrors.push(err44);
         }
         errors++;
       }
     }
     if (data.commands !== void 0) {
-      let data41 = data.commands;
-      if (data41 && typeof data41 == "object" && !Array.isArray(data41)) {
-        if (data41.trust === void 0) {
-          const err43 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/required", keyword: "required", params: { missingProperty: "trust" } };
+      let data42 = data.commands;
+      if (data42 && typeof data42 == "object" && !Array.isArray(data42)) {
+        if (data42.trust === void 0) {
+          const err45 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/required", keyword: "required", params: { missingProperty: "trust" } };
           if (vErrors === null) {
-            vErrors = [err43];
+            vErrors = [err45];
           } else {
-            vErrors.push(err43);
+            vErrors.push(err45);
           }
           errors++;
         }
-        for (const key6 in data41) {
+        for (const key6 in data42) {
           if (!(key6 === "trust" || key6 === "maxValidity")) {
-            const err44 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key6 } };
-            if (vErrors === null) {
-              vErrors = [err44];
-            } else {
-              vErrors.push(err44);
-            }
-            errors++;
-          }
-        }
-        if (data41.trust !== void 0) {
-          if (!validate179(data41.trust, { instancePath: instancePath + "/commands/trust", parentData: data41, parentDataProperty: "trust", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data41.maxValidity !== void 0) {
-          if (!validate190(data41.maxValidity, { instancePath: instancePath + "/commands/maxValidity", parentData: data41, parentDataProperty: "maxValidity", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
-            errors = vErrors.length;
-          }
-        }
-      } else {
-        const err45 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err45];
-        } else {
-          vErrors.push(err45);
-        }
-        errors++;
-      }
-    }
-    if (data.outbox !== void 0) {
-      let data44 = data.outbox;
-      if (data44 && typeof data44 == "object" && !Array.isArray(data44)) {
-        for (const key7 in data44) {
-          if (!(key7 === "limit" || key7 === "keepAcknowledged" || key7 === "batch")) {
-            const err46 = { instancePath: instancePath + "/outbox", schemaPath: "#/properties/outbox/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key7 } };
+            const err46 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key6 } };
             if (vErrors === null) {
               vErrors = [err46];
             } else {
@@ -4998,46 +4985,62 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data44.limit !== void 0) {
-          if (!validate197(data44.limit, { instancePath: instancePath + "/outbox/limit", parentData: data44, parentDataProperty: "limit", rootData, dynamicAnchors })) {
+        if (data42.trust !== void 0) {
+          if (!validate179(data42.trust, { instancePath: instancePath + "/commands/trust", parentData: data42, parentDataProperty: "trust", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data42.maxValidity !== void 0) {
+          if (!validate190(data42.maxValidity, { instancePath: instancePath + "/commands/maxValidity", parentData: data42, parentDataProperty: "maxValidity", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err47 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err47];
+        } else {
+          vErrors.push(err47);
+        }
+        errors++;
+      }
+    }
+    if (data.outbox !== void 0) {
+      let data45 = data.outbox;
+      if (data45 && typeof data45 == "object" && !Array.isArray(data45)) {
+        for (const key7 in data45) {
+          if (!(key7 === "limit" || key7 === "keepAcknowledged" || key7 === "batch")) {
+            const err48 = { instancePath: instancePath + "/outbox", schemaPath: "#/properties/outbox/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key7 } };
+            if (vErrors === null) {
+              vErrors = [err48];
+            } else {
+              vErrors.push(err48);
+            }
+            errors++;
+          }
+        }
+        if (data45.limit !== void 0) {
+          if (!validate197(data45.limit, { instancePath: instancePath + "/outbox/limit", parentData: data45, parentDataProperty: "limit", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
             errors = vErrors.length;
           }
         }
-        if (data44.keepAcknowledged !== void 0) {
-          let data46 = data44.keepAcknowledged;
-          if (!(typeof data46 == "number" && (!(data46 % 1) && !isNaN(data46))) && typeof data46 !== "string") {
-            const err47 = { instancePath: instancePath + "/outbox/keepAcknowledged", schemaPath: "#/properties/outbox/properties/keepAcknowledged/type", keyword: "type", params: { type: schema41.properties.outbox.properties.keepAcknowledged.type } };
+        if (data45.keepAcknowledged !== void 0) {
+          let data47 = data45.keepAcknowledged;
+          if (!(typeof data47 == "number" && (!(data47 % 1) && !isNaN(data47))) && typeof data47 !== "string") {
+            const err49 = { instancePath: instancePath + "/outbox/keepAcknowledged", schemaPath: "#/properties/outbox/properties/keepAcknowledged/type", keyword: "type", params: { type: schema41.properties.outbox.properties.keepAcknowledged.type } };
             if (vErrors === null) {
-              vErrors = [err47];
+              vErrors = [err49];
             } else {
-              vErrors.push(err47);
+              vErrors.push(err49);
             }
             errors++;
           }
-          if (typeof data46 == "number") {
-            if (data46 > 9007199254740991 || isNaN(data46)) {
-              const err48 = { instancePath: instancePath + "/outbox/keepAcknowledged", schemaPath: "#/properties/outbox/properties/keepAcknowledged/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } };
-              if (vErrors === null) {
-                vErrors = [err48];
-              } else {
-                vErrors.push(err48);
-              }
-              errors++;
-            }
-            if (data46 < 0 || isNaN(data46)) {
-              const err49 = { instancePath: instancePath + "/outbox/keepAcknowledged", schemaPath: "#/properties/outbox/properties/keepAcknowledged/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
-              if (vErrors === null) {
-                vErrors = [err49];
-              } else {
-                vErrors.push(err49);
-              }
-              errors++;
-            }
-          }
-          if (typeof data46 === "string") {
-            if (!pattern33.test(data46)) {
-              const err50 = { instancePath: instancePath + "/outbox/keepAcknowledged", schemaPath: "#/properties/outbox/properties/keepAcknowledged/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" } };
+          if (typeof data47 == "number") {
+            if (data47 > 9007199254740991 || isNaN(data47)) {
+              const err50 = { instancePath: instancePath + "/outbox/keepAcknowledged", schemaPath: "#/properties/outbox/properties/keepAcknowledged/maximum", keyword: "maximum", params: { comparison: "<=", limit: 9007199254740991 } };
               if (vErrors === null) {
                 vErrors = [err50];
               } else {
@@ -5045,61 +5048,59 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
+            if (data47 < 0 || isNaN(data47)) {
+              const err51 = { instancePath: instancePath + "/outbox/keepAcknowledged", schemaPath: "#/properties/outbox/properties/keepAcknowledged/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+              if (vErrors === null) {
+                vErrors = [err51];
+              } else {
+                vErrors.push(err51);
+              }
+              errors++;
+            }
+          }
+          if (typeof data47 === "string") {
+            if (!pattern33.test(data47)) {
+              const err52 = { instancePath: instancePath + "/outbox/keepAcknowledged", schemaPath: "#/properties/outbox/properties/keepAcknowledged/pattern", keyword: "pattern", params: { pattern: "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" } };
+              if (vErrors === null) {
+                vErrors = [err52];
+              } else {
+                vErrors.push(err52);
+              }
+              errors++;
+            }
           }
         }
-        if (data44.batch !== void 0) {
-          if (!validate190(data44.batch, { instancePath: instancePath + "/outbox/batch", parentData: data44, parentDataProperty: "batch", rootData, dynamicAnchors })) {
+        if (data45.batch !== void 0) {
+          if (!validate190(data45.batch, { instancePath: instancePath + "/outbox/batch", parentData: data45, parentDataProperty: "batch", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err51 = { instancePath: instancePath + "/outbox", schemaPath: "#/properties/outbox/type", keyword: "type", params: { type: "object" } };
+        const err53 = { instancePath: instancePath + "/outbox", schemaPath: "#/properties/outbox/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err51];
+          vErrors = [err53];
         } else {
-          vErrors.push(err51);
+          vErrors.push(err53);
         }
         errors++;
       }
     }
     if (data.metrics !== void 0) {
-      let data48 = data.metrics;
-      if (data48 && typeof data48 == "object" && !Array.isArray(data48)) {
-        if (data48.listen === void 0) {
-          const err52 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/required", keyword: "required", params: { missingProperty: "listen" } };
+      let data49 = data.metrics;
+      if (data49 && typeof data49 == "object" && !Array.isArray(data49)) {
+        if (data49.listen === void 0) {
+          const err54 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/required", keyword: "required", params: { missingProperty: "listen" } };
           if (vErrors === null) {
-            vErrors = [err52];
+            vErrors = [err54];
           } else {
-            vErrors.push(err52);
+            vErrors.push(err54);
           }
           errors++;
         }
-        for (const key8 in data48) {
+        for (const key8 in data49) {
           if (!(key8 === "listen")) {
-            const err53 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key8 } };
-            if (vErrors === null) {
-              vErrors = [err53];
-            } else {
-              vErrors.push(err53);
-            }
-            errors++;
-          }
-        }
-        if (data48.listen !== void 0) {
-          let data49 = data48.listen;
-          if (typeof data49 === "string") {
-            if (!pattern36.test(data49)) {
-              const err54 = { instancePath: instancePath + "/metrics/listen", schemaPath: "#/properties/metrics/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } };
-              if (vErrors === null) {
-                vErrors = [err54];
-              } else {
-                vErrors.push(err54);
-              }
-              errors++;
-            }
-          } else {
-            const err55 = { instancePath: instancePath + "/metrics/listen", schemaPath: "#/properties/metrics/properties/listen/type", keyword: "type", params: { type: "string" } };
+            const err55 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key8 } };
             if (vErrors === null) {
               vErrors = [err55];
             } else {
@@ -5108,12 +5109,34 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
+        if (data49.listen !== void 0) {
+          let data50 = data49.listen;
+          if (typeof data50 === "string") {
+            if (!pattern37.test(data50)) {
+              const err56 = { instancePath: instancePath + "/metrics/listen", schemaPath: "#/properties/metrics/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } };
+              if (vErrors === null) {
+                vErrors = [err56];
+              } else {
+                vErrors.push(err56);
+              }
+              errors++;
+            }
+          } else {
+            const err57 = { instancePath: instancePath + "/metrics/listen", schemaPath: "#/properties/metrics/properties/listen/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err57];
+            } else {
+              vErrors.push(err57);
+            }
+            errors++;
+          }
+        }
       } else {
-        const err56 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/type", keyword: "type", params: { type: "object" } };
+        const err58 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err56];
+          vErrors = [err58];
         } else {
-          vErrors.push(err56);
+          vErrors.push(err58);
         }
         errors++;
       }
@@ -5125,127 +5148,105 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.power !== void 0) {
-      let data51 = data.power;
-      if (data51 && typeof data51 == "object" && !Array.isArray(data51)) {
-        for (const key9 in data51) {
+      let data52 = data.power;
+      if (data52 && typeof data52 == "object" && !Array.isArray(data52)) {
+        for (const key9 in data52) {
           if (!(key9 === "standbyFor" || key9 === "lowBatteryStandbyFor" || key9 === "battery" || key9 === "busSilentAfter" || key9 === "wakeTimeout" || key9 === "keepalive")) {
-            const err57 = { instancePath: instancePath + "/power", schemaPath: "#/properties/power/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key9 } };
+            const err59 = { instancePath: instancePath + "/power", schemaPath: "#/properties/power/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key9 } };
             if (vErrors === null) {
-              vErrors = [err57];
+              vErrors = [err59];
             } else {
-              vErrors.push(err57);
+              vErrors.push(err59);
             }
             errors++;
           }
         }
-        if (data51.standbyFor !== void 0) {
-          if (!validate190(data51.standbyFor, { instancePath: instancePath + "/power/standbyFor", parentData: data51, parentDataProperty: "standbyFor", rootData, dynamicAnchors })) {
+        if (data52.standbyFor !== void 0) {
+          if (!validate190(data52.standbyFor, { instancePath: instancePath + "/power/standbyFor", parentData: data52, parentDataProperty: "standbyFor", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
-        if (data51.lowBatteryStandbyFor !== void 0) {
-          if (!validate190(data51.lowBatteryStandbyFor, { instancePath: instancePath + "/power/lowBatteryStandbyFor", parentData: data51, parentDataProperty: "lowBatteryStandbyFor", rootData, dynamicAnchors })) {
+        if (data52.lowBatteryStandbyFor !== void 0) {
+          if (!validate190(data52.lowBatteryStandbyFor, { instancePath: instancePath + "/power/lowBatteryStandbyFor", parentData: data52, parentDataProperty: "lowBatteryStandbyFor", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
-        if (data51.battery !== void 0) {
-          let data54 = data51.battery;
-          if (typeof data54 == "number") {
-            if (data54 > 100 || isNaN(data54)) {
-              const err58 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/maximum", keyword: "maximum", params: { comparison: "<=", limit: 100 } };
+        if (data52.battery !== void 0) {
+          let data55 = data52.battery;
+          if (typeof data55 == "number") {
+            if (data55 > 100 || isNaN(data55)) {
+              const err60 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/maximum", keyword: "maximum", params: { comparison: "<=", limit: 100 } };
               if (vErrors === null) {
-                vErrors = [err58];
+                vErrors = [err60];
               } else {
-                vErrors.push(err58);
+                vErrors.push(err60);
               }
               errors++;
             }
-            if (data54 < 0 || isNaN(data54)) {
-              const err59 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+            if (data55 < 0 || isNaN(data55)) {
+              const err61 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
               if (vErrors === null) {
-                vErrors = [err59];
+                vErrors = [err61];
               } else {
-                vErrors.push(err59);
+                vErrors.push(err61);
               }
               errors++;
             }
           } else {
-            const err60 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/type", keyword: "type", params: { type: "number" } };
+            const err62 = { instancePath: instancePath + "/power/battery", schemaPath: "#/properties/power/properties/battery/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err60];
+              vErrors = [err62];
             } else {
-              vErrors.push(err60);
+              vErrors.push(err62);
             }
             errors++;
           }
         }
-        if (data51.busSilentAfter !== void 0) {
-          if (!validate190(data51.busSilentAfter, { instancePath: instancePath + "/power/busSilentAfter", parentData: data51, parentDataProperty: "busSilentAfter", rootData, dynamicAnchors })) {
+        if (data52.busSilentAfter !== void 0) {
+          if (!validate190(data52.busSilentAfter, { instancePath: instancePath + "/power/busSilentAfter", parentData: data52, parentDataProperty: "busSilentAfter", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
-        if (data51.wakeTimeout !== void 0) {
-          if (!validate190(data51.wakeTimeout, { instancePath: instancePath + "/power/wakeTimeout", parentData: data51, parentDataProperty: "wakeTimeout", rootData, dynamicAnchors })) {
+        if (data52.wakeTimeout !== void 0) {
+          if (!validate190(data52.wakeTimeout, { instancePath: instancePath + "/power/wakeTimeout", parentData: data52, parentDataProperty: "wakeTimeout", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
-        if (data51.keepalive !== void 0) {
-          if (!validate190(data51.keepalive, { instancePath: instancePath + "/power/keepalive", parentData: data51, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
+        if (data52.keepalive !== void 0) {
+          if (!validate190(data52.keepalive, { instancePath: instancePath + "/power/keepalive", parentData: data52, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err61 = { instancePath: instancePath + "/power", schemaPath: "#/properties/power/type", keyword: "type", params: { type: "object" } };
+        const err63 = { instancePath: instancePath + "/power", schemaPath: "#/properties/power/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err61];
+          vErrors = [err63];
         } else {
-          vErrors.push(err61);
+          vErrors.push(err63);
         }
         errors++;
       }
     }
     if (data.http !== void 0) {
-      let data58 = data.http;
-      if (data58 && typeof data58 == "object" && !Array.isArray(data58)) {
-        if (data58.listen === void 0) {
-          const err62 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/required", keyword: "required", params: { missingProperty: "listen" } };
+      let data59 = data.http;
+      if (data59 && typeof data59 == "object" && !Array.isArray(data59)) {
+        if (data59.listen === void 0) {
+          const err64 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/required", keyword: "required", params: { missingProperty: "listen" } };
           if (vErrors === null) {
-            vErrors = [err62];
+            vErrors = [err64];
           } else {
-            vErrors.push(err62);
+            vErrors.push(err64);
           }
           errors++;
         }
-        for (const key10 in data58) {
+        for (const key10 in data59) {
           if (!func1.call(schema41.properties.http.properties, key10)) {
-            const err63 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key10 } };
-            if (vErrors === null) {
-              vErrors = [err63];
-            } else {
-              vErrors.push(err63);
-            }
-            errors++;
-          }
-        }
-        if (data58.listen !== void 0) {
-          let data59 = data58.listen;
-          if (typeof data59 === "string") {
-            if (!pattern37.test(data59)) {
-              const err64 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" } };
-              if (vErrors === null) {
-                vErrors = [err64];
-              } else {
-                vErrors.push(err64);
-              }
-              errors++;
-            }
-          } else {
-            const err65 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/type", keyword: "type", params: { type: "string" } };
+            const err65 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key10 } };
             if (vErrors === null) {
               vErrors = [err65];
             } else {
@@ -5254,17 +5255,11 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data58.url !== void 0) {
-          if (!validate219(data58.url, { instancePath: instancePath + "/http/url", parentData: data58, parentDataProperty: "url", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data58.hosts !== void 0) {
-          let data61 = data58.hosts;
-          if (Array.isArray(data61)) {
-            if (data61.length < 1) {
-              const err66 = { instancePath: instancePath + "/http/hosts", schemaPath: "#/properties/http/properties/hosts/minItems", keyword: "minItems", params: { limit: 1 } };
+        if (data59.listen !== void 0) {
+          let data60 = data59.listen;
+          if (typeof data60 === "string") {
+            if (!pattern38.test(data60)) {
+              const err66 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" } };
               if (vErrors === null) {
                 vErrors = [err66];
               } else {
@@ -5272,135 +5267,145 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            const len2 = data61.length;
+          } else {
+            const err67 = { instancePath: instancePath + "/http/listen", schemaPath: "#/properties/http/properties/listen/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err67];
+            } else {
+              vErrors.push(err67);
+            }
+            errors++;
+          }
+        }
+        if (data59.url !== void 0) {
+          if (!validate219(data59.url, { instancePath: instancePath + "/http/url", parentData: data59, parentDataProperty: "url", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data59.hosts !== void 0) {
+          let data62 = data59.hosts;
+          if (Array.isArray(data62)) {
+            if (data62.length < 1) {
+              const err68 = { instancePath: instancePath + "/http/hosts", schemaPath: "#/properties/http/properties/hosts/minItems", keyword: "minItems", params: { limit: 1 } };
+              if (vErrors === null) {
+                vErrors = [err68];
+              } else {
+                vErrors.push(err68);
+              }
+              errors++;
+            }
+            const len2 = data62.length;
             for (let i2 = 0; i2 < len2; i2++) {
-              let data62 = data61[i2];
-              if (typeof data62 === "string") {
-                if (!pattern39.test(data62)) {
-                  const err67 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" } };
+              let data63 = data62[i2];
+              if (typeof data63 === "string") {
+                if (!pattern40.test(data63)) {
+                  const err69 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/pattern", keyword: "pattern", params: { pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" } };
                   if (vErrors === null) {
-                    vErrors = [err67];
+                    vErrors = [err69];
                   } else {
-                    vErrors.push(err67);
+                    vErrors.push(err69);
                   }
                   errors++;
                 }
               } else {
-                const err68 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/type", keyword: "type", params: { type: "string" } };
+                const err70 = { instancePath: instancePath + "/http/hosts/" + i2, schemaPath: "#/properties/http/properties/hosts/items/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err68];
+                  vErrors = [err70];
                 } else {
-                  vErrors.push(err68);
+                  vErrors.push(err70);
                 }
                 errors++;
               }
             }
           } else {
-            const err69 = { instancePath: instancePath + "/http/hosts", schemaPath: "#/properties/http/properties/hosts/type", keyword: "type", params: { type: "array" } };
+            const err71 = { instancePath: instancePath + "/http/hosts", schemaPath: "#/properties/http/properties/hosts/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
-              vErrors = [err69];
+              vErrors = [err71];
             } else {
-              vErrors.push(err69);
+              vErrors.push(err71);
             }
             errors++;
           }
         }
-        if (data58.tls !== void 0) {
-          let data63 = data58.tls;
-          if (data63 && typeof data63 == "object" && !Array.isArray(data63)) {
-            if (data63.cert === void 0) {
-              const err70 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "cert" } };
+        if (data59.tls !== void 0) {
+          let data64 = data59.tls;
+          if (data64 && typeof data64 == "object" && !Array.isArray(data64)) {
+            if (data64.cert === void 0) {
+              const err72 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "cert" } };
               if (vErrors === null) {
-                vErrors = [err70];
+                vErrors = [err72];
               } else {
-                vErrors.push(err70);
+                vErrors.push(err72);
               }
               errors++;
             }
-            if (data63.key === void 0) {
-              const err71 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "key" } };
+            if (data64.key === void 0) {
+              const err73 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "key" } };
               if (vErrors === null) {
-                vErrors = [err71];
+                vErrors = [err73];
               } else {
-                vErrors.push(err71);
+                vErrors.push(err73);
               }
               errors++;
             }
-            for (const key11 in data63) {
+            for (const key11 in data64) {
               if (!(key11 === "cert" || key11 === "key" || key11 === "clientCa")) {
-                const err72 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key11 } };
+                const err74 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key11 } };
                 if (vErrors === null) {
-                  vErrors = [err72];
+                  vErrors = [err74];
                 } else {
-                  vErrors.push(err72);
+                  vErrors.push(err74);
                 }
                 errors++;
               }
             }
-            if (data63.cert !== void 0) {
-              if (!validate179(data63.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data63, parentDataProperty: "cert", rootData, dynamicAnchors })) {
+            if (data64.cert !== void 0) {
+              if (!validate179(data64.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data64, parentDataProperty: "cert", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
-            if (data63.key !== void 0) {
-              if (!validate179(data63.key, { instancePath: instancePath + "/http/tls/key", parentData: data63, parentDataProperty: "key", rootData, dynamicAnchors })) {
+            if (data64.key !== void 0) {
+              if (!validate179(data64.key, { instancePath: instancePath + "/http/tls/key", parentData: data64, parentDataProperty: "key", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
-            if (data63.clientCa !== void 0) {
-              if (!validate179(data63.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data63, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
+            if (data64.clientCa !== void 0) {
+              if (!validate179(data64.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data64, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
           } else {
-            const err73 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/type", keyword: "type", params: { type: "object" } };
+            const err75 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err73];
+              vErrors = [err75];
             } else {
-              vErrors.push(err73);
+              vErrors.push(err75);
             }
             errors++;
           }
         }
-        if (data58.fleet !== void 0) {
-          let data67 = data58.fleet;
-          if (Array.isArray(data67)) {
-            if (data67.length < 1) {
-              const err74 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/minItems", keyword: "minItems", params: { limit: 1 } };
+        if (data59.fleet !== void 0) {
+          let data68 = data59.fleet;
+          if (Array.isArray(data68)) {
+            if (data68.length < 1) {
+              const err76 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/minItems", keyword: "minItems", params: { limit: 1 } };
               if (vErrors === null) {
-                vErrors = [err74];
+                vErrors = [err76];
               } else {
-                vErrors.push(err74);
+                vErrors.push(err76);
               }
               errors++;
             }
-            const len3 = data67.length;
+            const len3 = data68.length;
             for (let i3 = 0; i3 < len3; i3++) {
-              let data68 = data67[i3];
-              if (data68 && typeof data68 == "object" && !Array.isArray(data68)) {
-                if (data68.name === void 0) {
-                  const err75 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "name" } };
-                  if (vErrors === null) {
-                    vErrors = [err75];
-                  } else {
-                    vErrors.push(err75);
-                  }
-                  errors++;
-                }
-                if (data68.passwordFile === void 0) {
-                  const err76 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "passwordFile" } };
-                  if (vErrors === null) {
-                    vErrors = [err76];
-                  } else {
-                    vErrors.push(err76);
-                  }
-                  errors++;
-                }
-                if (data68.clientId === void 0) {
-                  const err77 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "clientId" } };
+              let data69 = data68[i3];
+              if (data69 && typeof data69 == "object" && !Array.isArray(data69)) {
+                if (data69.name === void 0) {
+                  const err77 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "name" } };
                   if (vErrors === null) {
                     vErrors = [err77];
                   } else {
@@ -5408,8 +5413,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                   errors++;
                 }
-                if (data68.fleets === void 0) {
-                  const err78 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "fleets" } };
+                if (data69.passwordFile === void 0) {
+                  const err78 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "passwordFile" } };
                   if (vErrors === null) {
                     vErrors = [err78];
                   } else {
@@ -5417,31 +5422,27 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                   errors++;
                 }
-                for (const key12 in data68) {
-                  if (!(key12 === "name" || key12 === "passwordFile" || key12 === "clientId" || key12 === "fleets" || key12 === "certificate")) {
-                    const err79 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key12 } };
-                    if (vErrors === null) {
-                      vErrors = [err79];
-                    } else {
-                      vErrors.push(err79);
-                    }
-                    errors++;
-                  }
-                }
-                if (data68.name !== void 0) {
-                  let data69 = data68.name;
-                  if (typeof data69 === "string") {
-                    if (!pattern40.test(data69)) {
-                      const err80 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u0020:\\u007f]{1,128}$" } };
-                      if (vErrors === null) {
-                        vErrors = [err80];
-                      } else {
-                        vErrors.push(err80);
-                      }
-                      errors++;
-                    }
+                if (data69.clientId === void 0) {
+                  const err79 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "clientId" } };
+                  if (vErrors === null) {
+                    vErrors = [err79];
                   } else {
-                    const err81 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/type", keyword: "type", params: { type: "string" } };
+                    vErrors.push(err79);
+                  }
+                  errors++;
+                }
+                if (data69.fleets === void 0) {
+                  const err80 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "fleets" } };
+                  if (vErrors === null) {
+                    vErrors = [err80];
+                  } else {
+                    vErrors.push(err80);
+                  }
+                  errors++;
+                }
+                for (const key12 in data69) {
+                  if (!(key12 === "name" || key12 === "passwordFile" || key12 === "clientId" || key12 === "fleets" || key12 === "certificate")) {
+                    const err81 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key12 } };
                     if (vErrors === null) {
                       vErrors = [err81];
                     } else {
@@ -5450,182 +5451,177 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                     errors++;
                   }
                 }
-                if (data68.passwordFile !== void 0) {
-                  if (!validate179(data68.passwordFile, { instancePath: instancePath + "/http/fleet/" + i3 + "/passwordFile", parentData: data68, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
+                if (data69.name !== void 0) {
+                  let data70 = data69.name;
+                  if (typeof data70 === "string") {
+                    if (!pattern41.test(data70)) {
+                      const err82 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u0020:\\u007f]{1,128}$" } };
+                      if (vErrors === null) {
+                        vErrors = [err82];
+                      } else {
+                        vErrors.push(err82);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err83 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/type", keyword: "type", params: { type: "string" } };
+                    if (vErrors === null) {
+                      vErrors = [err83];
+                    } else {
+                      vErrors.push(err83);
+                    }
+                    errors++;
+                  }
+                }
+                if (data69.passwordFile !== void 0) {
+                  if (!validate179(data69.passwordFile, { instancePath: instancePath + "/http/fleet/" + i3 + "/passwordFile", parentData: data69, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
                     vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                     errors = vErrors.length;
                   }
                 }
-                if (data68.clientId !== void 0) {
-                  if (!validate179(data68.clientId, { instancePath: instancePath + "/http/fleet/" + i3 + "/clientId", parentData: data68, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+                if (data69.clientId !== void 0) {
+                  if (!validate179(data69.clientId, { instancePath: instancePath + "/http/fleet/" + i3 + "/clientId", parentData: data69, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
                     vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                     errors = vErrors.length;
                   }
                 }
-                if (data68.fleets !== void 0) {
-                  if (!validate226(data68.fleets, { instancePath: instancePath + "/http/fleet/" + i3 + "/fleets", parentData: data68, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
+                if (data69.fleets !== void 0) {
+                  if (!validate226(data69.fleets, { instancePath: instancePath + "/http/fleet/" + i3 + "/fleets", parentData: data69, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
                     vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
                     errors = vErrors.length;
                   }
                 }
-                if (data68.certificate !== void 0) {
-                  if (!validate179(data68.certificate, { instancePath: instancePath + "/http/fleet/" + i3 + "/certificate", parentData: data68, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
+                if (data69.certificate !== void 0) {
+                  if (!validate179(data69.certificate, { instancePath: instancePath + "/http/fleet/" + i3 + "/certificate", parentData: data69, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
                     vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                     errors = vErrors.length;
                   }
                 }
               } else {
-                const err82 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/type", keyword: "type", params: { type: "object" } };
+                const err84 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/type", keyword: "type", params: { type: "object" } };
                 if (vErrors === null) {
-                  vErrors = [err82];
+                  vErrors = [err84];
                 } else {
-                  vErrors.push(err82);
+                  vErrors.push(err84);
                 }
                 errors++;
               }
             }
           } else {
-            const err83 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/type", keyword: "type", params: { type: "array" } };
+            const err85 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
-              vErrors = [err83];
+              vErrors = [err85];
             } else {
-              vErrors.push(err83);
+              vErrors.push(err85);
             }
             errors++;
           }
         }
-        if (data58.user !== void 0) {
-          let data74 = data58.user;
-          if (data74 && typeof data74 == "object" && !Array.isArray(data74)) {
-            if (data74.issuer === void 0) {
-              const err84 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "issuer" } };
+        if (data59.user !== void 0) {
+          let data75 = data59.user;
+          if (data75 && typeof data75 == "object" && !Array.isArray(data75)) {
+            if (data75.issuer === void 0) {
+              const err86 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "issuer" } };
               if (vErrors === null) {
-                vErrors = [err84];
+                vErrors = [err86];
               } else {
-                vErrors.push(err84);
+                vErrors.push(err86);
               }
               errors++;
             }
-            if (data74.audience === void 0) {
-              const err85 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "audience" } };
+            if (data75.audience === void 0) {
+              const err87 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "audience" } };
               if (vErrors === null) {
-                vErrors = [err85];
+                vErrors = [err87];
               } else {
-                vErrors.push(err85);
+                vErrors.push(err87);
               }
               errors++;
             }
-            for (const key13 in data74) {
+            for (const key13 in data75) {
               if (!(key13 === "issuer" || key13 === "audience" || key13 === "jwks" || key13 === "keys" || key13 === "subjects" || key13 === "clientIds" || key13 === "clients")) {
-                const err86 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
+                const err88 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
                 if (vErrors === null) {
-                  vErrors = [err86];
+                  vErrors = [err88];
                 } else {
-                  vErrors.push(err86);
+                  vErrors.push(err88);
                 }
                 errors++;
               }
             }
-            if (data74.issuer !== void 0) {
-              if (!validate179(data74.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data74, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
+            if (data75.issuer !== void 0) {
+              if (!validate179(data75.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data75, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
-            if (data74.audience !== void 0) {
-              if (!validate179(data74.audience, { instancePath: instancePath + "/http/user/audience", parentData: data74, parentDataProperty: "audience", rootData, dynamicAnchors })) {
+            if (data75.audience !== void 0) {
+              if (!validate179(data75.audience, { instancePath: instancePath + "/http/user/audience", parentData: data75, parentDataProperty: "audience", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
-            if (data74.jwks !== void 0) {
-              if (!validate179(data74.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data74, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
+            if (data75.jwks !== void 0) {
+              if (!validate179(data75.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data75, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
-            if (data74.keys !== void 0) {
-              if (!validate226(data74.keys, { instancePath: instancePath + "/http/user/keys", parentData: data74, parentDataProperty: "keys", rootData, dynamicAnchors })) {
+            if (data75.keys !== void 0) {
+              if (!validate226(data75.keys, { instancePath: instancePath + "/http/user/keys", parentData: data75, parentDataProperty: "keys", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
                 errors = vErrors.length;
               }
             }
-            if (data74.subjects !== void 0) {
-              if (!validate226(data74.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data74, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
+            if (data75.subjects !== void 0) {
+              if (!validate226(data75.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data75, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
                 errors = vErrors.length;
               }
             }
-            if (data74.clientIds !== void 0) {
-              if (!validate226(data74.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data74, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
+            if (data75.clientIds !== void 0) {
+              if (!validate226(data75.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data75, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
                 errors = vErrors.length;
               }
             }
-            if (data74.clients !== void 0) {
-              let data81 = data74.clients;
-              if (Array.isArray(data81)) {
-                if (data81.length < 1) {
-                  const err87 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/minItems", keyword: "minItems", params: { limit: 1 } };
+            if (data75.clients !== void 0) {
+              let data82 = data75.clients;
+              if (Array.isArray(data82)) {
+                if (data82.length < 1) {
+                  const err89 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/minItems", keyword: "minItems", params: { limit: 1 } };
                   if (vErrors === null) {
-                    vErrors = [err87];
+                    vErrors = [err89];
                   } else {
-                    vErrors.push(err87);
+                    vErrors.push(err89);
                   }
                   errors++;
                 }
-                const len4 = data81.length;
+                const len4 = data82.length;
                 for (let i4 = 0; i4 < len4; i4++) {
-                  let data82 = data81[i4];
-                  if (data82 && typeof data82 == "object" && !Array.isArray(data82)) {
-                    if (data82.clientId === void 0) {
-                      const err88 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "clientId" } };
+                  let data83 = data82[i4];
+                  if (data83 && typeof data83 == "object" && !Array.isArray(data83)) {
+                    if (data83.clientId === void 0) {
+                      const err90 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "clientId" } };
                       if (vErrors === null) {
-                        vErrors = [err88];
+                        vErrors = [err90];
                       } else {
-                        vErrors.push(err88);
+                        vErrors.push(err90);
                       }
                       errors++;
                     }
-                    if (data82.energy === void 0) {
-                      const err89 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "energy" } };
+                    if (data83.energy === void 0) {
+                      const err91 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "energy" } };
                       if (vErrors === null) {
-                        vErrors = [err89];
+                        vErrors = [err91];
                       } else {
-                        vErrors.push(err89);
+                        vErrors.push(err91);
                       }
                       errors++;
                     }
-                    for (const key14 in data82) {
+                    for (const key14 in data83) {
                       if (!(key14 === "clientId" || key14 === "energy")) {
-                        const err90 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
-                        if (vErrors === null) {
-                          vErrors = [err90];
-                        } else {
-                          vErrors.push(err90);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data82.clientId !== void 0) {
-                      if (!validate179(data82.clientId, { instancePath: instancePath + "/http/user/clients/" + i4 + "/clientId", parentData: data82, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data82.energy !== void 0) {
-                      let data84 = data82.energy;
-                      if (typeof data84 !== "string") {
-                        const err91 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/type", keyword: "type", params: { type: "string" } };
-                        if (vErrors === null) {
-                          vErrors = [err91];
-                        } else {
-                          vErrors.push(err91);
-                        }
-                        errors++;
-                      }
-                      if (!(data84 === "object" || data84 === "list")) {
-                        const err92 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/enum", keyword: "enum", params: { allowedValues: schema41.properties.http.properties.user.properties.clients.items.properties.energy.enum } };
+                        const err92 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
                         if (vErrors === null) {
                           vErrors = [err92];
                         } else {
@@ -5634,42 +5630,45 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                         errors++;
                       }
                     }
+                    if (data83.clientId !== void 0) {
+                      if (!validate179(data83.clientId, { instancePath: instancePath + "/http/user/clients/" + i4 + "/clientId", parentData: data83, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data83.energy !== void 0) {
+                      let data85 = data83.energy;
+                      if (typeof data85 !== "string") {
+                        const err93 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/type", keyword: "type", params: { type: "string" } };
+                        if (vErrors === null) {
+                          vErrors = [err93];
+                        } else {
+                          vErrors.push(err93);
+                        }
+                        errors++;
+                      }
+                      if (!(data85 === "object" || data85 === "list")) {
+                        const err94 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/enum", keyword: "enum", params: { allowedValues: schema41.properties.http.properties.user.properties.clients.items.properties.energy.enum } };
+                        if (vErrors === null) {
+                          vErrors = [err94];
+                        } else {
+                          vErrors.push(err94);
+                        }
+                        errors++;
+                      }
+                    }
                   } else {
-                    const err93 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/type", keyword: "type", params: { type: "object" } };
+                    const err95 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/type", keyword: "type", params: { type: "object" } };
                     if (vErrors === null) {
-                      vErrors = [err93];
+                      vErrors = [err95];
                     } else {
-                      vErrors.push(err93);
+                      vErrors.push(err95);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err94 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/type", keyword: "type", params: { type: "array" } };
-                if (vErrors === null) {
-                  vErrors = [err94];
-                } else {
-                  vErrors.push(err94);
-                }
-                errors++;
-              }
-            }
-          } else {
-            const err95 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/type", keyword: "type", params: { type: "object" } };
-            if (vErrors === null) {
-              vErrors = [err95];
-            } else {
-              vErrors.push(err95);
-            }
-            errors++;
-          }
-        }
-        if (data58.vehicle !== void 0) {
-          let data85 = data58.vehicle;
-          if (data85 && typeof data85 == "object" && !Array.isArray(data85)) {
-            for (const key15 in data85) {
-              if (!(key15 === "id" || key15 === "motorization" || key15 === "brand" || key15 === "label" || key15 === "pictures" || key15 === "callCenters")) {
-                const err96 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key15 } };
+                const err96 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/type", keyword: "type", params: { type: "array" } };
                 if (vErrors === null) {
                   vErrors = [err96];
                 } else {
@@ -5678,20 +5677,22 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data85.id !== void 0) {
-              let data86 = data85.id;
-              if (typeof data86 === "string") {
-                if (!pattern41.test(data86)) {
-                  const err97 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" } };
-                  if (vErrors === null) {
-                    vErrors = [err97];
-                  } else {
-                    vErrors.push(err97);
-                  }
-                  errors++;
-                }
-              } else {
-                const err98 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/type", keyword: "type", params: { type: "string" } };
+          } else {
+            const err97 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/type", keyword: "type", params: { type: "object" } };
+            if (vErrors === null) {
+              vErrors = [err97];
+            } else {
+              vErrors.push(err97);
+            }
+            errors++;
+          }
+        }
+        if (data59.vehicle !== void 0) {
+          let data86 = data59.vehicle;
+          if (data86 && typeof data86 == "object" && !Array.isArray(data86)) {
+            for (const key15 in data86) {
+              if (!(key15 === "id" || key15 === "motorization" || key15 === "brand" || key15 === "label" || key15 === "pictures" || key15 === "callCenters")) {
+                const err98 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key15 } };
                 if (vErrors === null) {
                   vErrors = [err98];
                 } else {
@@ -5700,19 +5701,20 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data85.motorization !== void 0) {
-              let data87 = data85.motorization;
-              if (typeof data87 !== "string") {
-                const err99 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err99];
-                } else {
-                  vErrors.push(err99);
+            if (data86.id !== void 0) {
+              let data87 = data86.id;
+              if (typeof data87 === "string") {
+                if (!pattern42.test(data87)) {
+                  const err99 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" } };
+                  if (vErrors === null) {
+                    vErrors = [err99];
+                  } else {
+                    vErrors.push(err99);
+                  }
+                  errors++;
                 }
-                errors++;
-              }
-              if (!(data87 === "Electric" || data87 === "Hybrid" || data87 === "Thermic" || data87 === "Hydrogen")) {
-                const err100 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema41.properties.http.properties.vehicle.properties.motorization.enum } };
+              } else {
+                const err100 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
                   vErrors = [err100];
                 } else {
@@ -5721,39 +5723,19 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data85.brand !== void 0) {
-              if (!validate179(data85.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data85, parentDataProperty: "brand", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data85.label !== void 0) {
-              if (!validate179(data85.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data85, parentDataProperty: "label", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data85.pictures !== void 0) {
-              let data90 = data85.pictures;
-              if (Array.isArray(data90)) {
-                if (data90.length < 1) {
-                  const err101 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/minItems", keyword: "minItems", params: { limit: 1 } };
-                  if (vErrors === null) {
-                    vErrors = [err101];
-                  } else {
-                    vErrors.push(err101);
-                  }
-                  errors++;
+            if (data86.motorization !== void 0) {
+              let data88 = data86.motorization;
+              if (typeof data88 !== "string") {
+                const err101 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err101];
+                } else {
+                  vErrors.push(err101);
                 }
-                const len5 = data90.length;
-                for (let i5 = 0; i5 < len5; i5++) {
-                  if (!validate219(data90[i5], { instancePath: instancePath + "/http/vehicle/pictures/" + i5, parentData: data90, parentDataProperty: i5, rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
-                    errors = vErrors.length;
-                  }
-                }
-              } else {
-                const err102 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/type", keyword: "type", params: { type: "array" } };
+                errors++;
+              }
+              if (!(data88 === "Electric" || data88 === "Hybrid" || data88 === "Thermic" || data88 === "Hydrogen")) {
+                const err102 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema41.properties.http.properties.vehicle.properties.motorization.enum } };
                 if (vErrors === null) {
                   vErrors = [err102];
                 } else {
@@ -5762,40 +5744,39 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data85.callCenters !== void 0) {
-              let data92 = data85.callCenters;
-              if (data92 && typeof data92 == "object" && !Array.isArray(data92)) {
-                for (const key16 in data92) {
-                  if (!(key16 === "CL" || key16 === "BR" || key16 === "AR")) {
-                    const err103 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 } };
-                    if (vErrors === null) {
-                      vErrors = [err103];
-                    } else {
-                      vErrors.push(err103);
-                    }
-                    errors++;
+            if (data86.brand !== void 0) {
+              if (!validate179(data86.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data86, parentDataProperty: "brand", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data86.label !== void 0) {
+              if (!validate179(data86.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data86, parentDataProperty: "label", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data86.pictures !== void 0) {
+              let data91 = data86.pictures;
+              if (Array.isArray(data91)) {
+                if (data91.length < 1) {
+                  const err103 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/minItems", keyword: "minItems", params: { limit: 1 } };
+                  if (vErrors === null) {
+                    vErrors = [err103];
+                  } else {
+                    vErrors.push(err103);
                   }
+                  errors++;
                 }
-                if (data92.CL !== void 0) {
-                  if (!validate240(data92.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data92, parentDataProperty: "CL", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
-                    errors = vErrors.length;
-                  }
-                }
-                if (data92.BR !== void 0) {
-                  if (!validate240(data92.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data92, parentDataProperty: "BR", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
-                    errors = vErrors.length;
-                  }
-                }
-                if (data92.AR !== void 0) {
-                  if (!validate240(data92.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data92, parentDataProperty: "AR", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
+                const len5 = data91.length;
+                for (let i5 = 0; i5 < len5; i5++) {
+                  if (!validate219(data91[i5], { instancePath: instancePath + "/http/vehicle/pictures/" + i5, parentData: data91, parentDataProperty: i5, rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
                     errors = vErrors.length;
                   }
                 }
               } else {
-                const err104 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/type", keyword: "type", params: { type: "object" } };
+                const err104 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/type", keyword: "type", params: { type: "array" } };
                 if (vErrors === null) {
                   vErrors = [err104];
                 } else {
@@ -5804,52 +5785,72 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
+            if (data86.callCenters !== void 0) {
+              let data93 = data86.callCenters;
+              if (data93 && typeof data93 == "object" && !Array.isArray(data93)) {
+                for (const key16 in data93) {
+                  if (!(key16 === "CL" || key16 === "BR" || key16 === "AR")) {
+                    const err105 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 } };
+                    if (vErrors === null) {
+                      vErrors = [err105];
+                    } else {
+                      vErrors.push(err105);
+                    }
+                    errors++;
+                  }
+                }
+                if (data93.CL !== void 0) {
+                  if (!validate240(data93.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data93, parentDataProperty: "CL", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data93.BR !== void 0) {
+                  if (!validate240(data93.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data93, parentDataProperty: "BR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data93.AR !== void 0) {
+                  if (!validate240(data93.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data93, parentDataProperty: "AR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
+                    errors = vErrors.length;
+                  }
+                }
+              } else {
+                const err106 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/type", keyword: "type", params: { type: "object" } };
+                if (vErrors === null) {
+                  vErrors = [err106];
+                } else {
+                  vErrors.push(err106);
+                }
+                errors++;
+              }
+            }
           } else {
-            const err105 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/type", keyword: "type", params: { type: "object" } };
+            const err107 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err105];
+              vErrors = [err107];
             } else {
-              vErrors.push(err105);
+              vErrors.push(err107);
             }
             errors++;
           }
         }
-        if (data58.perDay !== void 0) {
-          let data96 = data58.perDay;
-          if (typeof data96 == "number") {
-            if (data96 > 1e9 || isNaN(data96)) {
-              const err106 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
-              if (vErrors === null) {
-                vErrors = [err106];
-              } else {
-                vErrors.push(err106);
-              }
-              errors++;
-            }
-            if (data96 < 1 || isNaN(data96)) {
-              const err107 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
-              if (vErrors === null) {
-                vErrors = [err107];
-              } else {
-                vErrors.push(err107);
-              }
-              errors++;
-            }
-          } else {
-            const err108 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" } };
-            if (vErrors === null) {
-              vErrors = [err108];
-            } else {
-              vErrors.push(err108);
-            }
-            errors++;
-          }
-        }
-        if (data58.perSecond !== void 0) {
-          let data97 = data58.perSecond;
+        if (data59.perDay !== void 0) {
+          let data97 = data59.perDay;
           if (typeof data97 == "number") {
-            if (data97 > 1e6 || isNaN(data97)) {
-              const err109 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
+            if (data97 > 1e9 || isNaN(data97)) {
+              const err108 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
+              if (vErrors === null) {
+                vErrors = [err108];
+              } else {
+                vErrors.push(err108);
+              }
+              errors++;
+            }
+            if (data97 < 1 || isNaN(data97)) {
+              const err109 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
               if (vErrors === null) {
                 vErrors = [err109];
               } else {
@@ -5857,47 +5858,39 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data97 < 1 || isNaN(data97)) {
-              const err110 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
-              if (vErrors === null) {
-                vErrors = [err110];
-              } else {
-                vErrors.push(err110);
-              }
-              errors++;
-            }
           } else {
-            const err111 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" } };
+            const err110 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err111];
+              vErrors = [err110];
             } else {
-              vErrors.push(err111);
+              vErrors.push(err110);
             }
             errors++;
           }
         }
-        if (data58.maxBodyBytes !== void 0) {
-          if (!validate197(data58.maxBodyBytes, { instancePath: instancePath + "/http/maxBodyBytes", parentData: data58, parentDataProperty: "maxBodyBytes", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
-            errors = vErrors.length;
-          }
-        }
-      } else {
-        const err112 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err112];
-        } else {
-          vErrors.push(err112);
-        }
-        errors++;
-      }
-    }
-    if (data.callbacks !== void 0) {
-      let data99 = data.callbacks;
-      if (data99 && typeof data99 == "object" && !Array.isArray(data99)) {
-        for (const key17 in data99) {
-          if (!(key17 === "networks" || key17 === "allowHttp" || key17 === "ca" || key17 === "queueLimit" || key17 === "push")) {
-            const err113 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
+        if (data59.perSecond !== void 0) {
+          let data98 = data59.perSecond;
+          if (typeof data98 == "number") {
+            if (data98 > 1e6 || isNaN(data98)) {
+              const err111 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
+              if (vErrors === null) {
+                vErrors = [err111];
+              } else {
+                vErrors.push(err111);
+              }
+              errors++;
+            }
+            if (data98 < 1 || isNaN(data98)) {
+              const err112 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+              if (vErrors === null) {
+                vErrors = [err112];
+              } else {
+                vErrors.push(err112);
+              }
+              errors++;
+            }
+          } else {
+            const err113 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
               vErrors = [err113];
             } else {
@@ -5906,104 +5899,112 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data99.networks !== void 0) {
-          let data100 = data99.networks;
-          if (Array.isArray(data100)) {
-            if (data100.length < 0) {
-              const err114 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
+        if (data59.maxBodyBytes !== void 0) {
+          if (!validate197(data59.maxBodyBytes, { instancePath: instancePath + "/http/maxBodyBytes", parentData: data59, parentDataProperty: "maxBodyBytes", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err114 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err114];
+        } else {
+          vErrors.push(err114);
+        }
+        errors++;
+      }
+    }
+    if (data.callbacks !== void 0) {
+      let data100 = data.callbacks;
+      if (data100 && typeof data100 == "object" && !Array.isArray(data100)) {
+        for (const key17 in data100) {
+          if (!(key17 === "networks" || key17 === "allowHttp" || key17 === "ca" || key17 === "queueLimit" || key17 === "push")) {
+            const err115 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
+            if (vErrors === null) {
+              vErrors = [err115];
+            } else {
+              vErrors.push(err115);
+            }
+            errors++;
+          }
+        }
+        if (data100.networks !== void 0) {
+          let data101 = data100.networks;
+          if (Array.isArray(data101)) {
+            if (data101.length < 0) {
+              const err116 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
               if (vErrors === null) {
-                vErrors = [err114];
+                vErrors = [err116];
               } else {
-                vErrors.push(err114);
+                vErrors.push(err116);
               }
               errors++;
             }
-            const len6 = data100.length;
+            const len6 = data101.length;
             for (let i6 = 0; i6 < len6; i6++) {
-              let data101 = data100[i6];
-              if (typeof data101 === "string") {
-                if (!pattern43.test(data101)) {
-                  const err115 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
+              let data102 = data101[i6];
+              if (typeof data102 === "string") {
+                if (!pattern44.test(data102)) {
+                  const err117 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
                   if (vErrors === null) {
-                    vErrors = [err115];
+                    vErrors = [err117];
                   } else {
-                    vErrors.push(err115);
+                    vErrors.push(err117);
                   }
                   errors++;
                 }
               } else {
-                const err116 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
+                const err118 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err116];
+                  vErrors = [err118];
                 } else {
-                  vErrors.push(err116);
+                  vErrors.push(err118);
                 }
                 errors++;
               }
             }
           } else {
-            const err117 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/type", keyword: "type", params: { type: "array" } };
+            const err119 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
-              vErrors = [err117];
+              vErrors = [err119];
             } else {
-              vErrors.push(err117);
+              vErrors.push(err119);
             }
             errors++;
           }
         }
-        if (data99.allowHttp !== void 0) {
-          if (typeof data99.allowHttp !== "boolean") {
-            const err118 = { instancePath: instancePath + "/callbacks/allowHttp", schemaPath: "#/properties/callbacks/properties/allowHttp/type", keyword: "type", params: { type: "boolean" } };
+        if (data100.allowHttp !== void 0) {
+          if (typeof data100.allowHttp !== "boolean") {
+            const err120 = { instancePath: instancePath + "/callbacks/allowHttp", schemaPath: "#/properties/callbacks/properties/allowHttp/type", keyword: "type", params: { type: "boolean" } };
             if (vErrors === null) {
-              vErrors = [err118];
+              vErrors = [err120];
             } else {
-              vErrors.push(err118);
+              vErrors.push(err120);
             }
             errors++;
           }
         }
-        if (data99.ca !== void 0) {
-          if (!validate179(data99.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data99, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+        if (data100.ca !== void 0) {
+          if (!validate179(data100.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data100, parentDataProperty: "ca", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
             errors = vErrors.length;
           }
         }
-        if (data99.queueLimit !== void 0) {
-          let data104 = data99.queueLimit;
-          if (typeof data104 == "number") {
-            if (data104 > 2e4 || isNaN(data104)) {
-              const err119 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
+        if (data100.queueLimit !== void 0) {
+          let data105 = data100.queueLimit;
+          if (typeof data105 == "number") {
+            if (data105 > 2e4 || isNaN(data105)) {
+              const err121 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
               if (vErrors === null) {
-                vErrors = [err119];
+                vErrors = [err121];
               } else {
-                vErrors.push(err119);
+                vErrors.push(err121);
               }
               errors++;
             }
-            if (data104 < 100 || isNaN(data104)) {
-              const err120 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
-              if (vErrors === null) {
-                vErrors = [err120];
-              } else {
-                vErrors.push(err120);
-              }
-              errors++;
-            }
-          } else {
-            const err121 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/type", keyword: "type", params: { type: "number" } };
-            if (vErrors === null) {
-              vErrors = [err121];
-            } else {
-              vErrors.push(err121);
-            }
-            errors++;
-          }
-        }
-        if (data99.push !== void 0) {
-          let data105 = data99.push;
-          if (data105 && typeof data105 == "object" && !Array.isArray(data105)) {
-            if (data105.subject === void 0) {
-              const err122 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
+            if (data105 < 100 || isNaN(data105)) {
+              const err122 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
               if (vErrors === null) {
                 vErrors = [err122];
               } else {
@@ -6011,17 +6012,21 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data105.publicKey === void 0) {
-              const err123 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
-              if (vErrors === null) {
-                vErrors = [err123];
-              } else {
-                vErrors.push(err123);
-              }
-              errors++;
+          } else {
+            const err123 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/type", keyword: "type", params: { type: "number" } };
+            if (vErrors === null) {
+              vErrors = [err123];
+            } else {
+              vErrors.push(err123);
             }
-            if (data105.privateKeyFile === void 0) {
-              const err124 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
+            errors++;
+          }
+        }
+        if (data100.push !== void 0) {
+          let data106 = data100.push;
+          if (data106 && typeof data106 == "object" && !Array.isArray(data106)) {
+            if (data106.subject === void 0) {
+              const err124 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
               if (vErrors === null) {
                 vErrors = [err124];
               } else {
@@ -6029,31 +6034,27 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            for (const key18 in data105) {
-              if (!(key18 === "subject" || key18 === "publicKey" || key18 === "privateKeyFile")) {
-                const err125 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
-                if (vErrors === null) {
-                  vErrors = [err125];
-                } else {
-                  vErrors.push(err125);
-                }
-                errors++;
-              }
-            }
-            if (data105.subject !== void 0) {
-              let data106 = data105.subject;
-              if (typeof data106 === "string") {
-                if (!pattern44.test(data106)) {
-                  const err126 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
-                  if (vErrors === null) {
-                    vErrors = [err126];
-                  } else {
-                    vErrors.push(err126);
-                  }
-                  errors++;
-                }
+            if (data106.publicKey === void 0) {
+              const err125 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
+              if (vErrors === null) {
+                vErrors = [err125];
               } else {
-                const err127 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/type", keyword: "type", params: { type: "string" } };
+                vErrors.push(err125);
+              }
+              errors++;
+            }
+            if (data106.privateKeyFile === void 0) {
+              const err126 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
+              if (vErrors === null) {
+                vErrors = [err126];
+              } else {
+                vErrors.push(err126);
+              }
+              errors++;
+            }
+            for (const key18 in data106) {
+              if (!(key18 === "subject" || key18 === "publicKey" || key18 === "privateKeyFile")) {
+                const err127 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
                 if (vErrors === null) {
                   vErrors = [err127];
                 } else {
@@ -6062,11 +6063,11 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data105.publicKey !== void 0) {
-              let data107 = data105.publicKey;
+            if (data106.subject !== void 0) {
+              let data107 = data106.subject;
               if (typeof data107 === "string") {
                 if (!pattern45.test(data107)) {
-                  const err128 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
+                  const err128 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
                   if (vErrors === null) {
                     vErrors = [err128];
                   } else {
@@ -6075,7 +6076,7 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                   errors++;
                 }
               } else {
-                const err129 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/type", keyword: "type", params: { type: "string" } };
+                const err129 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
                   vErrors = [err129];
                 } else {
@@ -6084,38 +6085,36 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data105.privateKeyFile !== void 0) {
-              if (!validate179(data105.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data105, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
+            if (data106.publicKey !== void 0) {
+              let data108 = data106.publicKey;
+              if (typeof data108 === "string") {
+                if (!pattern46.test(data108)) {
+                  const err130 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
+                  if (vErrors === null) {
+                    vErrors = [err130];
+                  } else {
+                    vErrors.push(err130);
+                  }
+                  errors++;
+                }
+              } else {
+                const err131 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err131];
+                } else {
+                  vErrors.push(err131);
+                }
+                errors++;
+              }
+            }
+            if (data106.privateKeyFile !== void 0) {
+              if (!validate179(data106.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data106, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
                 errors = vErrors.length;
               }
             }
           } else {
-            const err130 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/type", keyword: "type", params: { type: "object" } };
-            if (vErrors === null) {
-              vErrors = [err130];
-            } else {
-              vErrors.push(err130);
-            }
-            errors++;
-          }
-        }
-      } else {
-        const err131 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err131];
-        } else {
-          vErrors.push(err131);
-        }
-        errors++;
-      }
-    }
-    if (data.captures !== void 0) {
-      let data109 = data.captures;
-      if (data109 && typeof data109 == "object" && !Array.isArray(data109)) {
-        for (const key19 in data109) {
-          if (!(key19 === "memory")) {
-            const err132 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
+            const err132 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
               vErrors = [err132];
             } else {
@@ -6124,14 +6123,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data109.memory !== void 0) {
-          if (!validate197(data109.memory, { instancePath: instancePath + "/captures/memory", parentData: data109, parentDataProperty: "memory", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
-            errors = vErrors.length;
-          }
-        }
       } else {
-        const err133 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/type", keyword: "type", params: { type: "object" } };
+        const err133 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
           vErrors = [err133];
         } else {
@@ -6140,12 +6133,12 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
         errors++;
       }
     }
-    if (data.collect !== void 0) {
-      let data111 = data.collect;
-      if (data111 && typeof data111 == "object" && !Array.isArray(data111)) {
-        for (const key20 in data111) {
-          if (!(key20 === "bytesPerDay")) {
-            const err134 = { instancePath: instancePath + "/collect", schemaPath: "#/properties/collect/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
+    if (data.captures !== void 0) {
+      let data110 = data.captures;
+      if (data110 && typeof data110 == "object" && !Array.isArray(data110)) {
+        for (const key19 in data110) {
+          if (!(key19 === "memory")) {
+            const err134 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
             if (vErrors === null) {
               vErrors = [err134];
             } else {
@@ -6154,14 +6147,14 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data111.bytesPerDay !== void 0) {
-          if (!validate197(data111.bytesPerDay, { instancePath: instancePath + "/collect/bytesPerDay", parentData: data111, parentDataProperty: "bytesPerDay", rootData, dynamicAnchors })) {
+        if (data110.memory !== void 0) {
+          if (!validate197(data110.memory, { instancePath: instancePath + "/captures/memory", parentData: data110, parentDataProperty: "memory", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err135 = { instancePath: instancePath + "/collect", schemaPath: "#/properties/collect/type", keyword: "type", params: { type: "object" } };
+        const err135 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
           vErrors = [err135];
         } else {
@@ -6170,45 +6163,53 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
         errors++;
       }
     }
-    if (data.monitors !== void 0) {
-      let data113 = data.monitors;
-      if (!data113 || typeof data113 != "object") {
-        const err136 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema41.properties.monitors.type } };
-        if (vErrors === null) {
-          vErrors = [err136];
-        } else {
-          vErrors.push(err136);
-        }
-        errors++;
-      }
-      if (Array.isArray(data113)) {
-        const len7 = data113.length;
-        for (let i7 = 0; i7 < len7; i7++) {
-          let data114 = data113[i7];
-          if (!(data114 && typeof data114 == "object" && !Array.isArray(data114))) {
-            const err137 = { instancePath: instancePath + "/monitors/" + i7, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
+    if (data.collect !== void 0) {
+      let data112 = data.collect;
+      if (data112 && typeof data112 == "object" && !Array.isArray(data112)) {
+        for (const key20 in data112) {
+          if (!(key20 === "bytesPerDay")) {
+            const err136 = { instancePath: instancePath + "/collect", schemaPath: "#/properties/collect/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
             if (vErrors === null) {
-              vErrors = [err137];
+              vErrors = [err136];
             } else {
-              vErrors.push(err137);
+              vErrors.push(err136);
             }
             errors++;
           }
         }
-      }
-      if (data113 && typeof data113 == "object" && !Array.isArray(data113)) {
-        if (data113.file === void 0) {
-          const err138 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
-          if (vErrors === null) {
-            vErrors = [err138];
-          } else {
-            vErrors.push(err138);
+        if (data112.bytesPerDay !== void 0) {
+          if (!validate197(data112.bytesPerDay, { instancePath: instancePath + "/collect/bytesPerDay", parentData: data112, parentDataProperty: "bytesPerDay", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
+            errors = vErrors.length;
           }
-          errors++;
         }
-        for (const key21 in data113) {
-          if (!(key21 === "file")) {
-            const err139 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 } };
+      } else {
+        const err137 = { instancePath: instancePath + "/collect", schemaPath: "#/properties/collect/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err137];
+        } else {
+          vErrors.push(err137);
+        }
+        errors++;
+      }
+    }
+    if (data.monitors !== void 0) {
+      let data114 = data.monitors;
+      if (!data114 || typeof data114 != "object") {
+        const err138 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema41.properties.monitors.type } };
+        if (vErrors === null) {
+          vErrors = [err138];
+        } else {
+          vErrors.push(err138);
+        }
+        errors++;
+      }
+      if (Array.isArray(data114)) {
+        const len7 = data114.length;
+        for (let i7 = 0; i7 < len7; i7++) {
+          let data115 = data114[i7];
+          if (!(data115 && typeof data115 == "object" && !Array.isArray(data115))) {
+            const err139 = { instancePath: instancePath + "/monitors/" + i7, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
               vErrors = [err139];
             } else {
@@ -6217,19 +6218,10 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data113.file !== void 0) {
-          if (!validate179(data113.file, { instancePath: instancePath + "/monitors/file", parentData: data113, parentDataProperty: "file", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
-            errors = vErrors.length;
-          }
-        }
       }
-    }
-    if (data.timeZone !== void 0) {
-      let data116 = data.timeZone;
-      if (typeof data116 === "string") {
-        if (!pattern46.test(data116)) {
-          const err140 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
+      if (data114 && typeof data114 == "object" && !Array.isArray(data114)) {
+        if (data114.file === void 0) {
+          const err140 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
           if (vErrors === null) {
             vErrors = [err140];
           } else {
@@ -6237,43 +6229,53 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
           }
           errors++;
         }
+        for (const key21 in data114) {
+          if (!(key21 === "file")) {
+            const err141 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 } };
+            if (vErrors === null) {
+              vErrors = [err141];
+            } else {
+              vErrors.push(err141);
+            }
+            errors++;
+          }
+        }
+        if (data114.file !== void 0) {
+          if (!validate179(data114.file, { instancePath: instancePath + "/monitors/file", parentData: data114, parentDataProperty: "file", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+            errors = vErrors.length;
+          }
+        }
+      }
+    }
+    if (data.timeZone !== void 0) {
+      let data117 = data.timeZone;
+      if (typeof data117 === "string") {
+        if (!pattern47.test(data117)) {
+          const err142 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
+          if (vErrors === null) {
+            vErrors = [err142];
+          } else {
+            vErrors.push(err142);
+          }
+          errors++;
+        }
       } else {
-        const err141 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/type", keyword: "type", params: { type: "string" } };
+        const err143 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/type", keyword: "type", params: { type: "string" } };
         if (vErrors === null) {
-          vErrors = [err141];
+          vErrors = [err143];
         } else {
-          vErrors.push(err141);
+          vErrors.push(err143);
         }
         errors++;
       }
     }
     if (data.log !== void 0) {
-      let data117 = data.log;
-      if (data117 && typeof data117 == "object" && !Array.isArray(data117)) {
-        for (const key22 in data117) {
+      let data118 = data.log;
+      if (data118 && typeof data118 == "object" && !Array.isArray(data118)) {
+        for (const key22 in data118) {
           if (!(key22 === "level")) {
-            const err142 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key22 } };
-            if (vErrors === null) {
-              vErrors = [err142];
-            } else {
-              vErrors.push(err142);
-            }
-            errors++;
-          }
-        }
-        if (data117.level !== void 0) {
-          let data118 = data117.level;
-          if (typeof data118 !== "string") {
-            const err143 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
-            if (vErrors === null) {
-              vErrors = [err143];
-            } else {
-              vErrors.push(err143);
-            }
-            errors++;
-          }
-          if (!(data118 === "error" || data118 === "warn" || data118 === "info")) {
-            const err144 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema41.properties.log.properties.level.enum } };
+            const err144 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key22 } };
             if (vErrors === null) {
               vErrors = [err144];
             } else {
@@ -6282,22 +6284,43 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
+        if (data118.level !== void 0) {
+          let data119 = data118.level;
+          if (typeof data119 !== "string") {
+            const err145 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err145];
+            } else {
+              vErrors.push(err145);
+            }
+            errors++;
+          }
+          if (!(data119 === "error" || data119 === "warn" || data119 === "info")) {
+            const err146 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema41.properties.log.properties.level.enum } };
+            if (vErrors === null) {
+              vErrors = [err146];
+            } else {
+              vErrors.push(err146);
+            }
+            errors++;
+          }
+        }
       } else {
-        const err145 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        const err147 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err145];
+          vErrors = [err147];
         } else {
-          vErrors.push(err145);
+          vErrors.push(err147);
         }
         errors++;
       }
     }
   } else {
-    const err146 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err148 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err146];
+      vErrors = [err148];
     } else {
-      vErrors.push(err146);
+      vErrors.push(err148);
     }
     errors++;
   }

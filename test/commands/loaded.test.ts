@@ -66,12 +66,16 @@ test('a unit on a live bus loads nothing that reads logs', async () => {
   }
 });
 
-test('a unit in the car loads nothing of the hub, no SQLite and no client of PostgreSQL', async () => {
+test('a unit in the car loads nothing of the hub, no SQLite, no client of PostgreSQL and nothing that makes certificates', async () => {
   const urls = await loadedWith('{ bus: body, socketcan: vigie-none }');
   // That modules of Node are in the list at all.
   expect(urls).toContain('node:fs');
   expect(
-    urls.filter((url) => /\/(hub|adapters\/database)\/|sqlite|\/node_modules\/pg/.test(url.replace(root, '/'))),
+    urls.filter((url) =>
+      /\/(hub|adapters\/(database|certificates))\/|sqlite|\/node_modules\/(pg|@peculiar|reflect-metadata)/.test(
+        url.replace(root, '/'),
+      ),
+    ),
   ).toEqual([]);
 });
 
@@ -80,6 +84,8 @@ test('a hub on SQLite loads no client of PostgreSQL', async () => {
   const urls = await loadedBy(words, 'Ctrl-C ends', 'hub.txt');
   expect(urls).toContain('node:sqlite');
   expect(urls.filter((url) => /\/node_modules\/pg|\/database\/postgres\//.test(url))).toEqual([]);
+  // Nor certificates, without --tls.
+  expect(urls.filter((url) => /\/adapters\/certificates\/|@peculiar/.test(url))).toEqual([]);
 });
 
 test('a unit without an interface loads nothing of the page and of what it reads', async () => {

@@ -19,6 +19,8 @@ const STEP = 50;
 export interface DrivingCarOptions {
   readonly vin: string;
   readonly url: string;
+  /** How it reaches the broker, instead of `url` alone. */
+  readonly mqtt?: CarOptions['mqtt'];
   readonly scenario?: 'loop' | 'parked';
   /** File of the keys that may command it. */
   readonly trust?: string;
@@ -48,14 +50,14 @@ export class DrivingCar {
   }
 
   async start(): Promise<this> {
-    const { vin, url, scenario = 'loop', trust } = this.#options;
+    const { vin, url, mqtt = { url }, scenario = 'loop', trust } = this.#options;
     const options: CarOptions = {
       vin,
       vehicle: benchVehicle(scenario),
       data: this.#data,
       sources: [this.#simulation],
       sender: this.#simulation,
-      mqtt: { url, protocol: 4 },
+      mqtt: { ...mqtt, protocol: 4 },
       backoff: { first: 20, longest: 100 },
       ...(trust === undefined ? {} : { trust }),
       log: this.log,

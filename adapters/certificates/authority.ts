@@ -1,0 +1,246 @@
+/** The authority of a hub, which certifies its cars and the hub itself. */
+import { createHash, createPrivateKey, webcrypto } from 'node:crypto';
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import { DAY } from '../../protocol/calendar.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { generateKeys, KEY, pemOf, privateKeyPem, SIGNATURE, x509 } from './x509.ts';
+
+/**
+ * The authority and the hub are valid from the beginning of time on, so that a car whose clock is not set yet, which
+ * begins at this moment or later, can verify the hub.
+ */
+const ALWAYS = new Date(0);
+const AUTHORITY_LASTS = 30 * 365 * DAY;
+const HUB_LASTS = 365 * DAY;
+/** A car may be so far ahead of the hub in time, ms. */
+const TOLERANCE = 3_600_000;
+
+export interface CarCertificate {
+  readonly der: Uint8Array;
+  /** Hexadecimal, lower case. */
+  readonly serial: string;
+  /** UTC ms. */
+  readonly issued: number;
+  readonly expires: number;
+}
+
+/** A request for a certificate, after its signature was checked. */
+export interface CertificateRequest {
+  readonly publicKey: x509.PublicKey;
+  /** Digest of the public key, hexadecimal. */
+  readonly key: string;
+}
+
+export class CertificateAuthority {
+  readonly #key: webcrypto.CryptoKey;
+  readonly #certificate: x509.X509Certificate;
+
+  private constructor(key: webcrypto.CryptoKey, certificate: x509.X509Certificate) {
+    this.#key = key;
+    this.#certificate = certificate;
+  }
+
+  /**
+   * Reads `authority.pem` in the directory, its key and its certificate, and makes it when it is not there.
+   * Rejects with `input.unreadable` for one that cannot be used.
+   */
+  static async open(directory: string): Promise<CertificateAuthority> {
+    const file = join(directory, 'authority.pem');
+    try {
+      const text = readIfThere(file) ?? (await make(file));
+      const [certificate] = x509.PemConverter.decodeWithHeaders(text).filter(({ type }) => type === 'CERTIFICATE');
+      if (certificate === undefined) throw new Error('it has no certificate');
+      const der = createPrivateKey(text).export({ type: 'pkcs8', format: 'der' });
+      const key = await webcrypto.subtle.importKey('pkcs8', der, KEY, false, ['sign']);
+      return new CertificateAuthority(key, new x509.X509Certificate(certificate.rawData));
+    } catch (cause) {
+      const text = `cannot be used as the authority of the hub: ${(cause as Error).message}`;
+      throw new VigieError('input.unreadable', text, { where: file, cause });
+    }
+  }
+
+  get pem(): string {
+    return pemOf(this.#certificate);
+  }
+
+  get der(): Uint8Array {
+    return new Uint8Array(this.#certificate.rawData);
+  }
+
+  /** SHA-256 of the certificate, in base64url. */
+  get fingerprint(): string {
+    return fingerprintOf(this.der);
+  }
+
+  /** For a car: its VIN is the common name. `now` and `lasts` in ms. */
+  async certifyCar(
+    vin: string,
+    { publicKey }: CertificateRequest,
+    now: number,
+    lasts: number,
+  ): Promise<CarCertificate> {
+    const expires = wholeSeconds(now + lasts);
+    const certificate = await this.#issue({
+      publicKey,
+      subject: [{ CN: [vin] }],
+      notBefore: new Date(wholeSeconds(now - TOLERANCE)),
+      notAfter: new Date(expires),
+      usage: x509.ExtendedKeyUsage.clientAuth,
+    });
+    const der = new Uint8Array(certificate.rawData);
+    return { der, serial: certificate.serialNumber.toLowerCase(), issued: now, expires };
+  }
+
+  /** For the hub, under all the names and addresses by which it is reached; PEM. */
+  async certifyHub(names: readonly string[], now: number): Promise<{ readonly key: string; readonly cert: string }> {
+    const { privateKey, publicKey } = await generateKeys();
+    const certificate = await this.#issue({
+      publicKey: new x509.PublicKey(await webcrypto.subtle.exportKey('spki', publicKey)),
+      subject: [{ CN: [names[0] ?? 'vigie hub'] }],
+      notBefore: ALWAYS,
+      notAfter: new Date(wholeSeconds(now + HUB_LASTS)),
+      usage: x509.ExtendedKeyUsage.serverAuth,
+      names,
+    });
+    return { key: await privateKeyPem(privateKey), cert: pemOf(certificate) };
+  }
+
+  /** Certificates that are revoked, as a list (RFC 5280 §5) that is good for so long, ms. PEM. */
+  async revocationList(
+    revoked: readonly { readonly serial: string; readonly revoked?: number }[],
+    now: number,
+    lasts: number,
+  ): Promise<string> {
+    const list = await x509.X509CrlGenerator.create({
+      issuer: this.#certificate.subject,
+      thisUpdate: new Date(wholeSeconds(now - TOLERANCE)),
+      nextUpdate: new Date(wholeSeconds(now + lasts)),
+      entries: revoked.map(({ serial, revoked: at = now }) => ({
+        serialNumber: serial,
+        revocationDate: new Date(wholeSeconds(at)),
+      })),
+      signingAlgorithm: SIGNATURE,
+      signingKey: this.#key,
+    });
+    return `${list.toString('pem')}\n`;
+  }
+
+  async #issue(wanted: {
+    readonly publicKey: x509.PublicKey;
+    readonly subject: x509.JsonName;
+    readonly notBefore: Date;
+    readonly notAfter: Date;
+    readonly usage: x509.ExtendedKeyUsage;
+    readonly names?: readonly string[];
+  }): Promise<x509.X509Certificate> {
+    const { publicKey, subject, notBefore, notAfter, usage, names } = wanted;
+    return x509.X509CertificateGenerator.create({
+      serialNumber: newSerial(),
+      subject,
+      issuer: this.#certificate.subject,
+      notBefore,
+      notAfter,
+      publicKey,
+      signingKey: this.#key,
+      signingAlgorithm: SIGNATURE,
+      extensions: [
+        new x509.BasicConstraintsExtension(false, undefined, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+        new x509.ExtendedKeyUsageExtension([usage]),
+        await x509.AuthorityKeyIdentifierExtension.create(this.#certificate.publicKey),
+        await x509.SubjectKeyIdentifierExtension.create(publicKey),
+        ...(names === undefined
+          ? []
+          : [
+              new x509.SubjectAlternativeNameExtension(
+                names.map((value) => ({ type: isIP(value) === 0 ? ('dns' as const) : ('ip' as const), value })),
+              ),
+            ]),
+      ],
+    });
+  }
+}
+
+/**
+ * Reads a PKCS #10 request (RFC 2986), whose signature shows that the car has the key.
+ * Rejects with `input.malformed` for anything else and for other keys than ECDSA over P-256.
+ */
+export async function readRequest(der: Uint8Array): Promise<CertificateRequest> {
+  let request: x509.Pkcs10CertificateRequest;
+  try {
+    request = new x509.Pkcs10CertificateRequest(der);
+    if (!(await request.verify())) throw new Error('its signature is wrong');
+  } catch (cause) {
+    throw new VigieError('input.malformed', `is not a certificate request (PKCS #10): ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+  const { publicKey } = request;
+  const algorithm = publicKey.algorithm as webcrypto.EcKeyAlgorithm;
+  if (algorithm.name !== KEY.name || algorithm.namedCurve !== KEY.namedCurve) {
+    throw new VigieError('input.malformed', 'the key must be ECDSA over P-256');
+  }
+  return { publicKey, key: createHash('sha256').update(new Uint8Array(publicKey.rawData)).digest('hex') };
+}
+
+export function fingerprintOf(der: Uint8Array): string {
+  return createHash('sha256').update(der).digest('base64url');
+}
+
+/** Certificates as a degenerate PKCS #7 (RFC 5652 §5, RFC 7030 §4.1.3), in base64. */
+export function packCertificates(ders: readonly Uint8Array[]): string {
+  return new x509.X509Certificates(ders.map((der) => new x509.X509Certificate(der))).export('base64');
+}
+
+/** Random, positive and of 16 bytes (RFC 5280 §4.1.2.2). */
+function newSerial(): string {
+  const bytes = Buffer.from(webcrypto.getRandomValues(new Uint8Array(16)));
+  bytes[0] = ((bytes[0] as number) & 0x3f) | 0x40;
+  return bytes.toString('hex');
+}
+
+function wholeSeconds(at: number): number {
+  return Math.floor(at / 1000) * 1000;
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Of two processes that make it together the first wins. @returns what the file has then */
+async function make(file: string): Promise<string> {
+  const { privateKey, publicKey } = await generateKeys();
+  const name = `CN=Vigie hub ${newSerial().slice(0, 16)}`;
+  const certificate = await x509.X509CertificateGenerator.create({
+    serialNumber: newSerial(),
+    subject: name,
+    issuer: name,
+    notBefore: ALWAYS,
+    notAfter: new Date(wholeSeconds(Date.now() + AUTHORITY_LASTS)),
+    publicKey,
+    signingKey: privateKey,
+    signingAlgorithm: SIGNATURE,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(publicKey),
+    ],
+  });
+  const made = `${file}.${process.pid}`;
+  writeFileSync(made, (await privateKeyPem(privateKey)) + pemOf(certificate), { mode: 0o600 });
+  try {
+    linkSync(made, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(made, { force: true });
+  }
+  return readFileSync(file, 'utf8');
+}

@@ -1,0 +1,153 @@
+/** The car's side of an enrolment (RFC 7030): its key is made here and leaves the car never. */
+import { X509Certificate } from 'node:crypto';
+import { request } from 'node:https';
+import { VigieError } from '../../protocol/errors.ts';
+import { fingerprintOf } from './authority.ts';
+import type { EnrolmentToken } from './enrolment-token.ts';
+import { SETTINGS_PATH } from './est-server.ts';
+import { generateKeys, pemOf, privateKeyPem, SIGNATURE, x509 } from './x509.ts';
+
+const MOST_BYTES = 65_536;
+const TIMEOUT = 30_000;
+const BASE = '/.well-known/est';
+
+/** What a car has of a hub. */
+export interface CarIdentity {
+  /** Private key and certificate, PEM: one file, so that both are replaced together. */
+  readonly pem: string;
+}
+
+interface Trusted {
+  /** Authority of the hub, PEM; absent: nobody is trusted yet, and nothing secret is sent. */
+  readonly ca?: string;
+  readonly identity?: CarIdentity;
+}
+
+interface HubAnswer {
+  readonly status: number;
+  readonly body: string;
+  /** UTC ms; the clock of the hub. */
+  readonly date: number | undefined;
+}
+
+/**
+ * The authority of the hub, if it is the one that the token names (RFC 7030 §4.1.1); PEM. Nothing of the token is sent.
+ * Rejects with `link.refused` for another.
+ */
+export async function fetchAuthority(url: string, { fingerprint }: EnrolmentToken): Promise<string> {
+  const { body } = await ask(url, 'GET', `${BASE}/cacerts`, {});
+  const found = certificatesIn(body).find((one) => fingerprintOf(new Uint8Array(one.rawData)) === fingerprint);
+  if (found !== undefined) return pemOf(found);
+  throw new VigieError(
+    'link.refused',
+    'this is not the hub that gave the token: its authority has another fingerprint',
+    {
+      where: url,
+    },
+  );
+}
+
+/** Makes a key, and has it certified with the token. */
+export function enrol(url: string, ca: string, { vin, text }: EnrolmentToken): Promise<CarIdentity> {
+  const authorization = `Basic ${Buffer.from(`${vin}:${text}`).toString('base64')}`;
+  return certified(url, 'simpleenroll', vin, { ca }, { authorization });
+}
+
+/** Makes another key, and has it certified with the certificate of before. */
+export function renew(url: string, ca: string, identity: CarIdentity): Promise<CarIdentity> {
+  const vin = new X509Certificate(identity.pem).subject.replace(/^CN=/, '');
+  return certified(url, 'simplereenroll', vin, { ca, identity }, {});
+}
+
+/** What the hub says to write into the configuration. */
+export async function fetchSettings(url: string, ca: string, identity: CarIdentity): Promise<unknown> {
+  return JSON.parse((await ask(url, 'GET', SETTINGS_PATH, { ca, identity })).body);
+}
+
+/** The time of the hub, UTC ms: for a car whose clock may not be set. */
+export async function hubTime(url: string, ca: string): Promise<number> {
+  const { date } = await ask(url, 'GET', `${BASE}/cacerts`, { ca });
+  if (date !== undefined) return date;
+  throw new VigieError('link.refused', 'the hub does not tell the time (Date)', { where: url });
+}
+
+async function certified(
+  url: string,
+  operation: string,
+  vin: string,
+  trusted: Trusted,
+  headers: Readonly<Record<string, string>>,
+): Promise<CarIdentity> {
+  const keys = await generateKeys();
+  const request = await x509.Pkcs10CertificateRequestGenerator.create({
+    name: [{ CN: [vin] }],
+    keys,
+    signingAlgorithm: SIGNATURE,
+  });
+  const { body } = await ask(url, 'POST', `${BASE}/${operation}`, trusted, {
+    headers: { ...headers, 'Content-Type': 'application/pkcs10', 'Content-Transfer-Encoding': 'base64' },
+    body: request.toString('base64'),
+  });
+  const own = Buffer.from(request.publicKey.rawData);
+  const certificate = certificatesIn(body).find(({ publicKey }) => own.equals(Buffer.from(publicKey.rawData)));
+  if (certificate === undefined) {
+    throw new VigieError('link.refused', 'the hub answered without a certificate of our key', { where: url });
+  }
+  return { pem: (await privateKeyPem(keys.privateKey)) + pemOf(certificate) };
+}
+
+function certificatesIn(body: string): readonly x509.X509Certificate[] {
+  try {
+    return [...new x509.X509Certificates(body.replaceAll(/\s/g, ''))];
+  } catch (cause) {
+    throw new VigieError('link.refused', `the answer has no certificates: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function ask(
+  url: string,
+  method: string,
+  path: string,
+  { ca, identity }: Trusted,
+  { headers = {}, body = '' }: { readonly headers?: Record<string, string>; readonly body?: string } = {},
+): Promise<HubAnswer> {
+  if (!URL.canParse(url) || new URL(url).protocol !== 'https:') {
+    throw new VigieError('usage.wrong', 'the address of the hub must be https://host:port', { where: url });
+  }
+  return new Promise((resolve, reject) => {
+    const failed = (cause: Error): void =>
+      reject(new VigieError('link.refused', `the hub cannot be asked: ${cause.message}`, { where: url, cause }));
+    const asking = request(
+      new URL(path, url),
+      {
+        method,
+        minVersion: 'TLSv1.2',
+        agent: false,
+        timeout: TIMEOUT,
+        headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
+        ...(ca === undefined ? { rejectUnauthorized: false } : { ca }),
+        ...(identity === undefined ? {} : { cert: identity.pem, key: identity.pem }),
+      },
+      (response) => {
+        const parts: Buffer[] = [];
+        let bytes = 0;
+        response.on('data', (part: Buffer) => {
+          bytes += part.byteLength;
+          if (bytes > MOST_BYTES) response.destroy(new Error('the answer is too long'));
+          else parts.push(part);
+        });
+        response.once('error', failed);
+        response.once('end', () => {
+          const { statusCode: status = 0, headers: told } = response;
+          const text = Buffer.concat(parts).toString();
+          const date = told.date === undefined ? Number.NaN : Date.parse(told.date);
+          if (status === 200) resolve({ status, body: text, date: Number.isNaN(date) ? undefined : date });
+          else failed(new Error(`it answered ${status}: ${text.trim().slice(0, 300)}`));
+        });
+      },
+    );
+    asking.once('timeout', () => asking.destroy(new Error(`no answer within ${TIMEOUT / 1000} s`)));
+    asking.once('error', failed);
+    asking.end(body);
+  });
+}

@@ -1,0 +1,235 @@
+/**
+ * Enrolment over Secure Transport (RFC 7030): a car gets its certificate with a one-time token, and renews it with the
+ * certificate that it has, also when that has expired. TLS checks that the car has the key; who it is follows from the
+ * authority and the registry, not from the dates.
+ */
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { Log } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { CarCertificate, CertificateAuthority } from './authority.ts';
+import { packCertificates, readRequest } from './authority.ts';
+
+/** Whom the server certifies; the registry of a hub. */
+export interface EnrolmentDesk {
+  /** Whether the car may have a certificate for this key with this token. `key` is its digest, hexadecimal. */
+  mayEnrol(vin: string, token: string, key: string): Promise<boolean>;
+  /** The car that has this certificate and was not removed; undefined: there is none. */
+  carOf(serial: string): Promise<string | undefined>;
+  /** Keeps a new certificate; `before` is the one that it was asked for with. */
+  keep(vin: string, certificate: CarCertificate, before?: string): Promise<void>;
+  /** What the car writes into its configuration; `host` is the name by which it has reached the hub. */
+  settings(vin: string, host: string): Promise<object>;
+}
+
+export interface EstServerOptions {
+  readonly authority: CertificateAuthority;
+  readonly desk: EnrolmentDesk;
+  /** Address to listen on; port 0: any free one. */
+  readonly host: string;
+  readonly port: number;
+  /** Of the hub, PEM. */
+  readonly tls: { readonly key: string; readonly cert: string };
+  /** How long a certificate of a car lasts, ms. */
+  readonly lasts: number;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+/** A request of a car is some 500 bytes. */
+const MOST_BYTES = 16_384;
+const CONNECTIONS = 500;
+const BASE = '/.well-known/est';
+/** Beside what RFC 7030 has. */
+export const SETTINGS_PATH = '/vigie/v1/enrolment';
+
+interface EstAnswer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export class EstServer {
+  readonly #options: EstServerOptions;
+  readonly #issuer: X509Certificate;
+  #server: Server | undefined;
+
+  constructor(options: EstServerOptions) {
+    this.#options = options;
+    this.#issuer = new X509Certificate(options.authority.pem);
+  }
+
+  /** Resolves with its port when it listens; rejects with `usage.wrong` when the address cannot be had. */
+  async start(): Promise<number> {
+    const { authority, host, port, tls } = this.#options;
+    const server = createServer(
+      {
+        ...tls,
+        ca: authority.pem,
+        requestCert: true,
+        rejectUnauthorized: false,
+        minVersion: 'TLSv1.2',
+        requestTimeout: 30_000,
+        headersTimeout: 30_000,
+      },
+      (request, response) => void this.#serve(request, response),
+    );
+    server.maxConnections = CONNECTIONS;
+    server.listen({ host, port });
+    try {
+      await once(server, 'listening');
+    } catch (cause) {
+      const text = `enrolment cannot listen there: ${(cause as Error).message}`;
+      throw new VigieError('usage.wrong', text, { where: `${host}:${port}`, cause });
+    }
+    this.#server = server;
+    return (server.address() as AddressInfo).port;
+  }
+
+  /** For connections from now on. */
+  renew(tls: EstServerOptions['tls']): void {
+    const { authority } = this.#options;
+    this.#server?.setSecureContext({ ...tls, ca: authority.pem, minVersion: 'TLSv1.2' });
+  }
+
+  async stop(): Promise<void> {
+    const server = this.#server;
+    if (server === undefined) return;
+    this.#server = undefined;
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let answer: EstAnswer;
+    try {
+      answer = await this.#answer(request);
+    } catch (error) {
+      answer = this.#refusal(request, error as Error);
+    }
+    const { status, type, body, headers } = answer;
+    // RFC 7030 §4: what is not JSON or text is in base64.
+    const encoding = type.startsWith('application/pkcs7') ? { 'Content-Transfer-Encoding': 'base64' } : {};
+    const length = String(Buffer.byteLength(body));
+    response.writeHead(status, { 'Content-Type': type, 'Content-Length': length, ...encoding, ...headers }).end(body);
+  }
+
+  async #answer(request: IncomingMessage): Promise<EstAnswer> {
+    const { authority, desk } = this.#options;
+    const path = (request.url ?? '').split('?', 1)[0];
+    switch (`${request.method} ${path}`) {
+      case `GET ${BASE}/cacerts`:
+        return { status: 200, type: 'application/pkcs7-mime', body: packCertificates([authority.der]) };
+      case `POST ${BASE}/simpleenroll`:
+        return this.#enrol(request);
+      case `POST ${BASE}/simplereenroll`:
+        return this.#renew(request);
+      case `GET ${SETTINGS_PATH}`: {
+        const { vin } = await this.#shown(request);
+        const settings = await desk.settings(vin, hostOf(request));
+        return { status: 200, type: 'application/json', body: JSON.stringify(settings) };
+      }
+      default:
+        throw new VigieError('request.unknown', 'there is nothing at this address');
+    }
+  }
+
+  async #enrol(request: IncomingMessage): Promise<EstAnswer> {
+    const { desk } = this.#options;
+    const { name: vin, password } = basicOf(request.headers.authorization);
+    const asked = await readRequest(await bodyOf(request));
+    if (!(await desk.mayEnrol(vin, password, asked.key))) {
+      throw new VigieError(
+        'request.unauthenticated',
+        'the token is wrong, was used, has expired, or the car was removed',
+      );
+    }
+    return this.#certified(vin, asked);
+  }
+
+  async #renew(request: IncomingMessage): Promise<EstAnswer> {
+    const { vin, serial } = await this.#shown(request);
+    return this.#certified(vin, await readRequest(await bodyOf(request)), serial);
+  }
+
+  async #certified(vin: string, asked: Awaited<ReturnType<typeof readRequest>>, before?: string): Promise<EstAnswer> {
+    const { authority, desk, lasts, now, log } = this.#options;
+    const certificate = await authority.certifyCar(vin, asked, now(), lasts);
+    await desk.keep(vin, certificate, before);
+    log.info('hub.car.certified', { vin, serial: certificate.serial, renewed: before !== undefined });
+    const body = packCertificates([certificate.der]);
+    return { status: 200, type: 'application/pkcs7-mime; smime-type=certs-only', body };
+  }
+
+  /** The car by the certificate that its side of TLS has shown. */
+  async #shown({ socket }: IncomingMessage): Promise<{ readonly vin: string; readonly serial: string }> {
+    const shown = (socket as TLSSocket).getPeerX509Certificate();
+    if (shown === undefined) throw new VigieError('request.unauthenticated', 'needs the certificate of the car');
+    if (!shown.checkIssued(this.#issuer) || !shown.verify(this.#issuer.publicKey)) {
+      throw new VigieError('request.forbidden', 'the certificate is of another authority');
+    }
+    const serial = shown.serialNumber.toLowerCase();
+    const vin = await this.#options.desk.carOf(serial);
+    if (vin === undefined) throw new VigieError('request.forbidden', 'the certificate was revoked, or the car removed');
+    return { vin, serial };
+  }
+
+  #refusal({ method, url, socket }: IncomingMessage, error: Error): EstAnswer {
+    const { log } = this.#options;
+    const known = error instanceof VigieError ? error : undefined;
+    const fields = { method, url, from: socket.remoteAddress, reason: error.message };
+    if (known === undefined) log.error('hub.enrolment.failed', fields);
+    else log.warn('hub.enrolment.refused', fields);
+    return {
+      status: statuses[known?.code ?? ''] ?? 500,
+      type: 'text/plain; charset=utf-8',
+      body: `${known?.message ?? 'the hub failed: its log has the reason'}\n`,
+      headers: {
+        Connection: 'close',
+        ...(known?.code === 'request.unauthenticated' ? { 'WWW-Authenticate': 'Basic realm="vigie"' } : {}),
+      },
+    };
+  }
+}
+
+const statuses: Readonly<Record<string, number>> = {
+  'input.malformed': 400,
+  'request.unauthenticated': 401,
+  'request.forbidden': 403,
+  'request.unknown': 404,
+  'message.unbounded': 413,
+  'store.failed': 503,
+};
+
+/** As in an address: without the port, IPv6 in brackets. */
+function hostOf({ headers: { host = '' } }: IncomingMessage): string {
+  if (!URL.canParse(`https://${host}`)) throw new VigieError('input.malformed', 'Host: is not a name or an address');
+  return new URL(`https://${host}`).hostname;
+}
+
+/** RFC 7617. */
+function basicOf(authorization = ''): { readonly name: string; readonly password: string } {
+  const [, encoded = ''] = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization) ?? [];
+  const text = Buffer.from(encoded, 'base64').toString();
+  const colon = text.indexOf(':');
+  if (colon < 0) throw new VigieError('request.unauthenticated', 'needs the VIN and the token of the car (HTTP Basic)');
+  return { name: text.slice(0, colon), password: text.slice(colon + 1) };
+}
+
+/** In base64 (RFC 7030 §4.2.1). */
+async function bodyOf(request: IncomingMessage): Promise<Uint8Array> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    bytes += part.byteLength;
+    if (bytes > MOST_BYTES) throw new VigieError('message.unbounded', `the request is longer than ${MOST_BYTES} bytes`);
+    parts.push(part);
+  }
+  return Buffer.from(Buffer.concat(parts).toString('latin1'), 'base64');
+}
