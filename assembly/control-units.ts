@@ -147,14 +147,14 @@ export function overFrames(bus: string, { senders, taps, requesters, clock }: Wa
   requesters.set(bus, transport);
 }
 
-interface Ends {
+interface ReleaseParts {
   /** What the source waits on: a request under way ends with its line. */
   readonly before?: () => Promise<void>;
   readonly release: () => void;
 }
 
 /** The source, with something else that ends with it. */
-function closing(source: ReadingSource, { before, release }: Ends): ReadingSource {
+function closing(source: ReadingSource, { before, release }: ReleaseParts): ReadingSource {
   const { health } = source;
   return {
     start: (wanted, sink) => source.start(wanted, sink),

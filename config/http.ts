@@ -214,7 +214,7 @@ function checkAccess(input: HttpInput, host: string, findings: Findings): void {
   if (fleet === undefined && users === undefined) {
     findings.error(
       '/http',
-      'nobody could use the interface',
+      'the interface has no users',
       'add fleet or user; without tokens it is for `vigie bench` only',
     );
   }

@@ -125,7 +125,7 @@ function readListen(listen: string | undefined, at: string, findings: Findings):
   if (!isLoopback(address.host)) {
     findings.error(
       `${at}/listen`,
-      'others than this machine could reach it, and nobody would have to show who they are',
+      'other machines could reach it without credentials',
       at === '/broker' ? 'listen on 127.0.0.1, or run a broker and give its url' : 'listen on 127.0.0.1',
     );
   }

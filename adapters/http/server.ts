@@ -139,7 +139,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 /** @throws VigieError `configuration.wrong` when others than the machine itself could use it unasked or unencrypted */
 function requireProtection({ host, tls, gates }: ServerOptions): void {
   if (sides.every((side) => gates[side] === undefined)) {
-    throw new VigieError('configuration.wrong', 'nobody may use the HTTP interface: configure fleet or user', {
+    throw new VigieError('configuration.wrong', 'the HTTP interface has no users: configure fleet or user', {
       where: 'http',
     });
   }

@@ -5,7 +5,7 @@ const advice: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such device or file; is it plugged in?',
   EACCES: 'no permission; give the user the group of the device, which is dialout for serial lines',
   EBUSY: 'another program has it open',
-  ECONNREFUSED: 'nobody listens there',
+  ECONNREFUSED: 'no program listens there',
   ENOTFOUND: 'there is no such host',
   EAI_AGAIN: 'the name of the host cannot be resolved now',
   EHOSTUNREACH: 'the host cannot be reached',

@@ -76,7 +76,7 @@ export const day: readonly DayStep[] = [
   { at: '14:00:00', what: 'a private errand', ...opened },
   { at: '14:00:15', what: 'starts', ...running },
   { at: '14:00:30', what: 'pulls out', drive: { way: 8_000 }, parkingBrake: false },
-  { at: '14:03:00', what: 'nobody shall know where', privacy: 'Geolocation' },
+  { at: '14:03:00', what: 'the driver hides the position', privacy: 'Geolocation' },
   { at: '14:05:00', what: 'nor anything else', privacy: 'Full' },
   { at: '14:06:00', what: 'brake pads worn, privately', lamps: ['BrakePads'] },
   { at: '14:06:40', what: 'lamp dark', lamps: [] },

@@ -123,7 +123,7 @@ export const ownPaths = {
       summary: 'Follows what the car can be asked, for screens.',
       description:
         'Answers server-sent events (WHATWG HTML §9.2) as `/vigie/v1/agent` does. `commands`: every order that the car can carry out, with what it needs of the ' +
-        'car and what the car shows now. `history`: the states of the newest commands, whoever gave them.',
+        'car and what the car shows now. `history`: the states of the newest commands of all callers.',
       security: readers,
       responses: {
         200: {

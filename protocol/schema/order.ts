@@ -122,7 +122,7 @@ export const resendOrderSchema = record(
       ),
     ),
   },
-  { description: 'Messages to be sent again; a `gap` message tells of those that the car does not have any more.' },
+  { description: 'Messages to be sent again; a `gap` message lists those that the car does not have any more.' },
 );
 export type ResendOrder = Static<typeof resendOrderSchema>;
 

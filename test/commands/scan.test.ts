@@ -91,7 +91,7 @@ test('a car that is off, and an adapter that is not there, end with one sentence
   await port.close();
   const absent = await scan();
   expect(absent.status).toBe(2);
-  expect(absent.output).toContain('nobody listens there');
+  expect(absent.output).toContain('no program listens there');
   port = await listen(emulator);
 });
 

@@ -95,7 +95,9 @@ log: { level: loud }
     expect.stringMatching(/^hub\.yaml:3: error: name must be a name of letters, digits, dots, - and _, not "hub one"/),
     expect.stringMatching(/^hub\.yaml:5: error: the password does not belong into this file .*passwordFile/),
     expect.stringMatching(/^hub\.yaml:6: error: .*gone cannot be read: .*relative to this file/),
-    expect.stringMatching(/^hub\.yaml:7: error: others than this machine could reach it.*listen on 127\.0\.0\.1/),
+    expect.stringMatching(
+      /^hub\.yaml:7: error: other machines could reach it without credentials.*listen on 127\.0\.0\.1/,
+    ),
     expect.stringMatching(/^hub\.yaml:8: error: level must be one of error, warn, info, not "loud"/),
   ]);
 });

@@ -51,7 +51,7 @@ export class FrameReception {
     const filters = filtersFor([...this.#wanted, ...sent]);
     const result = socket.filter(filters);
     if (result < 0) {
-      const message = `nobody would tell whether a frame has left: the filters cannot be changed (${errorName(result)})`;
+      const message = `the agent could not see whether the frame leaves: the filters cannot be changed (${errorName(result)})`;
       throw new VigieError('command.actuation', message, { where });
     }
     this.#widened = { sent, filters };

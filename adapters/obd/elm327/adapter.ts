@@ -1,6 +1,6 @@
 import { VigieError } from '../../../protocol/errors.ts';
 import { complaintReasons } from '../adapter-line.ts';
-import type { AnswerPatience, Conversation, Heard } from './conversation.ts';
+import type { AdapterAnswer, AnswerPatience, Conversation } from './conversation.ts';
 
 /** What an adapter is, as far as it says and shows. */
 export interface AdapterFacts {
@@ -271,7 +271,7 @@ export class Adapter {
   }
 
   /** Asks again where the first time may have been spoilt by what stood in the adapter's line before. */
-  async #sure(command: string, patience: AnswerPatience): Promise<Heard> {
+  async #sure(command: string, patience: AnswerPatience): Promise<AdapterAnswer> {
     const heard = await this.#conversation.ask(command, patience);
     return linesOf(heard.text).includes('?') ? this.#conversation.ask(command, patience) : heard;
   }
@@ -310,7 +310,7 @@ function isName(line: string): boolean {
   return line !== 'OK' && [...complaintReasons(line)].every((reason) => reason === 'unreadable');
 }
 
-function prompted(heard: Heard): string {
+function prompted(heard: AdapterAnswer): string {
   if (!heard.prompted) throw new AdapterFault('resync', 'the adapter gave no prompt in time');
   return heard.text;
 }

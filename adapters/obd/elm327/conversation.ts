@@ -2,7 +2,7 @@ import type { Clock, Line, OpenLine } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 
 /** What came between a command and the prompt. */
-export interface Heard {
+export interface AdapterAnswer {
   /** Without the echo of the command, NULs and the prompt. */
   readonly text: string;
   /** False when the time was over, or the text beyond all bounds, before a prompt came. */
@@ -19,7 +19,7 @@ export interface AnswerPatience {
 
 interface Listening extends AnswerPatience {
   readonly sent: string;
-  readonly resolve: (heard: Heard) => void;
+  readonly resolve: (heard: AdapterAnswer) => void;
   readonly reject: (error: VigieError) => void;
   /** For what goes on until it is stopped: asked at every line end whether this is enough. */
   readonly enough: ((text: string) => boolean) | undefined;
@@ -78,22 +78,22 @@ export class Conversation {
    * Sends a command and listens until the prompt.
    * @throws VigieError `input.unreadable` when the line is gone
    */
-  ask(command: string, patience: AnswerPatience): Promise<Heard> {
+  ask(command: string, patience: AnswerPatience): Promise<AdapterAnswer> {
     return this.#exchange(`${command}\r`, patience);
   }
 
   /** As {@link ask} for a command that goes on until it is stopped: it is when `enough`, or when `total` has passed. */
-  watch(command: string, patience: AnswerPatience, enough: (text: string) => boolean): Promise<Heard> {
+  watch(command: string, patience: AnswerPatience, enough: (text: string) => boolean): Promise<AdapterAnswer> {
     return this.#exchange(`${command}\r`, patience, enough);
   }
 
   /** Stops what the adapter does; an idle one says nothing to it. A bare line end would repeat the last command. */
-  interrupt(patience: AnswerPatience): Promise<Heard> {
+  interrupt(patience: AnswerPatience): Promise<AdapterAnswer> {
     return this.#exchange(STOP, patience);
   }
 
   /** Sends nothing: what is still on its way is waited for. */
-  listen(patience: AnswerPatience): Promise<Heard> {
+  listen(patience: AnswerPatience): Promise<AdapterAnswer> {
     return this.#exchange('', patience);
   }
 
@@ -103,7 +103,7 @@ export class Conversation {
     await line?.close();
   }
 
-  #exchange(sent: string, patience: AnswerPatience, enough?: (text: string) => boolean): Promise<Heard> {
+  #exchange(sent: string, patience: AnswerPatience, enough?: (text: string) => boolean): Promise<AdapterAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#ended !== undefined || this.#line === undefined) {
         reject(gone(this.#ended ?? 'not open'));

@@ -133,7 +133,7 @@ async function one(
 ): Promise<[DiagnosticAnswer]> {
   const payload = Uint8Array.from(bytes);
   const [answer] = await requester.request({ address, payload });
-  if (answer === undefined) throw new VigieError('input.unreadable', `nobody answered ${hexOf(payload)}`);
+  if (answer === undefined) throw new VigieError('input.unreadable', `no control unit answered ${hexOf(payload)}`);
   const [first, service = 0, code] = answer.payload;
   if (first === NEGATIVE) throw new VigieError('input.malformed', refusal(service, code ?? 0));
   return [answer];

@@ -52,7 +52,7 @@ export const commandHistorySchema = Type.Array(
     type: Type.Unsafe<CommandKind>({ type: 'string', enum: commandKinds }),
     states: Type.Array(commandStateSchema, { description: 'Oldest first.' }),
   }),
-  { description: 'The newest commands since somebody began to follow, whoever gave them, newest first.' },
+  { description: 'The newest commands of all callers since a client began to follow, newest first.' },
 );
 
 export const commandRequestSchema = Type.Object({

@@ -10,7 +10,7 @@ export const outboxClassSchema = Type.Object({
   waiting: Type.Integer({ description: 'Messages that the broker has not acknowledged.' }),
   bytes: Type.Integer({ description: 'Their payload.' }),
   missing: Type.Integer({
-    description: 'Numbers whose message will never come and that no receiver has been told of yet.',
+    description: 'Numbers whose message will never come, and which no gap message has told a receiver yet.',
   }),
 });
 

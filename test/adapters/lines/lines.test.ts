@@ -92,7 +92,7 @@ describe('a TCP line', () => {
     const { port } = far;
     await far.close();
     await expect(tcpLine({ host: '127.0.0.1', port })(new Heard())).rejects.toThrow(
-      `tcp://127.0.0.1:${port}: cannot be opened: nobody listens there`,
+      `tcp://127.0.0.1:${port}: cannot be opened: no program listens there`,
     );
     far = await FarEnd.listen();
   });
