@@ -50,7 +50,9 @@ export class CertificateAuthority {
     const file = join(directory, 'authority.pem');
     try {
       const text = readIfThere(file) ?? (await make(file));
-      const [certificate] = x509.PemConverter.decodeWithHeaders(text).filter(({ type }) => type === 'CERTIFICATE');
+      const [certificate] = x509.PemConverter.decodeWithHeaders(text).filter(
+        (one: x509.PemStruct) => one.type === 'CERTIFICATE',
+      );
       if (certificate === undefined) throw new Error('it has no certificate');
       const der = createPrivateKey(text).export({ type: 'pkcs8', format: 'der' });
       const key = await webcrypto.subtle.importKey('pkcs8', der, KEY, false, ['sign']);
