@@ -12,6 +12,7 @@ import {
 import type { Call } from '../adapters/http/call.ts';
 import { isLoopback } from '../adapters/http/hosts.ts';
 import { commandHandlers } from '../adapters/http/hub/commands.ts';
+import { hubDocument } from '../adapters/http/hub/document.ts';
 import { numbersOf } from '../adapters/http/hub/numbers.ts';
 import { hubOperations } from '../adapters/http/hub/operations.ts';
 import { overviewHandlers } from '../adapters/http/hub/overview.ts';
@@ -221,7 +222,9 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     ...(secure && own ? { hosts: secure.names, tls: { cert: own.tls.file, key: own.tls.file } } : {}),
     clock,
     log,
-    ...(documents === undefined ? {} : { documents: { ...documents, hub: true } }),
+    ...(documents === undefined
+      ? {}
+      : { documents: { ...documents, hub: true, describe: (text) => hubDocument(text, hubOperations) } }),
   });
   teardowns.unshift(() => server.stop());
   const trust = join(keys, 'trust.json');

@@ -20,6 +20,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
     'test/assembly/hub.test.ts',
     'test/assembly/hub-postgres.engine.test.ts',
     'test/assembly/hub-answers.test.ts',
+    'test/assembly/hub-document.test.ts',
     'test/assembly/hub-answers.engine.test.ts',
   ],
   numbers: [

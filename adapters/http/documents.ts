@@ -14,6 +14,8 @@ export interface Documents {
   readonly page?: string;
   /** The page shows many cars: `/` is {@link HUB_FILE}. */
   readonly hub?: boolean;
+  /** Makes the document that is served of that in the file; absent: it is served as it is. */
+  readonly describe?: (openApi: string) => string;
 }
 
 /** Address and media type of the files of the page. */
@@ -60,7 +62,8 @@ const start = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#operations', de
 type Content = string | Uint8Array<ArrayBuffer>;
 
 /** Serves them without access control: they tell nothing of the car. `rates` bounds how often, for all together. */
-export function addDocuments(app: App, { openApi, swaggerUi, page: folder, hub }: Documents, rates: RateLimiter): void {
+export function addDocuments(app: App, documents: Documents, rates: RateLimiter): void {
+  const { openApi, swaggerUi, page: folder, hub, describe } = documents;
   const serve = (path: string, type: string, content: () => Content, policy = POLICY): void => {
     app.get(path, ({ env }: RequestContext) => {
       rates.count('documents');
@@ -70,7 +73,8 @@ export function addDocuments(app: App, { openApi, swaggerUi, page: folder, hub }
   };
   // Read when asked for: they are opened rarely, and take more memory than the whole server.
   const read = (path: string) => (): Content => new Uint8Array(readFileSync(path));
-  serve('/openapi.json', 'application/json', read(openApi));
+  const described = describe && ((): Content => describe(readFileSync(openApi, 'utf8')));
+  serve('/openapi.json', 'application/json', described ?? read(openApi));
   if (folder !== undefined) {
     for (const [file, address, type] of pageFiles) {
       const name = hub === true && file === 'index.html' ? HUB_FILE : file;
