@@ -39,8 +39,20 @@ const parts: Readonly<Record<string, readonly string[]>> = {
     'test/adapters/database/registry-postgres.engine.test.ts',
     'test/commands/hub-registry.test.ts',
   ],
-  // The hub killed, and PostgreSQL restarted, while a car drives.
-  failure: ['test/commands/hub-postgres.engine.test.ts'],
+  // hub.yaml, and hubs at Mosquitto, NATS and RabbitMQ: restarted, and one of two killed while cars drive.
+  brokers: [
+    'test/config/hub.test.ts',
+    'test/adapters/mqtt/shared.engine.test.ts',
+    'test/commands/hub-brokers.engine.test.ts',
+  ],
+  // The hub killed, PostgreSQL restarted or away, a full disk, a wrong clock, a name that is taken, garbage, other VINs.
+  failure: [
+    'test/commands/hub.test.ts',
+    'test/commands/hub-postgres.engine.test.ts',
+    'test/assembly/hub-failure.test.ts',
+    'test/assembly/hub-broker.engine.test.ts',
+    'test/commands/hub-brokers.engine.test.ts',
+  ],
   // An older copy of the database is put back.
   restore: ['test/assembly/hub-restore.test.ts', 'test/assembly/hub-restore.engine.test.ts'],
 };

@@ -102,6 +102,8 @@ export class CloudClient {
   readonly #subscribers = new Set<Subscriber>();
   readonly #progress = new LinkProgress(Date.now);
   #connection: MqttConnection | undefined;
+  /** Accepted by the broker, and not subscribed yet. */
+  #subscribing: MqttConnection | undefined;
   #begun = false;
   /** Settles the first attempt; later calls of it mean nothing. */
   readonly #first: First;
@@ -138,6 +140,7 @@ export class CloudClient {
         message: (message) => this.#received(message),
         lost: () => {
           this.#connection = undefined;
+          this.#subscribing = undefined;
         },
         failed: (error) => {
           if (this.#begun) return;
@@ -195,7 +198,7 @@ export class CloudClient {
   /** Disconnects when what was received is acknowledged or given up; after three seconds without the broker's part. */
   async close(): Promise<void> {
     this.#dialer.stop();
-    const connection = this.#connection;
+    const connection = this.#connection ?? this.#subscribing;
     this.#connection = undefined;
     if (connection === undefined) return;
     if (this.#options.keepsSession === true) return connection.end(farewell);
@@ -217,6 +220,7 @@ export class CloudClient {
   async #ready(connection: MqttConnection, sessionPresent: boolean): Promise<void> {
     const given = this.#begun ? [] : (this.#options.subscriptions?.(connection) ?? []);
     for (const subscriber of given) this.#subscribers.add(subscriber);
+    this.#subscribing = connection;
     try {
       const kept = sessionPresent && this.#options.keepsSession !== true;
       const filters = new Set([...(kept ? given : this.#subscribers)].map(({ filter }) => filter));
@@ -230,6 +234,7 @@ export class CloudClient {
       connection.destroy('a subscription was not acknowledged');
       return;
     }
+    if (this.#subscribing === connection) this.#subscribing = undefined;
     if (connection.ended) return;
     this.#connection = connection;
     this.#progress.enter('up');

@@ -21,18 +21,21 @@ interface Member {
  * Seconds after which a message that was not acknowledged comes again: NATS counts them from the delivery, whatever
  * became of the connection, so that a car which was cut off waits for so long after it is back.
  */
-const ACK_WAIT = 1;
+const ACK_WAIT = [`ack_wait: "1s"`, 'max_ack_pending: 1000'];
 
-async function serve(folder: string, { client, mqtt }: Ports, member?: Member): Promise<Daemon> {
+async function serve(
+  folder: string,
+  { client, mqtt }: Ports,
+  member?: Member,
+  settings: readonly string[] = ACK_WAIT,
+): Promise<Daemon> {
   const file = join(folder, 'nats.conf');
   const lines = [
     `listen: 127.0.0.1:${client}`,
     `server_name: ${member?.name ?? 'alone'}`,
     `jetstream { store_dir: "${join(folder, 'jetstream')}" }`,
     // Without the number, the first client gets streams with as many replicas as there are routes.
-    `mqtt { listen: "127.0.0.1:${mqtt}", ack_wait: "${ACK_WAIT}s", max_ack_pending: 1000${
-      member === undefined ? '' : ', stream_replicas: 3'
-    } }`,
+    `mqtt { listen: "127.0.0.1:${mqtt}", ${settings.join(', ')}${member === undefined ? '' : ', stream_replicas: 3'} }`,
   ];
   if (member !== undefined) {
     const others = member.routes.filter((port) => port !== member.route).map((port) => `nats://127.0.0.1:${port}`);
@@ -45,8 +48,14 @@ async function serve(folder: string, { client, mqtt }: Ports, member?: Member): 
 /** One server. */
 export class NatsRig implements BrokerRig {
   readonly #folder = mkdtempSync(join(tmpdir(), 'nats-'));
+  readonly #settings: readonly string[] | undefined;
   #ports: Ports | undefined;
   #daemon: Daemon | undefined;
+
+  /** `settings`: members of `mqtt`, instead of those for tests of the link. */
+  constructor(settings?: readonly string[]) {
+    this.#settings = settings;
+  }
 
   get port(): number {
     return this.#ports?.mqtt ?? 0;
@@ -63,11 +72,11 @@ export class NatsRig implements BrokerRig {
 
   async start(): Promise<void> {
     if (this.#ports !== undefined) {
-      this.#daemon = await serve(this.#folder, this.#ports);
+      this.#daemon = await serve(this.#folder, this.#ports, undefined, this.#settings);
       return;
     }
     await withFreePorts(2, async ([client = 0, mqtt = 0]) => {
-      this.#daemon = await serve(this.#folder, { client, mqtt });
+      this.#daemon = await serve(this.#folder, { client, mqtt }, undefined, this.#settings);
       this.#ports = { client, mqtt };
     });
   }

@@ -33,8 +33,12 @@ export class RabbitRig implements BrokerRig {
   #mapper: Daemon | undefined;
   #daemon: Daemon | undefined;
 
-  constructor(leftovers: Leftovers) {
+  readonly #settings: readonly string[];
+
+  /** `settings`: lines of the configuration, instead of those for tests of the link. */
+  constructor(leftovers: Leftovers, settings: readonly string[] = [SUBSCRIPTION_TTL]) {
     this.#leftovers = leftovers;
+    this.#settings = settings;
   }
 
   get port(): number {
@@ -100,7 +104,7 @@ export class RabbitRig implements BrokerRig {
       });
     }
     writeFileSync(at('enabled_plugins'), '[rabbitmq_mqtt].\n');
-    writeFileSync(at('rabbitmq.conf'), `${configuration(mqtt).join('\n')}\n`);
+    writeFileSync(at('rabbitmq.conf'), `${[...configuration(mqtt), ...this.#settings].join('\n')}\n`);
     return Daemon.start({
       program,
       arguments: [],
@@ -124,6 +128,9 @@ export class RabbitRig implements BrokerRig {
   }
 }
 
+/** Milliseconds that a session is kept for a client that is away. */
+const SUBSCRIPTION_TTL = 'mqtt.subscription_ttl = 604800000';
+
 function configuration(mqtt: number): readonly string[] {
   return [
     'listeners.tcp = none',
@@ -131,8 +138,6 @@ function configuration(mqtt: number): readonly string[] {
     'mqtt.allow_anonymous = true',
     'mqtt.default_user = guest',
     'mqtt.default_pass = guest',
-    // Milliseconds that a session is kept for a client that is away.
-    'mqtt.subscription_ttl = 604800000',
     'log.console = true',
     'log.file = false',
   ];

@@ -33,6 +33,29 @@ describePeer('systemd-analyze', 'systemd', () => {
   });
 });
 
+const hubFile = fileURLToPath(new URL('../../../scripts/service/vigie-hub.service', import.meta.url));
+
+describePeer('systemd-analyze', 'systemd and the hub', () => {
+  test('finds the service of the hub exposed by no more than 2.0', () => {
+    const { stdout } = analyze('security', '--offline=true', '--no-pager', hubFile);
+    const [, level] = /Overall exposure level for vigie-hub\.service: ([0-9.]+)/.exec(stdout) ?? [];
+    expect(Number(level)).toBeGreaterThan(0);
+    expect(Number(level)).toBeLessThanOrEqual(2);
+  });
+
+  test('understands every line of the service of the hub', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'vigie-hub-unit-'));
+    try {
+      const path = join(folder, 'vigie-hub.service');
+      writeFileSync(path, readFileSync(hubFile, 'utf8').replaceAll('/usr/bin/vigie', '/bin/true'));
+      const { stderr } = analyze('verify', '--man=no', path);
+      expect(stderr.split('\n').filter((line) => line.includes('vigie-hub.service'))).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
 test('it has what the agent counts on', () => {
   for (const line of [
     'Type=notify',

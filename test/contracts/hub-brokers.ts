@@ -1,0 +1,197 @@
+/** What hubs do at every broker that others run: one that is restarted, and two of which one is killed, while cars drive. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SystemClock } from '../../adapters/clock/system.ts';
+import { SqliteDatabase } from '../../adapters/database/index.ts';
+import { CloudClient } from '../../adapters/mqtt/index.ts';
+import { type Hub, startHub } from '../../assembly/hub.ts';
+import { DrivingCar } from '../hub/driving-car.ts';
+import { VigieProcess } from '../rig/bench.ts';
+import type { BrokerRig } from '../rig/broker.ts';
+import { MemoryLog } from '../rig/log.ts';
+import { PostgresRig } from '../rig/postgres.ts';
+
+interface StoredMessage {
+  readonly class: number;
+  readonly seq: number;
+  readonly boot: number;
+  readonly payload: Uint8Array;
+}
+
+const SELECT = 'SELECT class, seq, boot, payload FROM messages JOIN vehicles ON vehicles.id = vehicle WHERE vin';
+const hex = (payload: Uint8Array): string => Buffer.from(payload).toString('hex');
+
+/** Waits until all that the broker has acknowledged to the car is stored; each once. */
+async function untilStored(car: DrivingCar, stored: () => Promise<readonly StoredMessage[]>): Promise<void> {
+  const acknowledged = new Set(car.acknowledged.map(({ payload }) => hex(payload)));
+  let kept = await stored();
+  const lacks = (): boolean => {
+    const payloads = new Set(kept.map(({ payload }) => hex(payload)));
+    return [...acknowledged].some((payload) => !payloads.has(payload));
+  };
+  while (lacks()) kept = await car.during(stored());
+  expect(kept.length).toBe(new Set(kept.map(({ class: priority, seq, boot }) => `${priority}/${seq}/${boot}`)).size);
+  expect(kept.length).toBe(new Set(kept.map(({ payload }) => hex(payload))).size);
+}
+
+export interface HubBrokerContract {
+  readonly make: () => BrokerRig;
+  /** The broker shares the messages of a group: all hubs receive. Otherwise one does and the others stand by. */
+  readonly shares: boolean;
+  /** Ends the broker for good. */
+  readonly destroy?: (broker: BrokerRig) => Promise<void>;
+}
+
+export function hubBrokerContract(name: string, { make, shares, destroy }: HubBrokerContract): void {
+  describe(`hubs at ${name}`, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'vigie-hub-brokers-'));
+    const server = new PostgresRig();
+    const begun: VigieProcess[] = [];
+    let broker: BrokerRig;
+
+    beforeAll(async () => {
+      broker = make();
+      await Promise.all([broker.start(), server.start()]);
+      // RabbitMQ refuses clients until its register of clients has a leader.
+      for (let accepted = false; !accepted; ) {
+        try {
+          await (await CloudClient.connect(broker.url)).close();
+          accepted = true;
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'link.refused' });
+        }
+      }
+    });
+
+    afterAll(async () => {
+      for (const hub of begun) await hub.end('SIGKILL');
+      await server.remove();
+      await (destroy ?? ((one: BrokerRig) => one.remove()))(broker);
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    test('a hub gets what cars sent while it was away, and a command reaches a car', async () => {
+      const data = join(folder, 'restarted');
+      const log = new MemoryLog();
+      const start = (): Promise<Hub> =>
+        startHub({
+          data,
+          broker: { address: { url: broker.url }, group: 'restarted', receiveMaximum: 100 },
+          port: 0,
+          http: 0,
+          clock: new SystemClock(),
+          log,
+        });
+      let hub = await start();
+      const driving = new DrivingCar({ vin: 'VF3VGEHVBX0000001', url: broker.url });
+      const parked = new DrivingCar({
+        vin: 'VF3VGEHVBX0000002',
+        url: broker.url,
+        scenario: 'parked',
+        trust: hub.trust,
+        machineTime: true,
+      });
+      try {
+        await Promise.all([driving.start(), parked.start()]);
+        await driving.until(() => driving.acknowledged.some(({ message }) => message.kind === 'trip'));
+        await driving.during(hub.stop());
+        const before = driving.acknowledged.length;
+        await driving.untilTrip();
+        await driving.stop();
+        expect(driving.acknowledged.length).toBeGreaterThan(before);
+        hub = await start();
+        const stored = async (): Promise<readonly StoredMessage[]> => {
+          const database = await SqliteDatabase.open(join(data, 'hub.sqlite'));
+          try {
+            return database.all(`${SELECT} = ?`, driving.vin) as unknown as readonly StoredMessage[];
+          } finally {
+            database.close();
+          }
+        };
+        await untilStored(driving, stored);
+
+        await parked.until(() => parked.acknowledged.some(({ message }) => message.kind === 'status'));
+        const remotes = `${hub.interface.url}/vigie/v1/vehicles/${parked.vin}/remotes`;
+        const ask = (): Promise<Response> =>
+          fetch(remotes, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify({ door: { state: 'Locked' } }),
+          });
+        let given = await parked.during(ask());
+        // The first message of the car may not be on disk yet.
+        while (given.status === 404) given = await parked.during(ask());
+        expect(given.status).toBe(202);
+        const { remoteActionId } = (await given.json()) as { remoteActionId: string };
+        const state = async (): Promise<string> =>
+          ((await (await fetch(`${remotes}/${remoteActionId}`)).json()) as { status: string }).status;
+        while ((await parked.during(state())) !== 'Success');
+      } finally {
+        await driving.remove();
+        await parked.remove();
+        await hub.stop();
+      }
+    });
+
+    interface RunningHub {
+      readonly process: VigieProcess;
+      readonly url: string;
+    }
+
+    async function startProcess(hub: string, database: string): Promise<RunningHub> {
+      const own = join(folder, hub);
+      mkdirSync(own, { recursive: true });
+      const file = join(own, 'hub.yaml');
+      writeFileSync(
+        file,
+        `hub: 1
+name: ${hub}
+data: data
+broker: { url: '${broker.url}', group: several }
+database: { url: '${database}' }
+http: { listen: '127.0.0.1:0' }
+log: { level: info }
+`,
+      );
+      const process = new VigieProcess(['hub', '-c', file]);
+      begun.push(process);
+      await process.says('Ctrl-C ends');
+      return { process, url: /http:\/\/127\.0\.0\.1:\d+/.exec(process.output)?.[0] ?? '' };
+    }
+
+    test('of two hubs on one database one is killed while cars drive: nothing is lost, nothing is there twice', async () => {
+      const database = await server.create();
+      const first = await startProcess('one', database);
+      const second = await startProcess('two', database);
+      const cars = await Promise.all(
+        [1, 2, 3].map((number) => new DrivingCar({ vin: `VF3VGEHVBY000000${number}`, url: broker.url }).start()),
+      );
+      try {
+        await Promise.all(
+          cars.map((car) => car.until(() => car.acknowledged.some(({ message }) => message.kind === 'trip'))),
+        );
+        await Promise.all([first.process.end('SIGKILL'), ...cars.map((car) => car.untilTrip())]);
+        // The broker keeps what waits for a member of a group under its name; the one session of hubs that take turns is the group's.
+        if (shares) await Promise.all([startProcess('one', database), ...cars.map((car) => car.untilTrip(1))]);
+        else await second.process.says('hub.receiving');
+        for (const car of cars) await car.stop();
+        for (const car of cars) {
+          await untilStored(car, async () => {
+            const rows = await server.execute(database, `${SELECT} = '${car.vin}'`);
+            return rows.map((row) => ({ ...row, payload: row['payload'] as Buffer })) as unknown as StoredMessage[];
+          });
+        }
+        const vehicles = (await (await fetch(`${second.url}/fleets/local/vehicles`)).json()) as {
+          _embedded: { vehicles: { vin: string }[] };
+        };
+        expect(vehicles._embedded.vehicles.map(({ vin }) => vin)).toEqual(
+          expect.arrayContaining(cars.map(({ vin }) => vin)),
+        );
+      } finally {
+        for (const car of cars) await car.remove();
+      }
+    });
+  });
+}
