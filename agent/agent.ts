@@ -97,7 +97,7 @@ export class Agent implements LinkEvents {
     });
     this.#sink = this.signals?.behind(this.#mapping, this.#mapping.wanted.length) ?? this.#mapping;
     this.#captures = ports.captures?.({
-      ...{ records, log, deflate, memory: captures.memory, now: () => clock.now() },
+      ...{ records, log, deflate, memory: captures.memory, perDay: captures.commandsPerDay, now: () => clock.now() },
       highestPrivacy: () => this.#mapping.takeHighestPrivacy(),
     });
     this.#pipeline = pipeline({
@@ -167,7 +167,7 @@ export class Agent implements LinkEvents {
       tracker: this.#pipeline.waypoints,
       channels,
       fed: new Set(profile.sources.map(({ path }) => path)),
-      agentCommands: agentCommandsOf(this, this.#outbox.repetition, ports),
+      agentCommands: agentCommandsOf(this, this.#outbox.repetition, ports, this.#captures?.order),
       power: this.#power,
       setOrigin: (id, { callbackId, remote }) => this.callbacks.setOrigin(id, commandOriginOf(callbackId, remote)),
       reported: (report) => this.#callbacks.remote(report),

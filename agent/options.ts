@@ -83,6 +83,8 @@ export interface CaptureParts {
   readonly records: Records;
   /** Bytes for the newest raw frames. */
   readonly memory: number;
+  /** Captures that commands may ask for in a day. */
+  readonly perDay: number;
   /** UTC ms. */
   readonly now: () => number;
   /** The highest level of privacy since it was last asked for: 0 nothing is hidden, 1 positions, 2 all. */
@@ -97,6 +99,8 @@ export interface CapturesPart {
   /** Takes frames that have become Status; `buses` are the names that their `bus` indexes. */
   take(batch: FrameBatch, buses: readonly string[]): void;
   event(event: MonitorEvent): void;
+  /** Carries out commands of kind `Capture`; undefined: the profile allows none. */
+  readonly order: AgentCommand | undefined;
   /** The clock was set `by` ms later. */
   stepped(by: number): void;
 }

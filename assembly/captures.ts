@@ -27,9 +27,10 @@ export async function captureViewIn(
 }
 
 /** The rules of a car whose only bus may have any name. */
-export function withoutBuses({ collision, monitors, positionFree }: CaptureRules): CaptureRules {
+export function withoutBuses({ collision, command, monitors, positionFree }: CaptureRules): CaptureRules {
   return {
     ...(collision === undefined ? {} : { collision: withoutBus(collision) }),
+    ...(command === undefined ? {} : { command: withoutBus(command) }),
     monitors: Object.fromEntries(Object.entries(monitors).map(([id, rule]) => [id, withoutBus(rule)])),
     positionFree: positionFree.map(withoutBus),
   };
@@ -42,10 +43,10 @@ function withoutBus<C extends FrameChoice>({ buses: _, ...choice }: C): Omit<C, 
 /** Identifiers of a bus that captures want, those of 29 bits with EXTENDED; undefined: all. */
 export function capturedIdentifiers({ captures }: VehicleProfile, bus: string): readonly number[] | undefined {
   if (captures === undefined) return [];
-  const { collision, monitors } = captures;
-  const rules = [...(collision === undefined ? [] : [collision]), ...Object.values(monitors)].filter(
-    ({ buses }) => buses === undefined || buses.includes(bus),
+  const { collision, command, monitors } = captures;
+  const rules = [collision, command, ...Object.values(monitors)].filter(
+    (rule) => rule !== undefined && (rule.buses === undefined || rule.buses.includes(bus)),
   );
-  const listed = rules.map(({ identifiers }) => identifiers);
+  const listed = rules.map((rule) => rule?.identifiers);
   return listed.includes(undefined) ? undefined : listed.flatMap((identifiers) => identifiers ?? []);
 }

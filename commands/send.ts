@@ -61,6 +61,10 @@ A longitude west of Greenwich begins with a minus: put -- before it.`,
       'collect at most one reading of a signal in this time, 0 for every change (default: 1s)',
     )
     .option('--while <condition>', 'collect only while Status shows this, such as kinetic.speed>=10')
+    .option('--before <time>', 'capture frames from so long before the command')
+    .option('--after <time>', 'capture frames until so long after it')
+    .option('--buses <buses>', 'buses whose frames are captured: can,body')
+    .option('--identifiers <ids>', 'identifiers whose frames are captured, in hexadecimal: 1A0,18FEF100')
     .option('--kinds <kinds>', 'command kinds that a key may sign: Doors,Lights,…');
   return withBroker(command, 'broker to send through')
     .option('--keys <dir>', 'directory of the signing keys (default: keys in --data)')
@@ -162,7 +166,7 @@ async function onlyKey(directory: string): Promise<string> {
 
 function detailsOf(options: Options): Details {
   const { at, until, days, slot, once, level, type, running, shutdown, id, side, kinds, interval } = options;
-  const { while: condition } = options;
+  const { while: condition, before, after, buses, identifiers } = options;
   const all = {
     at,
     until,
@@ -178,6 +182,10 @@ function detailsOf(options: Options): Details {
     kinds,
     interval,
     while: condition,
+    before,
+    after,
+    buses,
+    identifiers,
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as Details;
 }

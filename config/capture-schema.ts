@@ -38,6 +38,7 @@ export const capturesSchema = Type.Optional(
   closed(
     {
       collision: Type.Optional(capture),
+      command: Type.Optional(capture),
       monitors: Type.Optional(
         keyed(monitorIdPattern, capture, 'By monitor: when it fires', 'a monitorId: 1 to 64 letters, digits, - and _'),
       ),

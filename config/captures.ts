@@ -19,9 +19,9 @@ export function readCaptures(
   findings: Findings,
 ): CaptureRules | undefined {
   if (section === undefined || !findings.sound('/captures')) return undefined;
-  const { collision, monitors = {}, positionFree = {} } = section;
-  if (collision === undefined && Object.keys(monitors).length === 0) {
-    findings.warning('/captures', 'nothing asks for a capture', 'add collision or monitors');
+  const { collision, command, monitors = {}, positionFree = {} } = section;
+  if (collision === undefined && command === undefined && Object.keys(monitors).length === 0) {
+    findings.warning('/captures', 'nothing asks for a capture', 'add collision, monitors or command');
     return undefined;
   }
   const free = Object.entries(positionFree).flatMap(([bus, identifiers]) =>
@@ -31,6 +31,7 @@ export function readCaptures(
   );
   return {
     ...(collision === undefined ? {} : { collision: ruleOf(collision, '/captures/collision', buses, findings) }),
+    ...(command === undefined ? {} : { command: ruleOf(command, '/captures/command', buses, findings) }),
     monitors: Object.fromEntries(
       Object.entries(monitors).map(([id, rule]) => [
         id,

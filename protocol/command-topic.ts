@@ -10,6 +10,7 @@ const topics: Readonly<Partial<Record<CommandKind, DownKind>>> = {
   Resend: 'config',
   Collect: 'config',
   ReadFaults: 'config',
+  Capture: 'config',
 };
 
 /** Topic of a command of this kind to the car. @throws VigieError `input.malformed` when `vin` is none */

@@ -184,6 +184,7 @@ export const logEvents = {
   'uds.sessionOpen': ['warn', 'The agent could not end a diagnostic session', 'action', 'why', 'after'],
 
   // Signals, monitors, captures, power and time
+  'capture.bound': ['warn', 'The agent refuses a capture: commands asked for the most of a day', 'perDay'],
   'capture.running': ['info', 'A running capture covers this event', 'cause', 'of', 'monitorId', 'at', 'capture'],
   'clock.set': ['warn', 'The agent set the wall clock to the time of its receivers', 'by'],
   'clock.stepped': ['warn', 'The wall clock stepped', 'by', 'clock'],

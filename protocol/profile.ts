@@ -170,6 +170,8 @@ export interface CaptureRule extends FrameChoice {
 
 export interface CaptureRules {
   readonly collision?: CaptureRule;
+  /** The most that a command may ask for; absent: none may. */
+  readonly command?: CaptureRule;
   /** By monitorId. */
   readonly monitors: Readonly<Record<string, CaptureRule>>;
   /** Frames that never say where the car is: the only ones that are kept under privacy. */

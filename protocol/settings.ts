@@ -189,6 +189,11 @@ export const captureSettings = {
     fault: 'the memory for raw frames must be 64KiB to 256MiB',
     fix: 'write e.g. 4MiB',
   }),
+  /** One an hour: a capture of two busy buses takes a megabyte at most. */
+  commandsPerDay: number('Captures that commands may ask for in a day', 24, {
+    form: { minimum: 0, maximum: 10_000 },
+    whole: true,
+  }),
 };
 export type CaptureSettings = Settings<typeof captureSettings>;
 

@@ -1,15 +1,20 @@
+import { DAY } from '../../protocol/calendar.ts';
 import { packFrames } from '../../protocol/captures/capture.ts';
 import { type Deflate, portableDeflate } from '../../protocol/columns/deflate.ts';
+import { decodeBody } from '../../protocol/command.ts';
+import { VigieError } from '../../protocol/errors.ts';
 import type { CaptureRule, CaptureRules } from '../../protocol/profile.ts';
 import { type Capture, captureBounds } from '../../protocol/schema/capture.ts';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import type { RecordKind } from '../../protocol/schema/kind.ts';
 import type { Body } from '../../protocol/schema/message.ts';
+import type { CaptureOrder } from '../../protocol/schema/order.ts';
 import type { Slot } from '../../protocol/slots.ts';
 import type { CaptureParts, CapturesPart } from '../options.ts';
-import type { FrameBatch } from '../ports.ts';
+import { EXTENDED, type FrameBatch } from '../ports.ts';
 import type { Recorder } from '../recorders/recorder.ts';
 import type { RecordObserver, Records } from '../records.ts';
+import type { AgentCommand } from '../remotes/agent-command.ts';
 import { FrameRing } from './ring.ts';
 import { FrameSelection } from './selection.ts';
 
@@ -20,6 +25,8 @@ const PARTS_A_TICK = 4;
 /** Buses have numbers of one byte. */
 const BUSES = 256;
 const NO_BUS = -1;
+/** Highest identifier of 11 bits. */
+const STANDARD = 0x7ff;
 
 /** What a trigger asks for, compiled once. */
 interface Request {
@@ -40,6 +47,12 @@ interface OpenCapture {
   lost: number;
 }
 
+/** Captures that commands asked for on a day, whole days since 1970, UTC. */
+interface Asked {
+  readonly day: number;
+  readonly count: number;
+}
+
 /** What is known of an open capture after a power cut. */
 type Draft = readonly [head: Head, part: number];
 
@@ -56,6 +69,9 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
   readonly #deflate: Deflate;
   readonly #ring: FrameRing;
   readonly #collision: Request | undefined;
+  /** Carries out commands of kind `Capture`. */
+  readonly order: AgentCommand | undefined;
+  #asked: Asked = { day: 0, count: 0 };
   readonly #monitors: ReadonlyMap<string, Request>;
   readonly #wanted: readonly FrameSelection[];
   /** Frames that privacy does not hide. */
@@ -71,16 +87,19 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
   /** Since when frames are kept, UTC ms. */
   #since: number;
 
-  constructor({ collision, monitors, positionFree }: CaptureRules, parts: CaptureParts) {
+  constructor({ collision, command, monitors, positionFree }: CaptureRules, parts: CaptureParts) {
     this.#parts = parts;
     this.#records = parts.records;
     this.#deflate = parts.deflate ?? portableDeflate;
     this.#ring = new FrameRing(parts.memory);
     this.#collision = collision === undefined ? undefined : requestOf(collision);
     this.#monitors = new Map(Object.entries(monitors).map(([id, rule]) => [id, requestOf(rule)]));
-    this.#wanted = [...(this.#collision === undefined ? [] : [this.#collision]), ...this.#monitors.values()].map(
-      ({ selection }) => selection,
-    );
+    this.order = command === undefined ? undefined : async (body, at) => this.#capture(command, body, at);
+    this.#wanted = [
+      ...(this.#collision === undefined ? [] : [this.#collision.selection]),
+      ...(command === undefined ? [] : [new FrameSelection(command)]),
+      ...[...this.#monitors.values()].map(({ selection }) => selection),
+    ];
     this.#free = positionFree.map((choice) => new FrameSelection(choice));
     this.#since = parts.now();
     parts.records.observe(this);
@@ -130,6 +149,18 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
     return [...this.#drafts, ...this.#open.map(({ head, part }): Draft => [head, part])];
   }
 
+  /** The captures of the day are kept apart from those that are open. */
+  *parts(): Generator<readonly [key: number, value: unknown]> {
+    const { day, count } = this.#asked;
+    yield [0, count === 0 ? undefined : [day, count]];
+  }
+
+  restoreParts([asked]: readonly unknown[]): void {
+    if (!Array.isArray(asked)) return;
+    const [day, count] = asked as readonly unknown[];
+    this.#asked = { day: Number(day), count: Number(count) };
+  }
+
   restore(state: unknown): void {
     if (Array.isArray(state)) this.#drafts = state as readonly Draft[];
   }
@@ -156,6 +187,27 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
     for (let frame = ring.first; frame < ring.next; frame = ring.after(frame)) {
       if (ring.at(frame) >= begin && !selected(this.#free, ring.bus(frame), ring.id(frame))) ring.withhold(frame);
     }
+  }
+
+  #capture(rule: CaptureRule, body: Uint8Array, at: number): void {
+    const order = decodeBody('Capture', body);
+    if (this.#open.some(({ head }) => head.cause === 'command')) {
+      throw new VigieError('command.busy', 'a capture of a command is under way');
+    }
+    const request = requestOf(narrowed(rule, order, this.#buses));
+    const { perDay, log } = this.#parts;
+    const day = Math.floor(at / DAY);
+    if (day !== this.#asked.day) this.#asked = { day, count: 0 };
+    if (this.#asked.count >= perDay) {
+      log.warn('capture.bound', { perDay });
+      throw new VigieError(
+        'command.tooMany',
+        `commands have asked for ${perDay} captures today (captures.commandsPerDay)`,
+      );
+    }
+    this.#asked = { day, count: this.#asked.count + 1 };
+    for (const [number, name] of this.#buses.entries()) request.selection.number(number, name);
+    this.#begin(request, { cause: 'command', of: order.name, at });
   }
 
   #begin(request: Request, head: Pick<Head, 'cause' | 'of' | 'monitorId' | 'at'>): void {
@@ -281,11 +333,37 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
       let number = this.#buses.indexOf(name);
       if (number < 0 && this.#buses.length < BUSES) {
         number = this.#buses.push(name) - 1;
-        for (const selection of [...this.#wanted, ...this.#free]) selection.number(number, name);
+        const asked = this.#open.map(({ request }) => request.selection);
+        for (const selection of [...this.#wanted, ...this.#free, ...asked]) selection.number(number, name);
       }
       this.#numbers[index] = number;
     }
   }
+}
+
+/** What a command asks for, within the rule of the profile. @throws VigieError for what goes beyond it */
+function narrowed(rule: CaptureRule, order: CaptureOrder, seen: readonly string[]): CaptureRule {
+  const { before = rule.before, after = rule.after, buses = rule.buses, identifiers: written } = order;
+  const identifiers = written?.map((id) => (id > STANDARD ? id + EXTENDED : id)) ?? rule.identifiers;
+  const beyond = (what: string): VigieError =>
+    new VigieError('input.malformed', `the profile allows commands to capture ${what}`);
+  if (before > rule.before) throw beyond(`at most ${rule.before} ms before, not ${before}`);
+  if (after > rule.after) throw beyond(`at most ${rule.after} ms after, not ${after}`);
+  const unknown = buses?.find((bus) => !(rule.buses ?? seen).includes(bus));
+  if (unknown !== undefined) throw beyond(`buses ${(rule.buses ?? seen).join(', ')}, not ${unknown}`);
+  const others =
+    rule.identifiers === undefined ? undefined : identifiers?.find((id) => !rule.identifiers?.includes(id));
+  if (others !== undefined)
+    throw beyond(`${rule.identifiers?.length} identifiers, and 0x${hexOf(others)} is none of them`);
+  return {
+    ...{ before, after },
+    ...(buses === undefined ? {} : { buses }),
+    ...(identifiers === undefined ? {} : { identifiers }),
+  };
+}
+
+function hexOf(id: number): string {
+  return (id >= EXTENDED ? id - EXTENDED : id).toString(16).toUpperCase();
 }
 
 function requestOf(rule: CaptureRule): Request {

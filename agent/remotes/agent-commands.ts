@@ -12,11 +12,13 @@ export function agentCommandsOf(
   { monitors, callbacks }: { readonly monitors: MonitorDesk; readonly callbacks: CallbackDesk },
   repetition: Pick<Repetition, 'ask'>,
   { keys, agentCommands = new Map() }: Pick<AgentPorts, 'keys' | 'agentCommands'>,
+  capture?: AgentCommand,
 ): ReadonlyMap<CommandKind, AgentCommand> {
   return new Map<CommandKind, AgentCommand>([
     ['Monitor', monitors.order],
     ['Callback', callbacks.order],
     ['Resend', resendCommand((numbers) => repetition.ask(numbers))],
+    ...(capture === undefined ? [] : ([['Capture', capture]] as const)),
     ...(keys === undefined ? [] : ([['Trust', trustCommand(keys)]] as const)),
     ...agentCommands,
   ]);

@@ -3,12 +3,10 @@ import { readYamlFile } from '../../config/document.ts';
 import { readDuration } from '../../config/quantities.ts';
 import { encodeBody } from '../../protocol/command.ts';
 import type { CollectedSignal, CollectOrder } from '../../protocol/schema/collect.ts';
-import { type Details, faulty, type SendRequest, wrong } from './request.ts';
+import { type Details, duration, faulty, named, type SendRequest, timeOf, wrong } from './request.ts';
 
 export const collectUsage =
   'collect start NAME [BUS:]MESSAGE.SIGNAL… --until TIME [--interval TIME] [--while CONDITION] | file FILE | stop NAME…';
-
-const DURATION = /^(?=.*[1-9])\d{1,7}(\.\d{1,3})?(ms|s|m|h|d)$/;
 
 /** Undefined when it cannot be meant. */
 export function collectionsOf(
@@ -33,11 +31,6 @@ export function collectionsOf(
   return [{ kind: 'Collect', body }];
 }
 
-function named(name: string): string {
-  if (/^[A-Za-z0-9_-]{1,64}$/.test(name)) return name;
-  throw wrong(`"${name}" is not a name of a collection: 1 to 64 letters, digits, - and _`);
-}
-
 function signalOf(text: string): CollectedSignal {
   const [, bus, signal] = /^(?:([^\s:]+):)?([^\s.:]+\.[^\s.]+)$/.exec(text) ?? [];
   if (signal === undefined) throw wrong(`"${text}" is not a signal like MOTION.Speed, can:MOTION.Speed or MOTION.*`);
@@ -46,19 +39,13 @@ function signalOf(text: string): CollectedSignal {
 
 /** UTC ms of a time from now, or of a date-time. */
 function endOf(text: string, what: string): number {
-  if (DURATION.test(text)) return Date.now() + readDuration(text);
+  if (duration.test(text)) return Date.now() + readDuration(text);
   const isDateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text);
   const at = isDateTime ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at))
     throw wrong(`${what} must be a time from now such as 2h, or such as 2026-11-23T18:00:00Z, is ${text}`);
   if (at <= Date.now()) throw wrong(`${what} is in the past: ${text}`);
   return at;
-}
-
-function timeOf(text: string, what: string): number {
-  if (text === '0') return 0;
-  if (DURATION.test(text)) return readDuration(text);
-  throw wrong(`${what} must be a time such as 100ms, 5s or 2m, is ${text}`);
 }
 
 function conditionOf(text: string): NonNullable<CollectOrder['while']> {

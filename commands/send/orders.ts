@@ -13,6 +13,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import { callbackIdPattern } from '../../protocol/schema/callback/delivery.ts';
 import { callbackSides, callbackStatuses, readSubscribe } from '../../protocol/schema/callback.ts';
 import { compileMonitor, monitorIdPattern } from '../../protocol/schema/monitor.ts';
+import { captureOf } from './capture.ts';
 import { collectionsOf, collectUsage } from './collect.ts';
 import { type Details, faulty, type SendRequest, wrong } from './request.ts';
 import { addedKeys, revokedKeys } from './trust.ts';
@@ -69,6 +70,12 @@ const orders: Readonly<Record<string, Order>> = {
     usage: 'faults read',
     details: {},
     read: ([word, ...more]) => (word === 'read' && more.length === 0 ? [{ kind: 'ReadFaults', body: {} }] : undefined),
+  },
+  capture: {
+    usage: 'capture take NAME [--before TIME] [--after TIME] [--buses BUSES] [--identifiers IDS]',
+    details: { take: ['before', 'after', 'buses', 'identifiers'] },
+    read: ([word, name, ...more], details) =>
+      word === 'take' && name !== undefined && more.length === 0 ? [captureOf(name, details)] : undefined,
   },
   configuration: {
     usage: 'configuration FILE',

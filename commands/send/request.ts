@@ -1,3 +1,4 @@
+import { readDuration } from '../../config/quantities.ts';
 import type { CommandBodyKind } from '../../protocol/command.ts';
 import { type Diagnostic, formatDiagnostic } from '../../protocol/diagnostic.ts';
 import { VigieError } from '../../protocol/errors.ts';
@@ -30,6 +31,12 @@ export interface Details {
   readonly interval?: string;
   /** Condition on a path of Status, such as kinetic.speed>=10. */
   readonly while?: string;
+  /** Times around a capture, such as 10s. */
+  readonly before?: string;
+  readonly after?: string;
+  /** Names of buses, and CAN identifiers in hexadecimal, separated by commas. */
+  readonly buses?: string;
+  readonly identifiers?: string;
   /** Kinds of command, separated by commas. */
   readonly kinds?: string;
 }
@@ -45,4 +52,20 @@ export function faulty(file: string, diagnostics: readonly Diagnostic[]): VigieE
   return new VigieError('configuration.wrong', `it was not sent:\n  ${errors.map(formatDiagnostic).join('\n  ')}`, {
     where: file,
   });
+}
+
+/** The form of a time that is longer than nothing. */
+export const duration = /^(?=.*[1-9])\d{1,7}(\.\d{1,3})?(ms|s|m|h|d)$/;
+
+/** Milliseconds of a time such as 100ms, or of 0. @throws VigieError `usage.wrong` */
+export function timeOf(text: string, what: string): number {
+  if (text === '0') return 0;
+  if (duration.test(text)) return readDuration(text);
+  throw wrong(`${what} must be a time such as 100ms, 5s or 2m, is ${text}`);
+}
+
+/** A name that the sender chooses. @throws VigieError `usage.wrong` */
+export function named(name: string): string {
+  if (/^[A-Za-z0-9_-]{1,64}$/.test(name)) return name;
+  throw wrong(`"${name}" is not a name: 1 to 64 letters, digits, - and _`);
 }

@@ -2,7 +2,7 @@
 
 // <stdin>
 var profile = validate52;
-var schema19 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "title": { "$ref": "#/$defs/part1" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "$ref": "#/$defs/part0" }, "dbc": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 0 }, "obd": { "type": "object", "required": ["signalsets"], "properties": { "signalsets": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "modelYear": { "type": "number", "minimum": 1980, "maximum": 2100 }, "asleepAfter": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$" }, "poll": { "type": "object", "properties": { "requestsPerSecond": { "$ref": "#/$defs/part2" }, "parametersPerRequest": { "type": "number", "minimum": 1, "maximum": 6 }, "interval": { "$ref": "#/$defs/part3" }, "longestBackOff": { "$ref": "#/$defs/part3" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "priority": { "type": "string", "enum": ["high", "normal", "low"] } }, "additionalProperties": false } } }, "additionalProperties": false } }, "additionalProperties": false }, "gnss": { "type": "boolean" }, "values": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part5" } }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(?=.{1,200}$)[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "kind": { "type": "string", "enum": ["quantity", "flag", "enumeration"] }, "unit": { "$ref": "#/$defs/part1" }, "resolution": { "type": "number", "exclusiveMinimum": 0 }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "names": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part1" } }, "timeout": { "$ref": "#/$defs/part3" }, "position": { "type": "boolean" }, "interval": { "type": ["integer", "string"], "minimum": 0, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "timeResolution": { "$ref": "#/$defs/part11" }, "while": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part1" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" } }, "additionalProperties": false } }, "additionalProperties": false } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "resolution": { "$ref": "#/$defs/part11" } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "distance": { "$ref": "#/$defs/part12" }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 }, "error": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "onAfter": { "$ref": "#/$defs/part3" }, "offAfter": { "$ref": "#/$defs/part3" } }, "additionalProperties": false } }, "faultCodes": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[PCBU][0-3][0-9A-F]{3}$" }, "additionalProperties": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]{1,256}$" } }, "maintenance": { "type": "object", "properties": { "days": { "$ref": "#/$defs/part5" }, "mileage": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "$ref": "#/$defs/part5" }, "tippedOver": { "$ref": "#/$defs/part5" }, "pedestrian": { "$ref": "#/$defs/part5" }, "side": { "$ref": "#/$defs/part5" }, "severity": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "$ref": "#/$defs/part5" }, "lateral": { "$ref": "#/$defs/part5" }, "vertical": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "horn": { "type": "object", "properties": { "sounding": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "immobilizer": { "type": "object", "properties": { "active": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "navigation": { "type": "object", "properties": { "received": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "$ref": "#/$defs/part3" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "$ref": "#/$defs/part2" }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "$ref": "#/$defs/part3" }, "after": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "captures": { "type": "object", "properties": { "collision": { "$ref": "#/$defs/part13" }, "monitors": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[0-9a-zA-Z_-]{1,64}$" }, "additionalProperties": { "$ref": "#/$defs/part13" } }, "positionFree": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "$ref": "#/$defs/part15" } } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "$ref": "#/$defs/part12" }, "within": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "$ref": "#/$defs/part7" }, "message": { "$ref": "#/$defs/part7" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "$ref": "#/$defs/part3" }, "for": { "$ref": "#/$defs/part3" }, "counter": { "$ref": "#/$defs/part7" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "$ref": "#/$defs/part7" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "$ref": "#/$defs/part17" }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "uds": { "type": "object", "required": ["request"], "properties": { "bus": { "$ref": "#/$defs/part0" }, "request": { "$ref": "#/$defs/part16" }, "response": { "$ref": "#/$defs/part16" }, "flowControl": { "$ref": "#/$defs/part16" }, "target": { "$ref": "#/$defs/part17" }, "source": { "$ref": "#/$defs/part17" }, "session": { "type": "integer", "minimum": 0, "maximum": 126 }, "security": { "type": "object", "required": ["level", "key"], "properties": { "level": { "type": "integer", "minimum": 0, "maximum": 125 }, "key": { "$ref": "#/$defs/part0" }, "constant": { "$ref": "#/$defs/part18" } }, "additionalProperties": false }, "io": { "type": "object", "required": ["identifier", "control"], "properties": { "identifier": { "$ref": "#/$defs/part19" }, "control": { "type": "string", "enum": ["resetToDefault", "freezeCurrentState", "shortTermAdjustment"] }, "state": { "$ref": "#/$defs/part18" } }, "additionalProperties": false }, "routine": { "type": "object", "required": ["identifier"], "properties": { "identifier": { "$ref": "#/$defs/part19" }, "option": { "$ref": "#/$defs/part18" }, "results": { "$ref": "#/$defs/part18" } }, "additionalProperties": false }, "hold": { "$ref": "#/$defs/part3" }, "release": { "type": "boolean" } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part20" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "within": { "$ref": "#/$defs/part3" }, "requires": { "type": "array", "items": { "type": "object", "required": ["path", "cause"], "properties": { "path": { "$ref": "#/$defs/part20" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" }, "cause": { "type": "string", "enum": ["GeneralError", "VehicleError", "WrongCommand", "VehicleConnectionTimeout", "MissingRights", "NotPossibleDueToVehicleBatteryLevel", "NotPossibleDueToVehiclePrivacyLevel", "TooManyWakeUpsOverMonth", "TooManyRequestInShortTime", "SameActionInProgress", "NotPossibleDueToVehicleStolenState", "VehicleInUse", "TooManyRequestSent", "DoorsOpen", "VehicleErrorOrCidInside", "CidInside", "ExternalChargingSystemError", "VehicleChargingSystemError", "VehicleIsNotLocked", "CanceledByDriver"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false } } } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part4": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } }, "part6": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "part7": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "part8": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "part9": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "part10": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part5": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false, "items": { "$ref": "#/$defs/part10" }, "minItems": 1 }, "part11": { "type": "string", "enum": ["1ms", "10ms", "100ms"] }, "part12": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "part14": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part16": { "type": "integer", "minimum": 0, "maximum": 536870911 }, "part15": { "type": "array", "items": { "$ref": "#/$defs/part16" }, "minItems": 1 }, "part13": { "type": "object", "properties": { "before": { "$ref": "#/$defs/part3" }, "after": { "$ref": "#/$defs/part3" }, "buses": { "$ref": "#/$defs/part14" }, "identifiers": { "$ref": "#/$defs/part15" } }, "additionalProperties": false }, "part17": { "type": "integer", "minimum": 0, "maximum": 255 }, "part18": { "type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,256}$" }, "part19": { "type": "integer", "minimum": 0, "maximum": 65535 }, "part20": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" } } };
+var schema19 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "title": { "$ref": "#/$defs/part1" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "$ref": "#/$defs/part0" }, "dbc": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 0 }, "obd": { "type": "object", "required": ["signalsets"], "properties": { "signalsets": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "modelYear": { "type": "number", "minimum": 1980, "maximum": 2100 }, "asleepAfter": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$" }, "poll": { "type": "object", "properties": { "requestsPerSecond": { "$ref": "#/$defs/part2" }, "parametersPerRequest": { "type": "number", "minimum": 1, "maximum": 6 }, "interval": { "$ref": "#/$defs/part3" }, "longestBackOff": { "$ref": "#/$defs/part3" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "priority": { "type": "string", "enum": ["high", "normal", "low"] } }, "additionalProperties": false } } }, "additionalProperties": false } }, "additionalProperties": false }, "gnss": { "type": "boolean" }, "values": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part5" } }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(?=.{1,200}$)[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "kind": { "type": "string", "enum": ["quantity", "flag", "enumeration"] }, "unit": { "$ref": "#/$defs/part1" }, "resolution": { "type": "number", "exclusiveMinimum": 0 }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "names": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part1" } }, "timeout": { "$ref": "#/$defs/part3" }, "position": { "type": "boolean" }, "interval": { "type": ["integer", "string"], "minimum": 0, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "timeResolution": { "$ref": "#/$defs/part11" }, "while": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part1" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" } }, "additionalProperties": false } }, "additionalProperties": false } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "resolution": { "$ref": "#/$defs/part11" } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "distance": { "$ref": "#/$defs/part12" }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 }, "error": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "onAfter": { "$ref": "#/$defs/part3" }, "offAfter": { "$ref": "#/$defs/part3" } }, "additionalProperties": false } }, "faultCodes": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[PCBU][0-3][0-9A-F]{3}$" }, "additionalProperties": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]{1,256}$" } }, "maintenance": { "type": "object", "properties": { "days": { "$ref": "#/$defs/part5" }, "mileage": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "$ref": "#/$defs/part5" }, "tippedOver": { "$ref": "#/$defs/part5" }, "pedestrian": { "$ref": "#/$defs/part5" }, "side": { "$ref": "#/$defs/part5" }, "severity": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "$ref": "#/$defs/part5" }, "lateral": { "$ref": "#/$defs/part5" }, "vertical": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "horn": { "type": "object", "properties": { "sounding": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "immobilizer": { "type": "object", "properties": { "active": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "navigation": { "type": "object", "properties": { "received": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "$ref": "#/$defs/part3" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "$ref": "#/$defs/part2" }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "$ref": "#/$defs/part3" }, "after": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "captures": { "type": "object", "properties": { "collision": { "$ref": "#/$defs/part13" }, "command": { "$ref": "#/$defs/part13" }, "monitors": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[0-9a-zA-Z_-]{1,64}$" }, "additionalProperties": { "$ref": "#/$defs/part13" } }, "positionFree": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "$ref": "#/$defs/part15" } } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "$ref": "#/$defs/part12" }, "within": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "$ref": "#/$defs/part7" }, "message": { "$ref": "#/$defs/part7" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "$ref": "#/$defs/part3" }, "for": { "$ref": "#/$defs/part3" }, "counter": { "$ref": "#/$defs/part7" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "$ref": "#/$defs/part7" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "$ref": "#/$defs/part17" }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "uds": { "type": "object", "required": ["request"], "properties": { "bus": { "$ref": "#/$defs/part0" }, "request": { "$ref": "#/$defs/part16" }, "response": { "$ref": "#/$defs/part16" }, "flowControl": { "$ref": "#/$defs/part16" }, "target": { "$ref": "#/$defs/part17" }, "source": { "$ref": "#/$defs/part17" }, "session": { "type": "integer", "minimum": 0, "maximum": 126 }, "security": { "type": "object", "required": ["level", "key"], "properties": { "level": { "type": "integer", "minimum": 0, "maximum": 125 }, "key": { "$ref": "#/$defs/part0" }, "constant": { "$ref": "#/$defs/part18" } }, "additionalProperties": false }, "io": { "type": "object", "required": ["identifier", "control"], "properties": { "identifier": { "$ref": "#/$defs/part19" }, "control": { "type": "string", "enum": ["resetToDefault", "freezeCurrentState", "shortTermAdjustment"] }, "state": { "$ref": "#/$defs/part18" } }, "additionalProperties": false }, "routine": { "type": "object", "required": ["identifier"], "properties": { "identifier": { "$ref": "#/$defs/part19" }, "option": { "$ref": "#/$defs/part18" }, "results": { "$ref": "#/$defs/part18" } }, "additionalProperties": false }, "hold": { "$ref": "#/$defs/part3" }, "release": { "type": "boolean" } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part20" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "within": { "$ref": "#/$defs/part3" }, "requires": { "type": "array", "items": { "type": "object", "required": ["path", "cause"], "properties": { "path": { "$ref": "#/$defs/part20" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" }, "cause": { "type": "string", "enum": ["GeneralError", "VehicleError", "WrongCommand", "VehicleConnectionTimeout", "MissingRights", "NotPossibleDueToVehicleBatteryLevel", "NotPossibleDueToVehiclePrivacyLevel", "TooManyWakeUpsOverMonth", "TooManyRequestInShortTime", "SameActionInProgress", "NotPossibleDueToVehicleStolenState", "VehicleInUse", "TooManyRequestSent", "DoorsOpen", "VehicleErrorOrCidInside", "CidInside", "ExternalChargingSystemError", "VehicleChargingSystemError", "VehicleIsNotLocked", "CanceledByDriver"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false } } } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part4": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } }, "part6": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "part7": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "part8": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "part9": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "part10": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part5": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false, "items": { "$ref": "#/$defs/part10" }, "minItems": 1 }, "part11": { "type": "string", "enum": ["1ms", "10ms", "100ms"] }, "part12": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "part14": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part16": { "type": "integer", "minimum": 0, "maximum": 536870911 }, "part15": { "type": "array", "items": { "$ref": "#/$defs/part16" }, "minItems": 1 }, "part13": { "type": "object", "properties": { "before": { "$ref": "#/$defs/part3" }, "after": { "$ref": "#/$defs/part3" }, "buses": { "$ref": "#/$defs/part14" }, "identifiers": { "$ref": "#/$defs/part15" } }, "additionalProperties": false }, "part17": { "type": "integer", "minimum": 0, "maximum": 255 }, "part18": { "type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,256}$" }, "part19": { "type": "integer", "minimum": 0, "maximum": 65535 }, "part20": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" } } };
 var func1 = Object.prototype.hasOwnProperty;
 var pattern3 = new RegExp("^[A-Za-z][A-Za-z0-9_-]{0,63}$", "u");
 function validate53(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
@@ -865,10 +865,10 @@ function validate133(data, { instancePath = "", parentData, parentDataProperty, 
   return errors === 0;
 }
 validate133.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-function validate154(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate155(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate154.evaluated;
+  const evaluated0 = validate155.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -904,15 +904,15 @@ function validate154(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate154.errors = vErrors;
+  validate155.errors = vErrors;
   return errors === 0;
 }
-validate154.evaluated = { "dynamicProps": false, "dynamicItems": false };
+validate155.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var pattern25 = new RegExp("^([0-9A-Fa-f]{2}){1,256}$", "u");
-function validate163(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate164(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate163.evaluated;
+  const evaluated0 = validate164.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -938,14 +938,14 @@ function validate163(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate163.errors = vErrors;
+  validate164.errors = vErrors;
   return errors === 0;
 }
-validate163.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate165(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate164.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate166(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate165.evaluated;
+  const evaluated0 = validate166.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -981,15 +981,15 @@ function validate165(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate165.errors = vErrors;
+  validate166.errors = vErrors;
   return errors === 0;
 }
-validate165.evaluated = { "dynamicProps": false, "dynamicItems": false };
+validate166.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var pattern8 = new RegExp("^[^\\s\\u0000-\\u001f]{1,200}$", "u");
-function validate172(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate173(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate172.evaluated;
+  const evaluated0 = validate173.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -1015,10 +1015,10 @@ function validate172(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate172.errors = vErrors;
+  validate173.errors = vErrors;
   return errors === 0;
 }
-validate172.evaluated = { "dynamicProps": false, "dynamicItems": false };
+validate173.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var pattern5 = new RegExp("^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$", "u");
 var pattern13 = new RegExp("^(?=.{1,200}$)[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$", "u");
 var pattern17 = new RegExp("^[A-Za-z0-9]{1,100}$", "u");
@@ -2867,7 +2867,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       let data108 = data.captures;
       if (data108 && typeof data108 == "object" && !Array.isArray(data108)) {
         for (const key35 in data108) {
-          if (!(key35 === "collision" || key35 === "monitors" || key35 === "positionFree")) {
+          if (!(key35 === "collision" || key35 === "command" || key35 === "monitors" || key35 === "positionFree")) {
             const err136 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key35 } };
             if (vErrors === null) {
               vErrors = [err136];
@@ -2883,11 +2883,17 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors = vErrors.length;
           }
         }
+        if (data108.command !== void 0) {
+          if (!validate133(data108.command, { instancePath: instancePath + "/captures/command", parentData: data108, parentDataProperty: "command", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate133.errors : vErrors.concat(validate133.errors);
+            errors = vErrors.length;
+          }
+        }
         if (data108.monitors !== void 0) {
-          let data110 = data108.monitors;
-          if (data110 && typeof data110 == "object" && !Array.isArray(data110)) {
-            for (const key36 in data110) {
-              const _errs213 = errors;
+          let data111 = data108.monitors;
+          if (data111 && typeof data111 == "object" && !Array.isArray(data111)) {
+            for (const key36 in data111) {
+              const _errs214 = errors;
               if (typeof key36 === "string") {
                 if (!pattern20.test(key36)) {
                   const err137 = { instancePath: instancePath + "/captures/monitors", schemaPath: "#/properties/captures/properties/monitors/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[0-9a-zA-Z_-]{1,64}$" }, propertyName: key36 };
@@ -2907,7 +2913,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 }
                 errors++;
               }
-              var valid42 = _errs213 === errors;
+              var valid42 = _errs214 === errors;
               if (!valid42) {
                 const err139 = { instancePath: instancePath + "/captures/monitors", schemaPath: "#/properties/captures/properties/monitors/propertyNames", keyword: "propertyNames", params: { propertyName: key36 } };
                 if (vErrors === null) {
@@ -2918,8 +2924,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            for (const key37 in data110) {
-              if (!validate133(data110[key37], { instancePath: instancePath + "/captures/monitors/" + key37.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data110, parentDataProperty: key37, rootData, dynamicAnchors })) {
+            for (const key37 in data111) {
+              if (!validate133(data111[key37], { instancePath: instancePath + "/captures/monitors/" + key37.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data111, parentDataProperty: key37, rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate133.errors : vErrors.concat(validate133.errors);
                 errors = vErrors.length;
               }
@@ -2935,10 +2941,10 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
           }
         }
         if (data108.positionFree !== void 0) {
-          let data112 = data108.positionFree;
-          if (data112 && typeof data112 == "object" && !Array.isArray(data112)) {
-            for (const key38 in data112) {
-              const _errs219 = errors;
+          let data113 = data108.positionFree;
+          if (data113 && typeof data113 == "object" && !Array.isArray(data113)) {
+            for (const key38 in data113) {
+              const _errs220 = errors;
               if (typeof key38 === "string") {
                 if (!pattern3.test(key38)) {
                   const err141 = { instancePath: instancePath + "/captures/positionFree", schemaPath: "#/properties/captures/properties/positionFree/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key38 };
@@ -2958,7 +2964,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 }
                 errors++;
               }
-              var valid44 = _errs219 === errors;
+              var valid44 = _errs220 === errors;
               if (!valid44) {
                 const err143 = { instancePath: instancePath + "/captures/positionFree", schemaPath: "#/properties/captures/properties/positionFree/propertyNames", keyword: "propertyNames", params: { propertyName: key38 } };
                 if (vErrors === null) {
@@ -2969,8 +2975,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            for (const key39 in data112) {
-              if (!validate139(data112[key39], { instancePath: instancePath + "/captures/positionFree/" + key39.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data112, parentDataProperty: key39, rootData, dynamicAnchors })) {
+            for (const key39 in data113) {
+              if (!validate139(data113[key39], { instancePath: instancePath + "/captures/positionFree/" + key39.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data113, parentDataProperty: key39, rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
                 errors = vErrors.length;
               }
@@ -2996,9 +3002,9 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       }
     }
     if (data.theft !== void 0) {
-      let data114 = data.theft;
-      if (data114 && typeof data114 == "object" && !Array.isArray(data114)) {
-        for (const key40 in data114) {
+      let data115 = data.theft;
+      if (data115 && typeof data115 == "object" && !Array.isArray(data115)) {
+        for (const key40 in data115) {
           if (!(key40 === "distance" || key40 === "within")) {
             const err146 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key40 } };
             if (vErrors === null) {
@@ -3009,14 +3015,14 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data114.distance !== void 0) {
-          if (!validate104(data114.distance, { instancePath: instancePath + "/theft/distance", parentData: data114, parentDataProperty: "distance", rootData, dynamicAnchors })) {
+        if (data115.distance !== void 0) {
+          if (!validate104(data115.distance, { instancePath: instancePath + "/theft/distance", parentData: data115, parentDataProperty: "distance", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
             errors = vErrors.length;
           }
         }
-        if (data114.within !== void 0) {
-          if (!validate62(data114.within, { instancePath: instancePath + "/theft/within", parentData: data114, parentDataProperty: "within", rootData, dynamicAnchors })) {
+        if (data115.within !== void 0) {
+          if (!validate62(data115.within, { instancePath: instancePath + "/theft/within", parentData: data115, parentDataProperty: "within", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
             errors = vErrors.length;
           }
@@ -3032,10 +3038,10 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       }
     }
     if (data.commands !== void 0) {
-      let data117 = data.commands;
-      if (data117 && typeof data117 == "object" && !Array.isArray(data117)) {
-        for (const key41 in data117) {
-          const _errs230 = errors;
+      let data118 = data.commands;
+      if (data118 && typeof data118 == "object" && !Array.isArray(data118)) {
+        for (const key41 in data118) {
+          const _errs231 = errors;
           if (typeof key41 === "string") {
             if (!pattern3.test(key41)) {
               const err148 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key41 };
@@ -3055,7 +3061,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             }
             errors++;
           }
-          var valid47 = _errs230 === errors;
+          var valid47 = _errs231 === errors;
           if (!valid47) {
             const err150 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames", keyword: "propertyNames", params: { propertyName: key41 } };
             if (vErrors === null) {
@@ -3066,11 +3072,11 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        for (const key42 in data117) {
-          let data118 = data117[key42];
-          if (data118 && typeof data118 == "object" && !Array.isArray(data118)) {
-            for (const key43 in data118) {
-              const _errs235 = errors;
+        for (const key42 in data118) {
+          let data119 = data118[key42];
+          if (data119 && typeof data119 == "object" && !Array.isArray(data119)) {
+            for (const key43 in data119) {
+              const _errs236 = errors;
               if (typeof key43 === "string") {
                 if (!pattern3.test(key43)) {
                   const err151 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key43 };
@@ -3090,7 +3096,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 }
                 errors++;
               }
-              var valid49 = _errs235 === errors;
+              var valid49 = _errs236 === errors;
               if (!valid49) {
                 const err153 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames", keyword: "propertyNames", params: { propertyName: key43 } };
                 if (vErrors === null) {
@@ -3101,10 +3107,10 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            for (const key44 in data118) {
-              let data119 = data118[key44];
-              if (data119 && typeof data119 == "object" && !Array.isArray(data119)) {
-                if (data119.confirm === void 0) {
+            for (const key44 in data119) {
+              let data120 = data119[key44];
+              if (data120 && typeof data120 == "object" && !Array.isArray(data120)) {
+                if (data120.confirm === void 0) {
                   const err154 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" } };
                   if (vErrors === null) {
                     vErrors = [err154];
@@ -3113,7 +3119,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                   }
                   errors++;
                 }
-                for (const key45 in data119) {
+                for (const key45 in data120) {
                   if (!(key45 === "send" || key45 === "uds" || key45 === "confirm" || key45 === "within" || key45 === "requires")) {
                     const err155 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key45 } };
                     if (vErrors === null) {
@@ -3124,10 +3130,10 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data119.send !== void 0) {
-                  let data120 = data119.send;
-                  if (data120 && typeof data120 == "object" && !Array.isArray(data120)) {
-                    if (data120.message === void 0) {
+                if (data120.send !== void 0) {
+                  let data121 = data120.send;
+                  if (data121 && typeof data121 == "object" && !Array.isArray(data121)) {
+                    if (data121.message === void 0) {
                       const err156 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" } };
                       if (vErrors === null) {
                         vErrors = [err156];
@@ -3136,7 +3142,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                    if (data120.signals === void 0) {
+                    if (data121.signals === void 0) {
                       const err157 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" } };
                       if (vErrors === null) {
                         vErrors = [err157];
@@ -3145,7 +3151,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                    for (const key46 in data120) {
+                    for (const key46 in data121) {
                       if (!(key46 === "bus" || key46 === "message" || key46 === "signals" || key46 === "every" || key46 === "for" || key46 === "counter" || key46 === "checksum")) {
                         const err158 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key46 } };
                         if (vErrors === null) {
@@ -3156,23 +3162,23 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         errors++;
                       }
                     }
-                    if (data120.bus !== void 0) {
-                      if (!validate72(data120.bus, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", parentData: data120, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                    if (data121.bus !== void 0) {
+                      if (!validate72(data121.bus, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", parentData: data121, parentDataProperty: "bus", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data120.message !== void 0) {
-                      if (!validate72(data120.message, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", parentData: data120, parentDataProperty: "message", rootData, dynamicAnchors })) {
+                    if (data121.message !== void 0) {
+                      if (!validate72(data121.message, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", parentData: data121, parentDataProperty: "message", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data120.signals !== void 0) {
-                      let data123 = data120.signals;
-                      if (data123 && typeof data123 == "object" && !Array.isArray(data123)) {
-                        for (const key47 in data123) {
-                          const _errs248 = errors;
+                    if (data121.signals !== void 0) {
+                      let data124 = data121.signals;
+                      if (data124 && typeof data124 == "object" && !Array.isArray(data124)) {
+                        for (const key47 in data124) {
+                          const _errs249 = errors;
                           if (typeof key47 === "string") {
                             if (!pattern24.test(key47)) {
                               const err159 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, propertyName: key47 };
@@ -3192,7 +3198,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                          var valid53 = _errs248 === errors;
+                          var valid53 = _errs249 === errors;
                           if (!valid53) {
                             const err161 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key47 } };
                             if (vErrors === null) {
@@ -3203,9 +3209,9 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
-                        for (const key48 in data123) {
-                          let data124 = data123[key48];
-                          if (!(typeof data124 == "number") && typeof data124 !== "string") {
+                        for (const key48 in data124) {
+                          let data125 = data124[key48];
+                          if (!(typeof data125 == "number") && typeof data125 !== "string") {
                             const err162 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key48.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type } };
                             if (vErrors === null) {
                               vErrors = [err162];
@@ -3225,28 +3231,28 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         errors++;
                       }
                     }
-                    if (data120.every !== void 0) {
-                      if (!validate62(data120.every, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", parentData: data120, parentDataProperty: "every", rootData, dynamicAnchors })) {
+                    if (data121.every !== void 0) {
+                      if (!validate62(data121.every, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", parentData: data121, parentDataProperty: "every", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data120.for !== void 0) {
-                      if (!validate62(data120.for, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", parentData: data120, parentDataProperty: "for", rootData, dynamicAnchors })) {
+                    if (data121.for !== void 0) {
+                      if (!validate62(data121.for, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", parentData: data121, parentDataProperty: "for", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data120.counter !== void 0) {
-                      if (!validate72(data120.counter, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", parentData: data120, parentDataProperty: "counter", rootData, dynamicAnchors })) {
+                    if (data121.counter !== void 0) {
+                      if (!validate72(data121.counter, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", parentData: data121, parentDataProperty: "counter", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data120.checksum !== void 0) {
-                      let data128 = data120.checksum;
-                      if (data128 && typeof data128 == "object" && !Array.isArray(data128)) {
-                        if (data128.signal === void 0) {
+                    if (data121.checksum !== void 0) {
+                      let data129 = data121.checksum;
+                      if (data129 && typeof data129 == "object" && !Array.isArray(data129)) {
+                        if (data129.signal === void 0) {
                           const err164 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" } };
                           if (vErrors === null) {
                             vErrors = [err164];
@@ -3255,7 +3261,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        if (data128.method === void 0) {
+                        if (data129.method === void 0) {
                           const err165 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" } };
                           if (vErrors === null) {
                             vErrors = [err165];
@@ -3264,7 +3270,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        for (const key49 in data128) {
+                        for (const key49 in data129) {
                           if (!(key49 === "signal" || key49 === "method" || key49 === "dataId")) {
                             const err166 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key49 } };
                             if (vErrors === null) {
@@ -3275,15 +3281,15 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
-                        if (data128.signal !== void 0) {
-                          if (!validate72(data128.signal, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", parentData: data128, parentDataProperty: "signal", rootData, dynamicAnchors })) {
+                        if (data129.signal !== void 0) {
+                          if (!validate72(data129.signal, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", parentData: data129, parentDataProperty: "signal", rootData, dynamicAnchors })) {
                             vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                             errors = vErrors.length;
                           }
                         }
-                        if (data128.method !== void 0) {
-                          let data130 = data128.method;
-                          if (typeof data130 !== "string") {
+                        if (data129.method !== void 0) {
+                          let data131 = data129.method;
+                          if (typeof data131 !== "string") {
                             const err167 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" } };
                             if (vErrors === null) {
                               vErrors = [err167];
@@ -3292,7 +3298,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                          if (!(data130 === "sum" || data130 === "xor" || data130 === "crc8-j1850" || data130 === "autosar-p1" || data130 === "autosar-p2")) {
+                          if (!(data131 === "sum" || data131 === "xor" || data131 === "crc8-j1850" || data131 === "autosar-p1" || data131 === "autosar-p2")) {
                             const err168 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum } };
                             if (vErrors === null) {
                               vErrors = [err168];
@@ -3302,9 +3308,9 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
-                        if (data128.dataId !== void 0) {
-                          let data131 = data128.dataId;
-                          if (!(typeof data131 == "number" && (!(data131 % 1) && !isNaN(data131))) && !Array.isArray(data131)) {
+                        if (data129.dataId !== void 0) {
+                          let data132 = data129.dataId;
+                          if (!(typeof data132 == "number" && (!(data132 % 1) && !isNaN(data132))) && !Array.isArray(data132)) {
                             const err169 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type } };
                             if (vErrors === null) {
                               vErrors = [err169];
@@ -3313,8 +3319,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                          if (typeof data131 == "number") {
-                            if (data131 > 65535 || isNaN(data131)) {
+                          if (typeof data132 == "number") {
+                            if (data132 > 65535 || isNaN(data132)) {
                               const err170 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 } };
                               if (vErrors === null) {
                                 vErrors = [err170];
@@ -3323,7 +3329,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                               }
                               errors++;
                             }
-                            if (data131 < 0 || isNaN(data131)) {
+                            if (data132 < 0 || isNaN(data132)) {
                               const err171 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
                               if (vErrors === null) {
                                 vErrors = [err171];
@@ -3333,8 +3339,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                               errors++;
                             }
                           }
-                          if (Array.isArray(data131)) {
-                            if (data131.length > 16) {
+                          if (Array.isArray(data132)) {
+                            if (data132.length > 16) {
                               const err172 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 } };
                               if (vErrors === null) {
                                 vErrors = [err172];
@@ -3343,7 +3349,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                               }
                               errors++;
                             }
-                            if (data131.length < 16) {
+                            if (data132.length < 16) {
                               const err173 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 } };
                               if (vErrors === null) {
                                 vErrors = [err173];
@@ -3352,10 +3358,10 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                               }
                               errors++;
                             }
-                            const len3 = data131.length;
+                            const len3 = data132.length;
                             for (let i3 = 0; i3 < len3; i3++) {
-                              if (!validate154(data131[i3], { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i3, parentData: data131, parentDataProperty: i3, rootData, dynamicAnchors })) {
-                                vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
+                              if (!validate155(data132[i3], { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i3, parentData: data132, parentDataProperty: i3, rootData, dynamicAnchors })) {
+                                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                                 errors = vErrors.length;
                               }
                             }
@@ -3381,10 +3387,10 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data119.uds !== void 0) {
-                  let data133 = data119.uds;
-                  if (data133 && typeof data133 == "object" && !Array.isArray(data133)) {
-                    if (data133.request === void 0) {
+                if (data120.uds !== void 0) {
+                  let data134 = data120.uds;
+                  if (data134 && typeof data134 == "object" && !Array.isArray(data134)) {
+                    if (data134.request === void 0) {
                       const err176 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/required", keyword: "required", params: { missingProperty: "request" } };
                       if (vErrors === null) {
                         vErrors = [err176];
@@ -3393,7 +3399,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                    for (const key50 in data133) {
+                    for (const key50 in data134) {
                       if (!func1.call(schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties, key50)) {
                         const err177 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key50 } };
                         if (vErrors === null) {
@@ -3404,45 +3410,45 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         errors++;
                       }
                     }
-                    if (data133.bus !== void 0) {
-                      if (!validate53(data133.bus, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/bus", parentData: data133, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                    if (data134.bus !== void 0) {
+                      if (!validate53(data134.bus, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/bus", parentData: data134, parentDataProperty: "bus", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data133.request !== void 0) {
-                      if (!validate140(data133.request, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/request", parentData: data133, parentDataProperty: "request", rootData, dynamicAnchors })) {
+                    if (data134.request !== void 0) {
+                      if (!validate140(data134.request, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/request", parentData: data134, parentDataProperty: "request", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data133.response !== void 0) {
-                      if (!validate140(data133.response, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/response", parentData: data133, parentDataProperty: "response", rootData, dynamicAnchors })) {
+                    if (data134.response !== void 0) {
+                      if (!validate140(data134.response, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/response", parentData: data134, parentDataProperty: "response", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data133.flowControl !== void 0) {
-                      if (!validate140(data133.flowControl, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/flowControl", parentData: data133, parentDataProperty: "flowControl", rootData, dynamicAnchors })) {
+                    if (data134.flowControl !== void 0) {
+                      if (!validate140(data134.flowControl, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/flowControl", parentData: data134, parentDataProperty: "flowControl", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data133.target !== void 0) {
-                      if (!validate154(data133.target, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/target", parentData: data133, parentDataProperty: "target", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
+                    if (data134.target !== void 0) {
+                      if (!validate155(data134.target, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/target", parentData: data134, parentDataProperty: "target", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data133.source !== void 0) {
-                      if (!validate154(data133.source, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/source", parentData: data133, parentDataProperty: "source", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
+                    if (data134.source !== void 0) {
+                      if (!validate155(data134.source, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/source", parentData: data134, parentDataProperty: "source", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data133.session !== void 0) {
-                      let data140 = data133.session;
-                      if (!(typeof data140 == "number" && (!(data140 % 1) && !isNaN(data140)))) {
+                    if (data134.session !== void 0) {
+                      let data141 = data134.session;
+                      if (!(typeof data141 == "number" && (!(data141 % 1) && !isNaN(data141)))) {
                         const err178 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/type", keyword: "type", params: { type: "integer" } };
                         if (vErrors === null) {
                           vErrors = [err178];
@@ -3451,8 +3457,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         }
                         errors++;
                       }
-                      if (typeof data140 == "number") {
-                        if (data140 > 126 || isNaN(data140)) {
+                      if (typeof data141 == "number") {
+                        if (data141 > 126 || isNaN(data141)) {
                           const err179 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/maximum", keyword: "maximum", params: { comparison: "<=", limit: 126 } };
                           if (vErrors === null) {
                             vErrors = [err179];
@@ -3461,7 +3467,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        if (data140 < 0 || isNaN(data140)) {
+                        if (data141 < 0 || isNaN(data141)) {
                           const err180 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
                           if (vErrors === null) {
                             vErrors = [err180];
@@ -3472,10 +3478,10 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         }
                       }
                     }
-                    if (data133.security !== void 0) {
-                      let data141 = data133.security;
-                      if (data141 && typeof data141 == "object" && !Array.isArray(data141)) {
-                        if (data141.level === void 0) {
+                    if (data134.security !== void 0) {
+                      let data142 = data134.security;
+                      if (data142 && typeof data142 == "object" && !Array.isArray(data142)) {
+                        if (data142.level === void 0) {
                           const err181 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "level" } };
                           if (vErrors === null) {
                             vErrors = [err181];
@@ -3484,7 +3490,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        if (data141.key === void 0) {
+                        if (data142.key === void 0) {
                           const err182 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "key" } };
                           if (vErrors === null) {
                             vErrors = [err182];
@@ -3493,7 +3499,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        for (const key51 in data141) {
+                        for (const key51 in data142) {
                           if (!(key51 === "level" || key51 === "key" || key51 === "constant")) {
                             const err183 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key51 } };
                             if (vErrors === null) {
@@ -3504,9 +3510,9 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
-                        if (data141.level !== void 0) {
-                          let data142 = data141.level;
-                          if (!(typeof data142 == "number" && (!(data142 % 1) && !isNaN(data142)))) {
+                        if (data142.level !== void 0) {
+                          let data143 = data142.level;
+                          if (!(typeof data143 == "number" && (!(data143 % 1) && !isNaN(data143)))) {
                             const err184 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/type", keyword: "type", params: { type: "integer" } };
                             if (vErrors === null) {
                               vErrors = [err184];
@@ -3515,8 +3521,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                          if (typeof data142 == "number") {
-                            if (data142 > 125 || isNaN(data142)) {
+                          if (typeof data143 == "number") {
+                            if (data143 > 125 || isNaN(data143)) {
                               const err185 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/maximum", keyword: "maximum", params: { comparison: "<=", limit: 125 } };
                               if (vErrors === null) {
                                 vErrors = [err185];
@@ -3525,7 +3531,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                               }
                               errors++;
                             }
-                            if (data142 < 0 || isNaN(data142)) {
+                            if (data143 < 0 || isNaN(data143)) {
                               const err186 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
                               if (vErrors === null) {
                                 vErrors = [err186];
@@ -3536,15 +3542,15 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                           }
                         }
-                        if (data141.key !== void 0) {
-                          if (!validate53(data141.key, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/key", parentData: data141, parentDataProperty: "key", rootData, dynamicAnchors })) {
+                        if (data142.key !== void 0) {
+                          if (!validate53(data142.key, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/key", parentData: data142, parentDataProperty: "key", rootData, dynamicAnchors })) {
                             vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
                             errors = vErrors.length;
                           }
                         }
-                        if (data141.constant !== void 0) {
-                          if (!validate163(data141.constant, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/constant", parentData: data141, parentDataProperty: "constant", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+                        if (data142.constant !== void 0) {
+                          if (!validate164(data142.constant, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/constant", parentData: data142, parentDataProperty: "constant", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
                             errors = vErrors.length;
                           }
                         }
@@ -3558,10 +3564,10 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         errors++;
                       }
                     }
-                    if (data133.io !== void 0) {
-                      let data145 = data133.io;
-                      if (data145 && typeof data145 == "object" && !Array.isArray(data145)) {
-                        if (data145.identifier === void 0) {
+                    if (data134.io !== void 0) {
+                      let data146 = data134.io;
+                      if (data146 && typeof data146 == "object" && !Array.isArray(data146)) {
+                        if (data146.identifier === void 0) {
                           const err188 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "identifier" } };
                           if (vErrors === null) {
                             vErrors = [err188];
@@ -3570,7 +3576,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        if (data145.control === void 0) {
+                        if (data146.control === void 0) {
                           const err189 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "control" } };
                           if (vErrors === null) {
                             vErrors = [err189];
@@ -3579,7 +3585,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        for (const key52 in data145) {
+                        for (const key52 in data146) {
                           if (!(key52 === "identifier" || key52 === "control" || key52 === "state")) {
                             const err190 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key52 } };
                             if (vErrors === null) {
@@ -3590,15 +3596,15 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
-                        if (data145.identifier !== void 0) {
-                          if (!validate165(data145.identifier, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/identifier", parentData: data145, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate165.errors : vErrors.concat(validate165.errors);
+                        if (data146.identifier !== void 0) {
+                          if (!validate166(data146.identifier, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/identifier", parentData: data146, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
                             errors = vErrors.length;
                           }
                         }
-                        if (data145.control !== void 0) {
-                          let data147 = data145.control;
-                          if (typeof data147 !== "string") {
+                        if (data146.control !== void 0) {
+                          let data148 = data146.control;
+                          if (typeof data148 !== "string") {
                             const err191 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/type", keyword: "type", params: { type: "string" } };
                             if (vErrors === null) {
                               vErrors = [err191];
@@ -3607,7 +3613,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                          if (!(data147 === "resetToDefault" || data147 === "freezeCurrentState" || data147 === "shortTermAdjustment")) {
+                          if (!(data148 === "resetToDefault" || data148 === "freezeCurrentState" || data148 === "shortTermAdjustment")) {
                             const err192 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties.io.properties.control.enum } };
                             if (vErrors === null) {
                               vErrors = [err192];
@@ -3617,9 +3623,9 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
-                        if (data145.state !== void 0) {
-                          if (!validate163(data145.state, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/state", parentData: data145, parentDataProperty: "state", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+                        if (data146.state !== void 0) {
+                          if (!validate164(data146.state, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/state", parentData: data146, parentDataProperty: "state", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
                             errors = vErrors.length;
                           }
                         }
@@ -3633,10 +3639,10 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         errors++;
                       }
                     }
-                    if (data133.routine !== void 0) {
-                      let data149 = data133.routine;
-                      if (data149 && typeof data149 == "object" && !Array.isArray(data149)) {
-                        if (data149.identifier === void 0) {
+                    if (data134.routine !== void 0) {
+                      let data150 = data134.routine;
+                      if (data150 && typeof data150 == "object" && !Array.isArray(data150)) {
+                        if (data150.identifier === void 0) {
                           const err194 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/required", keyword: "required", params: { missingProperty: "identifier" } };
                           if (vErrors === null) {
                             vErrors = [err194];
@@ -3645,7 +3651,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        for (const key53 in data149) {
+                        for (const key53 in data150) {
                           if (!(key53 === "identifier" || key53 === "option" || key53 === "results")) {
                             const err195 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key53 } };
                             if (vErrors === null) {
@@ -3656,21 +3662,21 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
-                        if (data149.identifier !== void 0) {
-                          if (!validate165(data149.identifier, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/identifier", parentData: data149, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate165.errors : vErrors.concat(validate165.errors);
+                        if (data150.identifier !== void 0) {
+                          if (!validate166(data150.identifier, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/identifier", parentData: data150, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
                             errors = vErrors.length;
                           }
                         }
-                        if (data149.option !== void 0) {
-                          if (!validate163(data149.option, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/option", parentData: data149, parentDataProperty: "option", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+                        if (data150.option !== void 0) {
+                          if (!validate164(data150.option, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/option", parentData: data150, parentDataProperty: "option", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
                             errors = vErrors.length;
                           }
                         }
-                        if (data149.results !== void 0) {
-                          if (!validate163(data149.results, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/results", parentData: data149, parentDataProperty: "results", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+                        if (data150.results !== void 0) {
+                          if (!validate164(data150.results, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/results", parentData: data150, parentDataProperty: "results", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
                             errors = vErrors.length;
                           }
                         }
@@ -3684,14 +3690,14 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         errors++;
                       }
                     }
-                    if (data133.hold !== void 0) {
-                      if (!validate62(data133.hold, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/hold", parentData: data133, parentDataProperty: "hold", rootData, dynamicAnchors })) {
+                    if (data134.hold !== void 0) {
+                      if (!validate62(data134.hold, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/hold", parentData: data134, parentDataProperty: "hold", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data133.release !== void 0) {
-                      if (typeof data133.release !== "boolean") {
+                    if (data134.release !== void 0) {
+                      if (typeof data134.release !== "boolean") {
                         const err197 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/release", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/release/type", keyword: "type", params: { type: "boolean" } };
                         if (vErrors === null) {
                           vErrors = [err197];
@@ -3711,10 +3717,10 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data119.confirm !== void 0) {
-                  let data155 = data119.confirm;
-                  if (data155 && typeof data155 == "object" && !Array.isArray(data155)) {
-                    if (data155.path === void 0) {
+                if (data120.confirm !== void 0) {
+                  let data156 = data120.confirm;
+                  if (data156 && typeof data156 == "object" && !Array.isArray(data156)) {
+                    if (data156.path === void 0) {
                       const err199 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" } };
                       if (vErrors === null) {
                         vErrors = [err199];
@@ -3723,7 +3729,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                    for (const key54 in data155) {
+                    for (const key54 in data156) {
                       if (!(key54 === "path" || key54 === "equals" || key54 === "includes")) {
                         const err200 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key54 } };
                         if (vErrors === null) {
@@ -3734,15 +3740,15 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         errors++;
                       }
                     }
-                    if (data155.path !== void 0) {
-                      if (!validate172(data155.path, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", parentData: data155, parentDataProperty: "path", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
+                    if (data156.path !== void 0) {
+                      if (!validate173(data156.path, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", parentData: data156, parentDataProperty: "path", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data155.equals !== void 0) {
-                      let data157 = data155.equals;
-                      if (typeof data157 !== "string" && !(typeof data157 == "number") && typeof data157 !== "boolean") {
+                    if (data156.equals !== void 0) {
+                      let data158 = data156.equals;
+                      if (typeof data158 !== "string" && !(typeof data158 == "number") && typeof data158 !== "boolean") {
                         const err201 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type } };
                         if (vErrors === null) {
                           vErrors = [err201];
@@ -3752,8 +3758,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         errors++;
                       }
                     }
-                    if (data155.includes !== void 0) {
-                      if (!validate55(data155.includes, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", parentData: data155, parentDataProperty: "includes", rootData, dynamicAnchors })) {
+                    if (data156.includes !== void 0) {
+                      if (!validate55(data156.includes, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", parentData: data156, parentDataProperty: "includes", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
                         errors = vErrors.length;
                       }
@@ -3768,16 +3774,16 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                     errors++;
                   }
                 }
-                if (data119.within !== void 0) {
-                  if (!validate62(data119.within, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", parentData: data119, parentDataProperty: "within", rootData, dynamicAnchors })) {
+                if (data120.within !== void 0) {
+                  if (!validate62(data120.within, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", parentData: data120, parentDataProperty: "within", rootData, dynamicAnchors })) {
                     vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
                     errors = vErrors.length;
                   }
                 }
-                if (data119.requires !== void 0) {
-                  let data160 = data119.requires;
-                  if (Array.isArray(data160)) {
-                    if (data160.length < 1) {
+                if (data120.requires !== void 0) {
+                  let data161 = data120.requires;
+                  if (Array.isArray(data161)) {
+                    if (data161.length < 1) {
                       const err203 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/minItems", keyword: "minItems", params: { limit: 1 } };
                       if (vErrors === null) {
                         vErrors = [err203];
@@ -3786,11 +3792,11 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                       }
                       errors++;
                     }
-                    const len4 = data160.length;
+                    const len4 = data161.length;
                     for (let i4 = 0; i4 < len4; i4++) {
-                      let data161 = data160[i4];
-                      if (data161 && typeof data161 == "object" && !Array.isArray(data161)) {
-                        if (data161.path === void 0) {
+                      let data162 = data161[i4];
+                      if (data162 && typeof data162 == "object" && !Array.isArray(data162)) {
+                        if (data162.path === void 0) {
                           const err204 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "path" } };
                           if (vErrors === null) {
                             vErrors = [err204];
@@ -3799,7 +3805,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        if (data161.cause === void 0) {
+                        if (data162.cause === void 0) {
                           const err205 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "cause" } };
                           if (vErrors === null) {
                             vErrors = [err205];
@@ -3808,7 +3814,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        for (const key55 in data161) {
+                        for (const key55 in data162) {
                           if (!(key55 === "path" || key55 === "equals" || key55 === "includes" || key55 === "atMost" || key55 === "atLeast" || key55 === "cause")) {
                             const err206 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key55 } };
                             if (vErrors === null) {
@@ -3819,15 +3825,15 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
-                        if (data161.path !== void 0) {
-                          if (!validate172(data161.path, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/path", parentData: data161, parentDataProperty: "path", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
+                        if (data162.path !== void 0) {
+                          if (!validate173(data162.path, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/path", parentData: data162, parentDataProperty: "path", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
                             errors = vErrors.length;
                           }
                         }
-                        if (data161.equals !== void 0) {
-                          let data163 = data161.equals;
-                          if (typeof data163 !== "string" && !(typeof data163 == "number") && typeof data163 !== "boolean") {
+                        if (data162.equals !== void 0) {
+                          let data164 = data162.equals;
+                          if (typeof data164 !== "string" && !(typeof data164 == "number") && typeof data164 !== "boolean") {
                             const err207 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.equals.type } };
                             if (vErrors === null) {
                               vErrors = [err207];
@@ -3837,14 +3843,14 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
-                        if (data161.includes !== void 0) {
-                          if (!validate55(data161.includes, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/includes", parentData: data161, parentDataProperty: "includes", rootData, dynamicAnchors })) {
+                        if (data162.includes !== void 0) {
+                          if (!validate55(data162.includes, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/includes", parentData: data162, parentDataProperty: "includes", rootData, dynamicAnchors })) {
                             vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
                             errors = vErrors.length;
                           }
                         }
-                        if (data161.atMost !== void 0) {
-                          if (!(typeof data161.atMost == "number")) {
+                        if (data162.atMost !== void 0) {
+                          if (!(typeof data162.atMost == "number")) {
                             const err208 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atMost", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atMost/type", keyword: "type", params: { type: "number" } };
                             if (vErrors === null) {
                               vErrors = [err208];
@@ -3854,8 +3860,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
-                        if (data161.atLeast !== void 0) {
-                          if (!(typeof data161.atLeast == "number")) {
+                        if (data162.atLeast !== void 0) {
+                          if (!(typeof data162.atLeast == "number")) {
                             const err209 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atLeast", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atLeast/type", keyword: "type", params: { type: "number" } };
                             if (vErrors === null) {
                               vErrors = [err209];
@@ -3865,9 +3871,9 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             errors++;
                           }
                         }
-                        if (data161.cause !== void 0) {
-                          let data167 = data161.cause;
-                          if (typeof data167 !== "string") {
+                        if (data162.cause !== void 0) {
+                          let data168 = data162.cause;
+                          if (typeof data168 !== "string") {
                             const err210 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/type", keyword: "type", params: { type: "string" } };
                             if (vErrors === null) {
                               vErrors = [err210];
@@ -3876,7 +3882,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                          if (!(data167 === "GeneralError" || data167 === "VehicleError" || data167 === "WrongCommand" || data167 === "VehicleConnectionTimeout" || data167 === "MissingRights" || data167 === "NotPossibleDueToVehicleBatteryLevel" || data167 === "NotPossibleDueToVehiclePrivacyLevel" || data167 === "TooManyWakeUpsOverMonth" || data167 === "TooManyRequestInShortTime" || data167 === "SameActionInProgress" || data167 === "NotPossibleDueToVehicleStolenState" || data167 === "VehicleInUse" || data167 === "TooManyRequestSent" || data167 === "DoorsOpen" || data167 === "VehicleErrorOrCidInside" || data167 === "CidInside" || data167 === "ExternalChargingSystemError" || data167 === "VehicleChargingSystemError" || data167 === "VehicleIsNotLocked" || data167 === "CanceledByDriver")) {
+                          if (!(data168 === "GeneralError" || data168 === "VehicleError" || data168 === "WrongCommand" || data168 === "VehicleConnectionTimeout" || data168 === "MissingRights" || data168 === "NotPossibleDueToVehicleBatteryLevel" || data168 === "NotPossibleDueToVehiclePrivacyLevel" || data168 === "TooManyWakeUpsOverMonth" || data168 === "TooManyRequestInShortTime" || data168 === "SameActionInProgress" || data168 === "NotPossibleDueToVehicleStolenState" || data168 === "VehicleInUse" || data168 === "TooManyRequestSent" || data168 === "DoorsOpen" || data168 === "VehicleErrorOrCidInside" || data168 === "CidInside" || data168 === "ExternalChargingSystemError" || data168 === "VehicleChargingSystemError" || data168 === "VehicleIsNotLocked" || data168 === "CanceledByDriver")) {
                             const err211 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.cause.enum } };
                             if (vErrors === null) {
                               vErrors = [err211];
@@ -3949,8 +3955,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
   return errors === 0;
 }
 validate52.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-var configuration = validate178;
-var schema41 = { "type": "object", "required": ["configuration", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "faults": { "$ref": "#/$defs/part2" }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part4" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part5" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "est": { "type": "string", "pattern": "^https://[^\\s/@?#]+/?$" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" }, "maxValidity": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part4" }, "keepAcknowledged": { "type": ["integer", "string"], "minimum": 0, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "batch": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "$ref": "#/$defs/part2" }, "power": { "type": "object", "properties": { "standbyFor": { "$ref": "#/$defs/part3" }, "lowBatteryStandbyFor": { "$ref": "#/$defs/part3" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "busSilentAfter": { "$ref": "#/$defs/part3" }, "wakeTimeout": { "$ref": "#/$defs/part3" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part6" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part7" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part7" }, "subjects": { "$ref": "#/$defs/part7" }, "clientIds": { "$ref": "#/$defs/part7" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part6" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part8" }, "BR": { "$ref": "#/$defs/part8" }, "AR": { "$ref": "#/$defs/part8" } }, "additionalProperties": false } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "maxBodyBytes": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "captures": { "type": "object", "properties": { "memory": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "collect": { "type": "object", "properties": { "bytesPerDay": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part2": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part5": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part6": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part7": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part8": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
+var configuration = validate179;
+var schema41 = { "type": "object", "required": ["configuration", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "faults": { "$ref": "#/$defs/part2" }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part4" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part5" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "est": { "type": "string", "pattern": "^https://[^\\s/@?#]+/?$" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" }, "maxValidity": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part4" }, "keepAcknowledged": { "type": ["integer", "string"], "minimum": 0, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "batch": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "$ref": "#/$defs/part2" }, "power": { "type": "object", "properties": { "standbyFor": { "$ref": "#/$defs/part3" }, "lowBatteryStandbyFor": { "$ref": "#/$defs/part3" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "busSilentAfter": { "$ref": "#/$defs/part3" }, "wakeTimeout": { "$ref": "#/$defs/part3" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part6" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part7" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part7" }, "subjects": { "$ref": "#/$defs/part7" }, "clientIds": { "$ref": "#/$defs/part7" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part6" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part8" }, "BR": { "$ref": "#/$defs/part8" }, "AR": { "$ref": "#/$defs/part8" } }, "additionalProperties": false } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "maxBodyBytes": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "captures": { "type": "object", "properties": { "memory": { "$ref": "#/$defs/part4" }, "commandsPerDay": { "type": "number", "minimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "collect": { "type": "object", "properties": { "bytesPerDay": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part2": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part5": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part6": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part7": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part8": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
 var pattern27 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
 var pattern30 = new RegExp("^[^\\s/:]{1,15}$", "u");
 var pattern31 = new RegExp("^[0-9]{1,4}k$", "u");
@@ -3965,10 +3971,10 @@ var pattern44 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
 var pattern45 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
 var pattern46 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
 var pattern47 = new RegExp("^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "u");
-function validate179(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate180(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate179.evaluated;
+  const evaluated0 = validate180.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -3994,14 +4000,14 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate179.errors = vErrors;
+  validate180.errors = vErrors;
   return errors === 0;
 }
-validate179.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate182(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate180.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate183(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate182.evaluated;
+  const evaluated0 = validate183.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4027,15 +4033,15 @@ function validate182(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate182.errors = vErrors;
+  validate183.errors = vErrors;
   return errors === 0;
 }
-validate182.evaluated = { "dynamicProps": false, "dynamicItems": false };
+validate183.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var schema45 = { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" };
-function validate190(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate191(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate190.evaluated;
+  const evaluated0 = validate191.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4082,14 +4088,14 @@ function validate190(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate190.errors = vErrors;
+  validate191.errors = vErrors;
   return errors === 0;
 }
-validate190.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate189(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate191.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate190(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate189.evaluated;
+  const evaluated0 = validate190.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4109,8 +4115,8 @@ function validate189(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.every !== void 0) {
-      if (!validate190(data.every, { instancePath: instancePath + "/every", parentData: data, parentDataProperty: "every", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
+      if (!validate191(data.every, { instancePath: instancePath + "/every", parentData: data, parentDataProperty: "every", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
         errors = vErrors.length;
       }
     }
@@ -4123,15 +4129,15 @@ function validate189(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate189.errors = vErrors;
+  validate190.errors = vErrors;
   return errors === 0;
 }
-validate189.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+validate190.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 var schema46 = { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" };
-function validate197(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate198(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate197.evaluated;
+  const evaluated0 = validate198.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4178,15 +4184,15 @@ function validate197(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate197.errors = vErrors;
+  validate198.errors = vErrors;
   return errors === 0;
 }
-validate197.evaluated = { "dynamicProps": false, "dynamicItems": false };
+validate198.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var pattern34 = new RegExp("^mqtts?://[^\\s/@?#]+/?$", "u");
-function validate199(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate200(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate199.evaluated;
+  const evaluated0 = validate200.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4212,15 +4218,15 @@ function validate199(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate199.errors = vErrors;
+  validate200.errors = vErrors;
   return errors === 0;
 }
-validate199.evaluated = { "dynamicProps": false, "dynamicItems": false };
+validate200.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var pattern39 = new RegExp("^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
-function validate219(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate220(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate219.evaluated;
+  const evaluated0 = validate220.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4246,14 +4252,14 @@ function validate219(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate219.errors = vErrors;
+  validate220.errors = vErrors;
   return errors === 0;
 }
-validate219.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate226(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate220.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate227(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate226.evaluated;
+  const evaluated0 = validate227.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4272,8 +4278,8 @@ function validate226(data, { instancePath = "", parentData, parentDataProperty, 
     }
     const len0 = data.length;
     for (let i0 = 0; i0 < len0; i0++) {
-      if (!validate179(data[i0], { instancePath: instancePath + "/" + i0, parentData: data, parentDataProperty: i0, rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+      if (!validate180(data[i0], { instancePath: instancePath + "/" + i0, parentData: data, parentDataProperty: i0, rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
         errors = vErrors.length;
       }
     }
@@ -4286,15 +4292,15 @@ function validate226(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate226.errors = vErrors;
+  validate227.errors = vErrors;
   return errors === 0;
 }
-validate226.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
+validate227.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
 var pattern43 = new RegExp("^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$", "u");
-function validate240(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate241(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate240.evaluated;
+  const evaluated0 = validate241.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4320,14 +4326,14 @@ function validate240(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate240.errors = vErrors;
+  validate241.errors = vErrors;
   return errors === 0;
 }
-validate240.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate178(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate241.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate179(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate178.evaluated;
+  const evaluated0 = validate179.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4417,14 +4423,14 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.profile !== void 0) {
-      if (!validate179(data.profile, { instancePath: instancePath + "/profile", parentData: data, parentDataProperty: "profile", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+      if (!validate180(data.profile, { instancePath: instancePath + "/profile", parentData: data, parentDataProperty: "profile", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
         errors = vErrors.length;
       }
     }
     if (data.data !== void 0) {
-      if (!validate179(data.data, { instancePath: instancePath + "/data", parentData: data, parentDataProperty: "data", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+      if (!validate180(data.data, { instancePath: instancePath + "/data", parentData: data, parentDataProperty: "data", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
         errors = vErrors.length;
       }
     }
@@ -4465,8 +4471,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data5.bus !== void 0) {
-              if (!validate182(data5.bus, { instancePath: instancePath + "/can/" + i0 + "/bus", parentData: data5, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
+              if (!validate183(data5.bus, { instancePath: instancePath + "/can/" + i0 + "/bus", parentData: data5, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate183.errors : vErrors.concat(validate183.errors);
                 errors = vErrors.length;
               }
             }
@@ -4482,8 +4488,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data5.log !== void 0) {
-              if (!validate179(data5.log, { instancePath: instancePath + "/can/" + i0 + "/log", parentData: data5, parentDataProperty: "log", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+              if (!validate180(data5.log, { instancePath: instancePath + "/can/" + i0 + "/log", parentData: data5, parentDataProperty: "log", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
                 errors = vErrors.length;
               }
             }
@@ -4552,8 +4558,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data5.slcan !== void 0) {
-              if (!validate179(data5.slcan, { instancePath: instancePath + "/can/" + i0 + "/slcan", parentData: data5, parentDataProperty: "slcan", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+              if (!validate180(data5.slcan, { instancePath: instancePath + "/can/" + i0 + "/slcan", parentData: data5, parentDataProperty: "slcan", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
                 errors = vErrors.length;
               }
             }
@@ -4635,20 +4641,20 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data14.bus !== void 0) {
-          if (!validate182(data14.bus, { instancePath: instancePath + "/obd/bus", parentData: data14, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
+          if (!validate183(data14.bus, { instancePath: instancePath + "/obd/bus", parentData: data14, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate183.errors : vErrors.concat(validate183.errors);
             errors = vErrors.length;
           }
         }
         if (data14.elm327 !== void 0) {
-          if (!validate179(data14.elm327, { instancePath: instancePath + "/obd/elm327", parentData: data14, parentDataProperty: "elm327", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+          if (!validate180(data14.elm327, { instancePath: instancePath + "/obd/elm327", parentData: data14, parentDataProperty: "elm327", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
         if (data14.isotp !== void 0) {
-          if (!validate182(data14.isotp, { instancePath: instancePath + "/obd/isotp", parentData: data14, parentDataProperty: "isotp", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
+          if (!validate183(data14.isotp, { instancePath: instancePath + "/obd/isotp", parentData: data14, parentDataProperty: "isotp", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate183.errors : vErrors.concat(validate183.errors);
             errors = vErrors.length;
           }
         }
@@ -4684,8 +4690,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.faults !== void 0) {
-      if (!validate189(data.faults, { instancePath: instancePath + "/faults", parentData: data, parentDataProperty: "faults", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate189.errors : vErrors.concat(validate189.errors);
+      if (!validate190(data.faults, { instancePath: instancePath + "/faults", parentData: data, parentDataProperty: "faults", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
         errors = vErrors.length;
       }
     }
@@ -4704,20 +4710,20 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data20.bus !== void 0) {
-          if (!validate182(data20.bus, { instancePath: instancePath + "/gnss/bus", parentData: data20, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
+          if (!validate183(data20.bus, { instancePath: instancePath + "/gnss/bus", parentData: data20, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate183.errors : vErrors.concat(validate183.errors);
             errors = vErrors.length;
           }
         }
         if (data20.nmea !== void 0) {
-          if (!validate179(data20.nmea, { instancePath: instancePath + "/gnss/nmea", parentData: data20, parentDataProperty: "nmea", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+          if (!validate180(data20.nmea, { instancePath: instancePath + "/gnss/nmea", parentData: data20, parentDataProperty: "nmea", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
         if (data20.gpsd !== void 0) {
-          if (!validate179(data20.gpsd, { instancePath: instancePath + "/gnss/gpsd", parentData: data20, parentDataProperty: "gpsd", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+          if (!validate180(data20.gpsd, { instancePath: instancePath + "/gnss/gpsd", parentData: data20, parentDataProperty: "gpsd", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
@@ -4766,14 +4772,14 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data25.folder !== void 0) {
-          if (!validate179(data25.folder, { instancePath: instancePath + "/record/folder", parentData: data25, parentDataProperty: "folder", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+          if (!validate180(data25.folder, { instancePath: instancePath + "/record/folder", parentData: data25, parentDataProperty: "folder", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
         if (data25.size !== void 0) {
-          if (!validate197(data25.size, { instancePath: instancePath + "/record/size", parentData: data25, parentDataProperty: "size", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
+          if (!validate198(data25.size, { instancePath: instancePath + "/record/size", parentData: data25, parentDataProperty: "size", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
             errors = vErrors.length;
           }
         }
@@ -4842,8 +4848,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data29.url !== void 0) {
-          if (!validate199(data29.url, { instancePath: instancePath + "/mqtt/url", parentData: data29, parentDataProperty: "url", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
+          if (!validate200(data29.url, { instancePath: instancePath + "/mqtt/url", parentData: data29, parentDataProperty: "url", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
             errors = vErrors.length;
           }
         }
@@ -4861,8 +4867,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
             }
             const len1 = data31.length;
             for (let i1 = 0; i1 < len1; i1++) {
-              if (!validate199(data31[i1], { instancePath: instancePath + "/mqtt/fallbacks/" + i1, parentData: data31, parentDataProperty: i1, rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
+              if (!validate200(data31[i1], { instancePath: instancePath + "/mqtt/fallbacks/" + i1, parentData: data31, parentDataProperty: i1, rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
                 errors = vErrors.length;
               }
             }
@@ -4889,38 +4895,38 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data29.username !== void 0) {
-          if (!validate179(data29.username, { instancePath: instancePath + "/mqtt/username", parentData: data29, parentDataProperty: "username", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+          if (!validate180(data29.username, { instancePath: instancePath + "/mqtt/username", parentData: data29, parentDataProperty: "username", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
         if (data29.passwordFile !== void 0) {
-          if (!validate179(data29.passwordFile, { instancePath: instancePath + "/mqtt/passwordFile", parentData: data29, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+          if (!validate180(data29.passwordFile, { instancePath: instancePath + "/mqtt/passwordFile", parentData: data29, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
         if (data29.ca !== void 0) {
-          if (!validate179(data29.ca, { instancePath: instancePath + "/mqtt/ca", parentData: data29, parentDataProperty: "ca", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+          if (!validate180(data29.ca, { instancePath: instancePath + "/mqtt/ca", parentData: data29, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
         if (data29.cert !== void 0) {
-          if (!validate179(data29.cert, { instancePath: instancePath + "/mqtt/cert", parentData: data29, parentDataProperty: "cert", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+          if (!validate180(data29.cert, { instancePath: instancePath + "/mqtt/cert", parentData: data29, parentDataProperty: "cert", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
         if (data29.key !== void 0) {
-          if (!validate179(data29.key, { instancePath: instancePath + "/mqtt/key", parentData: data29, parentDataProperty: "key", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+          if (!validate180(data29.key, { instancePath: instancePath + "/mqtt/key", parentData: data29, parentDataProperty: "key", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
         if (data29.crl !== void 0) {
-          if (!validate179(data29.crl, { instancePath: instancePath + "/mqtt/crl", parentData: data29, parentDataProperty: "crl", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+          if (!validate180(data29.crl, { instancePath: instancePath + "/mqtt/crl", parentData: data29, parentDataProperty: "crl", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
@@ -4947,8 +4953,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data29.keepalive !== void 0) {
-          if (!validate190(data29.keepalive, { instancePath: instancePath + "/mqtt/keepalive", parentData: data29, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
+          if (!validate191(data29.keepalive, { instancePath: instancePath + "/mqtt/keepalive", parentData: data29, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
             errors = vErrors.length;
           }
         }
@@ -4986,14 +4992,14 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data42.trust !== void 0) {
-          if (!validate179(data42.trust, { instancePath: instancePath + "/commands/trust", parentData: data42, parentDataProperty: "trust", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+          if (!validate180(data42.trust, { instancePath: instancePath + "/commands/trust", parentData: data42, parentDataProperty: "trust", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
         if (data42.maxValidity !== void 0) {
-          if (!validate190(data42.maxValidity, { instancePath: instancePath + "/commands/maxValidity", parentData: data42, parentDataProperty: "maxValidity", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
+          if (!validate191(data42.maxValidity, { instancePath: instancePath + "/commands/maxValidity", parentData: data42, parentDataProperty: "maxValidity", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
             errors = vErrors.length;
           }
         }
@@ -5022,8 +5028,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data45.limit !== void 0) {
-          if (!validate197(data45.limit, { instancePath: instancePath + "/outbox/limit", parentData: data45, parentDataProperty: "limit", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
+          if (!validate198(data45.limit, { instancePath: instancePath + "/outbox/limit", parentData: data45, parentDataProperty: "limit", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
             errors = vErrors.length;
           }
         }
@@ -5071,8 +5077,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data45.batch !== void 0) {
-          if (!validate190(data45.batch, { instancePath: instancePath + "/outbox/batch", parentData: data45, parentDataProperty: "batch", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
+          if (!validate191(data45.batch, { instancePath: instancePath + "/outbox/batch", parentData: data45, parentDataProperty: "batch", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
             errors = vErrors.length;
           }
         }
@@ -5142,8 +5148,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.health !== void 0) {
-      if (!validate189(data.health, { instancePath: instancePath + "/health", parentData: data, parentDataProperty: "health", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate189.errors : vErrors.concat(validate189.errors);
+      if (!validate190(data.health, { instancePath: instancePath + "/health", parentData: data, parentDataProperty: "health", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
         errors = vErrors.length;
       }
     }
@@ -5162,14 +5168,14 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data52.standbyFor !== void 0) {
-          if (!validate190(data52.standbyFor, { instancePath: instancePath + "/power/standbyFor", parentData: data52, parentDataProperty: "standbyFor", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
+          if (!validate191(data52.standbyFor, { instancePath: instancePath + "/power/standbyFor", parentData: data52, parentDataProperty: "standbyFor", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
             errors = vErrors.length;
           }
         }
         if (data52.lowBatteryStandbyFor !== void 0) {
-          if (!validate190(data52.lowBatteryStandbyFor, { instancePath: instancePath + "/power/lowBatteryStandbyFor", parentData: data52, parentDataProperty: "lowBatteryStandbyFor", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
+          if (!validate191(data52.lowBatteryStandbyFor, { instancePath: instancePath + "/power/lowBatteryStandbyFor", parentData: data52, parentDataProperty: "lowBatteryStandbyFor", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
             errors = vErrors.length;
           }
         }
@@ -5205,20 +5211,20 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data52.busSilentAfter !== void 0) {
-          if (!validate190(data52.busSilentAfter, { instancePath: instancePath + "/power/busSilentAfter", parentData: data52, parentDataProperty: "busSilentAfter", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
+          if (!validate191(data52.busSilentAfter, { instancePath: instancePath + "/power/busSilentAfter", parentData: data52, parentDataProperty: "busSilentAfter", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
             errors = vErrors.length;
           }
         }
         if (data52.wakeTimeout !== void 0) {
-          if (!validate190(data52.wakeTimeout, { instancePath: instancePath + "/power/wakeTimeout", parentData: data52, parentDataProperty: "wakeTimeout", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
+          if (!validate191(data52.wakeTimeout, { instancePath: instancePath + "/power/wakeTimeout", parentData: data52, parentDataProperty: "wakeTimeout", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
             errors = vErrors.length;
           }
         }
         if (data52.keepalive !== void 0) {
-          if (!validate190(data52.keepalive, { instancePath: instancePath + "/power/keepalive", parentData: data52, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
+          if (!validate191(data52.keepalive, { instancePath: instancePath + "/power/keepalive", parentData: data52, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
             errors = vErrors.length;
           }
         }
@@ -5278,8 +5284,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data59.url !== void 0) {
-          if (!validate219(data59.url, { instancePath: instancePath + "/http/url", parentData: data59, parentDataProperty: "url", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
+          if (!validate220(data59.url, { instancePath: instancePath + "/http/url", parentData: data59, parentDataProperty: "url", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
             errors = vErrors.length;
           }
         }
@@ -5361,20 +5367,20 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data64.cert !== void 0) {
-              if (!validate179(data64.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data64, parentDataProperty: "cert", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+              if (!validate180(data64.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data64, parentDataProperty: "cert", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
                 errors = vErrors.length;
               }
             }
             if (data64.key !== void 0) {
-              if (!validate179(data64.key, { instancePath: instancePath + "/http/tls/key", parentData: data64, parentDataProperty: "key", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+              if (!validate180(data64.key, { instancePath: instancePath + "/http/tls/key", parentData: data64, parentDataProperty: "key", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
                 errors = vErrors.length;
               }
             }
             if (data64.clientCa !== void 0) {
-              if (!validate179(data64.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data64, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+              if (!validate180(data64.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data64, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
                 errors = vErrors.length;
               }
             }
@@ -5474,26 +5480,26 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                 }
                 if (data69.passwordFile !== void 0) {
-                  if (!validate179(data69.passwordFile, { instancePath: instancePath + "/http/fleet/" + i3 + "/passwordFile", parentData: data69, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+                  if (!validate180(data69.passwordFile, { instancePath: instancePath + "/http/fleet/" + i3 + "/passwordFile", parentData: data69, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data69.clientId !== void 0) {
-                  if (!validate179(data69.clientId, { instancePath: instancePath + "/http/fleet/" + i3 + "/clientId", parentData: data69, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+                  if (!validate180(data69.clientId, { instancePath: instancePath + "/http/fleet/" + i3 + "/clientId", parentData: data69, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data69.fleets !== void 0) {
-                  if (!validate226(data69.fleets, { instancePath: instancePath + "/http/fleet/" + i3 + "/fleets", parentData: data69, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
+                  if (!validate227(data69.fleets, { instancePath: instancePath + "/http/fleet/" + i3 + "/fleets", parentData: data69, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data69.certificate !== void 0) {
-                  if (!validate179(data69.certificate, { instancePath: instancePath + "/http/fleet/" + i3 + "/certificate", parentData: data69, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+                  if (!validate180(data69.certificate, { instancePath: instancePath + "/http/fleet/" + i3 + "/certificate", parentData: data69, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
                     errors = vErrors.length;
                   }
                 }
@@ -5550,38 +5556,38 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data75.issuer !== void 0) {
-              if (!validate179(data75.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data75, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+              if (!validate180(data75.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data75, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
                 errors = vErrors.length;
               }
             }
             if (data75.audience !== void 0) {
-              if (!validate179(data75.audience, { instancePath: instancePath + "/http/user/audience", parentData: data75, parentDataProperty: "audience", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+              if (!validate180(data75.audience, { instancePath: instancePath + "/http/user/audience", parentData: data75, parentDataProperty: "audience", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
                 errors = vErrors.length;
               }
             }
             if (data75.jwks !== void 0) {
-              if (!validate179(data75.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data75, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+              if (!validate180(data75.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data75, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
                 errors = vErrors.length;
               }
             }
             if (data75.keys !== void 0) {
-              if (!validate226(data75.keys, { instancePath: instancePath + "/http/user/keys", parentData: data75, parentDataProperty: "keys", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
+              if (!validate227(data75.keys, { instancePath: instancePath + "/http/user/keys", parentData: data75, parentDataProperty: "keys", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
                 errors = vErrors.length;
               }
             }
             if (data75.subjects !== void 0) {
-              if (!validate226(data75.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data75, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
+              if (!validate227(data75.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data75, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
                 errors = vErrors.length;
               }
             }
             if (data75.clientIds !== void 0) {
-              if (!validate226(data75.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data75, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
+              if (!validate227(data75.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data75, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
                 errors = vErrors.length;
               }
             }
@@ -5631,8 +5637,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                       }
                     }
                     if (data83.clientId !== void 0) {
-                      if (!validate179(data83.clientId, { instancePath: instancePath + "/http/user/clients/" + i4 + "/clientId", parentData: data83, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+                      if (!validate180(data83.clientId, { instancePath: instancePath + "/http/user/clients/" + i4 + "/clientId", parentData: data83, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
                         errors = vErrors.length;
                       }
                     }
@@ -5745,14 +5751,14 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data86.brand !== void 0) {
-              if (!validate179(data86.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data86, parentDataProperty: "brand", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+              if (!validate180(data86.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data86, parentDataProperty: "brand", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
                 errors = vErrors.length;
               }
             }
             if (data86.label !== void 0) {
-              if (!validate179(data86.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data86, parentDataProperty: "label", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+              if (!validate180(data86.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data86, parentDataProperty: "label", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
                 errors = vErrors.length;
               }
             }
@@ -5770,8 +5776,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                 }
                 const len5 = data91.length;
                 for (let i5 = 0; i5 < len5; i5++) {
-                  if (!validate219(data91[i5], { instancePath: instancePath + "/http/vehicle/pictures/" + i5, parentData: data91, parentDataProperty: i5, rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
+                  if (!validate220(data91[i5], { instancePath: instancePath + "/http/vehicle/pictures/" + i5, parentData: data91, parentDataProperty: i5, rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
                     errors = vErrors.length;
                   }
                 }
@@ -5800,20 +5806,20 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                 }
                 if (data93.CL !== void 0) {
-                  if (!validate240(data93.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data93, parentDataProperty: "CL", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
+                  if (!validate241(data93.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data93, parentDataProperty: "CL", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate241.errors : vErrors.concat(validate241.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data93.BR !== void 0) {
-                  if (!validate240(data93.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data93, parentDataProperty: "BR", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
+                  if (!validate241(data93.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data93, parentDataProperty: "BR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate241.errors : vErrors.concat(validate241.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data93.AR !== void 0) {
-                  if (!validate240(data93.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data93, parentDataProperty: "AR", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
+                  if (!validate241(data93.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data93, parentDataProperty: "AR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate241.errors : vErrors.concat(validate241.errors);
                     errors = vErrors.length;
                   }
                 }
@@ -5900,8 +5906,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data59.maxBodyBytes !== void 0) {
-          if (!validate197(data59.maxBodyBytes, { instancePath: instancePath + "/http/maxBodyBytes", parentData: data59, parentDataProperty: "maxBodyBytes", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
+          if (!validate198(data59.maxBodyBytes, { instancePath: instancePath + "/http/maxBodyBytes", parentData: data59, parentDataProperty: "maxBodyBytes", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
             errors = vErrors.length;
           }
         }
@@ -5986,8 +5992,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data100.ca !== void 0) {
-          if (!validate179(data100.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data100, parentDataProperty: "ca", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+          if (!validate180(data100.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data100, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
             errors = vErrors.length;
           }
         }
@@ -6108,8 +6114,8 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data106.privateKeyFile !== void 0) {
-              if (!validate179(data106.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data106, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+              if (!validate180(data106.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data106, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
                 errors = vErrors.length;
               }
             }
@@ -6137,7 +6143,7 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
       let data110 = data.captures;
       if (data110 && typeof data110 == "object" && !Array.isArray(data110)) {
         for (const key19 in data110) {
-          if (!(key19 === "memory")) {
+          if (!(key19 === "memory" || key19 === "commandsPerDay")) {
             const err134 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
             if (vErrors === null) {
               vErrors = [err134];
@@ -6148,55 +6154,44 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data110.memory !== void 0) {
-          if (!validate197(data110.memory, { instancePath: instancePath + "/captures/memory", parentData: data110, parentDataProperty: "memory", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
+          if (!validate198(data110.memory, { instancePath: instancePath + "/captures/memory", parentData: data110, parentDataProperty: "memory", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
             errors = vErrors.length;
           }
         }
-      } else {
-        const err135 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err135];
-        } else {
-          vErrors.push(err135);
-        }
-        errors++;
-      }
-    }
-    if (data.collect !== void 0) {
-      let data112 = data.collect;
-      if (data112 && typeof data112 == "object" && !Array.isArray(data112)) {
-        for (const key20 in data112) {
-          if (!(key20 === "bytesPerDay")) {
-            const err136 = { instancePath: instancePath + "/collect", schemaPath: "#/properties/collect/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
+        if (data110.commandsPerDay !== void 0) {
+          let data112 = data110.commandsPerDay;
+          if (typeof data112 == "number") {
+            if (data112 > 1e4 || isNaN(data112)) {
+              const err135 = { instancePath: instancePath + "/captures/commandsPerDay", schemaPath: "#/properties/captures/properties/commandsPerDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e4 } };
+              if (vErrors === null) {
+                vErrors = [err135];
+              } else {
+                vErrors.push(err135);
+              }
+              errors++;
+            }
+            if (data112 < 0 || isNaN(data112)) {
+              const err136 = { instancePath: instancePath + "/captures/commandsPerDay", schemaPath: "#/properties/captures/properties/commandsPerDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+              if (vErrors === null) {
+                vErrors = [err136];
+              } else {
+                vErrors.push(err136);
+              }
+              errors++;
+            }
+          } else {
+            const err137 = { instancePath: instancePath + "/captures/commandsPerDay", schemaPath: "#/properties/captures/properties/commandsPerDay/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err136];
+              vErrors = [err137];
             } else {
-              vErrors.push(err136);
+              vErrors.push(err137);
             }
             errors++;
           }
         }
-        if (data112.bytesPerDay !== void 0) {
-          if (!validate197(data112.bytesPerDay, { instancePath: instancePath + "/collect/bytesPerDay", parentData: data112, parentDataProperty: "bytesPerDay", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
-            errors = vErrors.length;
-          }
-        }
       } else {
-        const err137 = { instancePath: instancePath + "/collect", schemaPath: "#/properties/collect/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err137];
-        } else {
-          vErrors.push(err137);
-        }
-        errors++;
-      }
-    }
-    if (data.monitors !== void 0) {
-      let data114 = data.monitors;
-      if (!data114 || typeof data114 != "object") {
-        const err138 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema41.properties.monitors.type } };
+        const err138 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
           vErrors = [err138];
         } else {
@@ -6204,12 +6199,13 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
         }
         errors++;
       }
-      if (Array.isArray(data114)) {
-        const len7 = data114.length;
-        for (let i7 = 0; i7 < len7; i7++) {
-          let data115 = data114[i7];
-          if (!(data115 && typeof data115 == "object" && !Array.isArray(data115))) {
-            const err139 = { instancePath: instancePath + "/monitors/" + i7, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
+    }
+    if (data.collect !== void 0) {
+      let data113 = data.collect;
+      if (data113 && typeof data113 == "object" && !Array.isArray(data113)) {
+        for (const key20 in data113) {
+          if (!(key20 === "bytesPerDay")) {
+            const err139 = { instancePath: instancePath + "/collect", schemaPath: "#/properties/collect/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
             if (vErrors === null) {
               vErrors = [err139];
             } else {
@@ -6218,64 +6214,61 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-      }
-      if (data114 && typeof data114 == "object" && !Array.isArray(data114)) {
-        if (data114.file === void 0) {
-          const err140 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
-          if (vErrors === null) {
-            vErrors = [err140];
-          } else {
-            vErrors.push(err140);
-          }
-          errors++;
-        }
-        for (const key21 in data114) {
-          if (!(key21 === "file")) {
-            const err141 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 } };
-            if (vErrors === null) {
-              vErrors = [err141];
-            } else {
-              vErrors.push(err141);
-            }
-            errors++;
-          }
-        }
-        if (data114.file !== void 0) {
-          if (!validate179(data114.file, { instancePath: instancePath + "/monitors/file", parentData: data114, parentDataProperty: "file", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+        if (data113.bytesPerDay !== void 0) {
+          if (!validate198(data113.bytesPerDay, { instancePath: instancePath + "/collect/bytesPerDay", parentData: data113, parentDataProperty: "bytesPerDay", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
             errors = vErrors.length;
           }
         }
-      }
-    }
-    if (data.timeZone !== void 0) {
-      let data117 = data.timeZone;
-      if (typeof data117 === "string") {
-        if (!pattern47.test(data117)) {
-          const err142 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
-          if (vErrors === null) {
-            vErrors = [err142];
-          } else {
-            vErrors.push(err142);
-          }
-          errors++;
-        }
       } else {
-        const err143 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/type", keyword: "type", params: { type: "string" } };
+        const err140 = { instancePath: instancePath + "/collect", schemaPath: "#/properties/collect/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err143];
+          vErrors = [err140];
         } else {
-          vErrors.push(err143);
+          vErrors.push(err140);
         }
         errors++;
       }
     }
-    if (data.log !== void 0) {
-      let data118 = data.log;
-      if (data118 && typeof data118 == "object" && !Array.isArray(data118)) {
-        for (const key22 in data118) {
-          if (!(key22 === "level")) {
-            const err144 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key22 } };
+    if (data.monitors !== void 0) {
+      let data115 = data.monitors;
+      if (!data115 || typeof data115 != "object") {
+        const err141 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema41.properties.monitors.type } };
+        if (vErrors === null) {
+          vErrors = [err141];
+        } else {
+          vErrors.push(err141);
+        }
+        errors++;
+      }
+      if (Array.isArray(data115)) {
+        const len7 = data115.length;
+        for (let i7 = 0; i7 < len7; i7++) {
+          let data116 = data115[i7];
+          if (!(data116 && typeof data116 == "object" && !Array.isArray(data116))) {
+            const err142 = { instancePath: instancePath + "/monitors/" + i7, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
+            if (vErrors === null) {
+              vErrors = [err142];
+            } else {
+              vErrors.push(err142);
+            }
+            errors++;
+          }
+        }
+      }
+      if (data115 && typeof data115 == "object" && !Array.isArray(data115)) {
+        if (data115.file === void 0) {
+          const err143 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
+          if (vErrors === null) {
+            vErrors = [err143];
+          } else {
+            vErrors.push(err143);
+          }
+          errors++;
+        }
+        for (const key21 in data115) {
+          if (!(key21 === "file")) {
+            const err144 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 } };
             if (vErrors === null) {
               vErrors = [err144];
             } else {
@@ -6284,50 +6277,94 @@ function validate178(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data118.level !== void 0) {
-          let data119 = data118.level;
-          if (typeof data119 !== "string") {
-            const err145 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
+        if (data115.file !== void 0) {
+          if (!validate180(data115.file, { instancePath: instancePath + "/monitors/file", parentData: data115, parentDataProperty: "file", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+            errors = vErrors.length;
+          }
+        }
+      }
+    }
+    if (data.timeZone !== void 0) {
+      let data118 = data.timeZone;
+      if (typeof data118 === "string") {
+        if (!pattern47.test(data118)) {
+          const err145 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
+          if (vErrors === null) {
+            vErrors = [err145];
+          } else {
+            vErrors.push(err145);
+          }
+          errors++;
+        }
+      } else {
+        const err146 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/type", keyword: "type", params: { type: "string" } };
+        if (vErrors === null) {
+          vErrors = [err146];
+        } else {
+          vErrors.push(err146);
+        }
+        errors++;
+      }
+    }
+    if (data.log !== void 0) {
+      let data119 = data.log;
+      if (data119 && typeof data119 == "object" && !Array.isArray(data119)) {
+        for (const key22 in data119) {
+          if (!(key22 === "level")) {
+            const err147 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key22 } };
             if (vErrors === null) {
-              vErrors = [err145];
+              vErrors = [err147];
             } else {
-              vErrors.push(err145);
+              vErrors.push(err147);
             }
             errors++;
           }
-          if (!(data119 === "error" || data119 === "warn" || data119 === "info")) {
-            const err146 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema41.properties.log.properties.level.enum } };
+        }
+        if (data119.level !== void 0) {
+          let data120 = data119.level;
+          if (typeof data120 !== "string") {
+            const err148 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
             if (vErrors === null) {
-              vErrors = [err146];
+              vErrors = [err148];
             } else {
-              vErrors.push(err146);
+              vErrors.push(err148);
+            }
+            errors++;
+          }
+          if (!(data120 === "error" || data120 === "warn" || data120 === "info")) {
+            const err149 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema41.properties.log.properties.level.enum } };
+            if (vErrors === null) {
+              vErrors = [err149];
+            } else {
+              vErrors.push(err149);
             }
             errors++;
           }
         }
       } else {
-        const err147 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        const err150 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err147];
+          vErrors = [err150];
         } else {
-          vErrors.push(err147);
+          vErrors.push(err150);
         }
         errors++;
       }
     }
   } else {
-    const err148 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err151 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err148];
+      vErrors = [err151];
     } else {
-      vErrors.push(err148);
+      vErrors.push(err151);
     }
     errors++;
   }
-  validate178.errors = vErrors;
+  validate179.errors = vErrors;
   return errors === 0;
 }
-validate178.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+validate179.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 export {
   configuration,
   profile

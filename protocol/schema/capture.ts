@@ -5,7 +5,7 @@ import { recordId } from './identity.ts';
 import { monitorId } from './monitor.ts';
 
 /** What asks for a capture. */
-export const captureCauses = ['collision', 'monitor'] as const;
+export const captureCauses = ['collision', 'monitor', 'command'] as const;
 export type CaptureCause = (typeof captureCauses)[number];
 
 /** Bounds of one part. */
@@ -24,9 +24,16 @@ export const captureSchema = record(
     part: required(2, count('Number of this part, from 0. The frames of a part come before those of the next.')),
     last: required(3, flag({ description: 'No part comes after this one.' })),
     cause: required(4, enumeration(captureCauses, { description: 'What asked for the capture.' })),
-    of: required(5, { ...recordId, description: 'Id of the collision, or of the event of the monitor.' }),
+    of: required(
+      5,
+      text({
+        maxLength: 64,
+        pattern: '^[0-9A-Za-z_-]+$',
+        description: 'Id of the collision or of the event of the monitor, or the name that the command gave.',
+      }),
+    ),
     monitorId: optional(6, monitorId),
-    at: required(7, instant({ description: 'Time of the collision or event.' })),
+    at: required(7, instant({ description: 'Time of the collision, event or command.' })),
     from: required(8, instant({ description: 'Begin of the time whose frames were asked for.' })),
     to: required(9, instant({ description: 'Its end.' })),
     since: optional(
@@ -58,6 +65,6 @@ export const captureSchema = record(
       }),
     ),
   },
-  { description: 'Raw frames around a collision or an event of a monitor, one part of them.' },
+  { description: 'Raw frames around a collision, an event of a monitor or a command, one part of them.' },
 );
 export type Capture = Static<typeof captureSchema>;

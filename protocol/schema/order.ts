@@ -133,6 +133,40 @@ export const readFaultsOrderSchema = record(
   { description: 'Fault codes are read now; `Success` says that those that were found are recorded.' },
 );
 
+const span = (description: string) =>
+  quantity({ unit: 'ms', resolution: 1, minimum: 0, maximum: 600_000, description });
+
+/** Has the agent capture the raw frames around this moment. */
+export const captureOrderSchema = record(
+  'CaptureOrder',
+  {
+    name: required(
+      1,
+      text({ maxLength: 64, pattern: '^[A-Za-z0-9_-]+$', description: 'Chosen by the sender; `of` of the capture.' }),
+    ),
+    before: optional(2, span('Time of frames before the command; absent: that of the rule of the profile.')),
+    after: optional(3, span('Time of frames after it; absent: that of the rule.')),
+    buses: optional(
+      4,
+      list(text({ maxLength: 128, description: 'Bus of the profile.' }), {
+        minItems: 1,
+        maxItems: 64,
+        description: 'Buses whose frames are captured; absent: those of the rule.',
+      }),
+    ),
+    identifiers: optional(
+      5,
+      list(count('CAN identifier; above 0x7FF it has 29 bits.', { maximum: 0x1fff_ffff }), {
+        minItems: 1,
+        maxItems: 512,
+        description: 'Identifiers whose frames are captured; absent: those of the rule.',
+      }),
+    ),
+  },
+  { description: 'Raw frames around the moment of the command, within the rule `captures.command` of the profile.' },
+);
+export type CaptureOrder = Static<typeof captureOrderSchema>;
+
 /** Bodies by kind of command. */
 export const orderBodies = {
   Configuration: configurationOrderSchema,
@@ -142,4 +176,5 @@ export const orderBodies = {
   Resend: resendOrderSchema,
   Collect: collectOrderSchema,
   ReadFaults: readFaultsOrderSchema,
+  Capture: captureOrderSchema,
 } as const satisfies Record<string, TSchema>;

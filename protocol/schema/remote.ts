@@ -11,6 +11,7 @@ const ownKinds = {
   Resend: 13,
   Collect: 14,
   ReadFaults: 15,
+  Capture: 16,
 } as const;
 export type CommandKind = RemoteType | keyof typeof ownKinds;
 

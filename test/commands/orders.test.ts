@@ -221,6 +221,17 @@ describe('words', () => {
     expect(decodeBody('ReadFaults', encodeBody('ReadFaults', {}))).toEqual({});
   });
 
+  test('a capture is asked for as long and of such frames as the words say', async () => {
+    expect(await order('capture take Ticket-7')).toEqual([{ kind: 'Capture', body: { name: 'Ticket-7' } }]);
+    const details = { before: '10s', after: '0', buses: 'can,body', identifiers: '1A0,0x18FEF100' };
+    const body = {
+      ...{ name: 'b', before: 10_000, after: 0, buses: ['can', 'body'] },
+      identifiers: [0x1a0, 0x18fef100],
+    };
+    expect(await order('capture take b', details)).toEqual([{ kind: 'Capture', body }]);
+    expect(decodeBody('Capture', encodeBody('Capture', body))).toEqual(body);
+  });
+
   test('there are words for every kind of order', () => {
     expect(orderUsages).toHaveLength(Object.keys(orderBodies).length);
   });
@@ -260,10 +271,13 @@ describe('words', () => {
     ['collect start a M.S', { until: '2h', interval: 'often' }, /--interval must be a time such as 100ms/],
     ['collect start a M.S', { until: '2h', while: 'kinetic.speed>=fast' }, /--while must be such as/],
     ['collect start a Speed', { until: '2h' }, /"Speed" is not a signal like MOTION\.Speed/],
-    ['collect start a/b M.S', { until: '2h' }, /"a\/b" is not a name of a collection/],
+    ['collect start a/b M.S', { until: '2h' }, /"a\/b" is not a name/],
     ['collect stop a', { until: '2h' }, /has no --until/],
     ['collect file wrong-collection.yaml', {}, /wrong-collection\.yaml was not sent: .*unit/],
     ['collect file endless.yaml', {}, /until is missing/],
+    ['capture take', {}, /capture take NAME/],
+    ['capture take a', { identifiers: '2FFFFFFF' }, /"2FFFFFFF" is not a CAN identifier/],
+    ['capture take a', { before: 'long' }, /--before must be a time such as/],
     ['faults', {}, /faults read/],
     ['faults read now', {}, /faults read/],
     ['configuration', {}, /configuration FILE/],

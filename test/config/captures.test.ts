@@ -25,6 +25,7 @@ test('the example of the page is a profile without a single finding, and says wh
   expect(findings).toEqual([]);
   expect(captures).toEqual({
     collision: { before: 30_000, after: 10_000 },
+    command: { before: 30_000, after: 30_000 },
     monitors: {
       'cell-voltage': { before: 5_000, after: 5_000, buses: ['can'], identifiers: [0x1a0, 0x98fef100] },
     },

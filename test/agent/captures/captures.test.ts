@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import type { CaptureOrder } from '../../../protocol/schema/order.ts';
+import { RecordedDisk } from '../../adapters/store/recorded-disk.ts';
 import { CRASH, drive, MOTION, PRIVACY, readCaptures, type Sent, startCar } from './car.ts';
 
 const fast = {
@@ -184,4 +186,70 @@ test('an agent that stops during a capture writes what it has', async () => {
   expect(capture?.lines).toEqual(car.lines.filter(({ sent }) => sent.at >= begin).map(({ line }) => line));
   expect(capture?.lines.some((line) => line.includes(` ${MOTION.toString(16)}#`))).toBe(true);
   await car.drop();
+});
+
+test('a command has its capture, whose frames are those of the log around it', async () => {
+  const car = await startCar('  command: { before: 5s, after: 2s }\n');
+  await drive(car, 8);
+  const at = car.clock.now();
+  await car.order({ name: 'Ticket-7' });
+  await drive(car, 4);
+  await car.pass(2_000);
+  const [capture, ...others] = readCaptures(car.captures());
+  expect(others).toEqual([]);
+  expect(capture?.head).toMatchObject({ cause: 'command', of: 'Ticket-7', at });
+  expect(capture?.parts.at(-1)?.last).toBe(true);
+  const around = car.lines.filter(({ sent }) => sent.at >= at - 5_000 && sent.at <= at + 2_000);
+  expect(around.length).toBeGreaterThan(500);
+  expect(capture?.lines).toEqual(around.map(({ line }) => line));
+  await car.drop();
+});
+
+test('a command captures less than the profile allows, and nothing beyond it', async () => {
+  const car = await startCar('  command: { before: 5s, after: 2s, identifiers: [0x100, 0x123] }\n');
+  await drive(car, 4);
+  const at = car.clock.now();
+  await car.order({ name: 'less', before: 1_000, after: 0, buses: ['can'], identifiers: [0x123] });
+  await drive(car, 2);
+  const [capture] = readCaptures(car.captures());
+  const wanted = car.lines.filter(
+    ({ sent }) => sent.at >= at - 1_000 && sent.at <= at && sent.bus === 'can' && sent.id === 0x123,
+  );
+  expect(wanted.length).toBeGreaterThan(40);
+  expect(capture?.lines).toEqual(wanted.map(({ line }) => line));
+  for (const [more, message] of [
+    [{ before: 5_001 }, /at most 5000 ms before, not 5001$/],
+    [{ after: 2_001 }, /at most 2000 ms after, not 2001$/],
+    [{ buses: ['radio'] }, /buses can, body, not radio$/],
+    [{ identifiers: [0x123, 0x200] }, /0x200 is none of them$/],
+    [{ identifiers: [0x18fef100] }, /0x18FEF100 is none of them$/],
+  ] as const) {
+    await expect(car.order({ name: 'more', ...more } as CaptureOrder)).rejects.toThrow(
+      expect.objectContaining({ code: 'input.malformed', message: expect.stringMatching(message) }),
+    );
+  }
+  await car.drop();
+});
+
+test('commands capture one at a time, and as often in a day as is set, also after a restart', async () => {
+  const first = await startCar('  command: { before: 1s, after: 1s }\n', { perDay: 2, at: Date.UTC(2026, 0, 1, 12) });
+  await drive(first, 2);
+  await first.order({ name: 'a' });
+  await expect(first.order({ name: 'b' })).rejects.toThrow(expect.objectContaining({ code: 'command.busy' }));
+  await drive(first, 4);
+  await first.order({ name: 'c' });
+  await drive(first, 4);
+  await first.pass(2_000);
+  await first.drop();
+  const disk = new RecordedDisk(first.disk.after(first.disk.moments, (most) => most));
+  const start = { disk, boot: 2, perDay: 2 };
+  const second = await startCar('  command: { before: 1s, after: 1s }\n', {
+    ...start,
+    at: Date.UTC(2026, 0, 1, 23, 59, 50),
+  });
+  await expect(second.order({ name: 'd' })).rejects.toThrow(expect.objectContaining({ code: 'command.tooMany' }));
+  expect(second.log.lines.map(({ event }) => event)).toContain('capture.bound');
+  await second.pass(11_000);
+  await second.order({ name: 'e' });
+  await second.drop();
 });

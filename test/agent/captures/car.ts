@@ -6,14 +6,17 @@ import { append, createBatch } from '../../../adapters/can/frames.ts';
 import { formatCandump } from '../../../adapters/can/log/index.ts';
 import { openStore } from '../../../adapters/store/index.ts';
 import { Agent } from '../../../agent/agent.ts';
+import type { CapturesPart } from '../../../agent/options.ts';
 import type { RecordStore } from '../../../agent/ports.ts';
 import { emptyLedger } from '../../../agent/remotes/ledger.ts';
 import { capturesOf } from '../../../assembly/captures.ts';
 import { decoderFor, loadVehicle } from '../../../assembly/vehicle.ts';
 import { unpackFrames } from '../../../protocol/captures/capture.ts';
 import { decodeMessage } from '../../../protocol/cbor/message.ts';
+import { encodeBody } from '../../../protocol/command.ts';
 import type { Capture } from '../../../protocol/schema/capture.ts';
 import type { Message } from '../../../protocol/schema/message.ts';
+import type { CaptureOrder } from '../../../protocol/schema/order.ts';
 import { agentSettings } from '../../../protocol/settings.ts';
 import { RecordedDisk } from '../../adapters/store/recorded-disk.ts';
 import { VirtualClock } from '../../rig/clock.ts';
@@ -68,6 +71,8 @@ export interface CaptureCar {
   send(frames: readonly Omit<Sent, 'at'>[], at?: number): void;
   /** Lets time pass, and the disk work. */
   pass(ms: number): Promise<void>;
+  /** Gives a command; resolves as it ends. */
+  order(order: CaptureOrder): Promise<void>;
   captures(): Capture[];
   readonly records: RecordStore;
   /** Closes the store; the agent is not told, as by a power cut. */
@@ -80,21 +85,25 @@ interface Start {
   readonly boot?: number;
   /** Bytes of memory for frames. */
   readonly memory?: number;
+  /** Captures that commands may ask for. */
+  readonly perDay?: number;
 }
 
-/** @param captures the section of the profile */
-export async function startCar(captures: string, start: Start = {}): Promise<CaptureCar> {
-  const { disk = new RecordedDisk(), boot = 1, memory = 1 << 20 } = start;
+/** @param section `captures`, the section of the profile */
+export async function startCar(section: string, start: Start = {}): Promise<CaptureCar> {
+  const { disk = new RecordedDisk(), boot = 1, memory = 1 << 20, perDay } = start;
   const folder = mkdtempSync(join(tmpdir(), 'vigie-captures-'));
   writeFileSync(join(folder, 'car.dbc'), dbc);
   writeFileSync(join(folder, 'body.dbc'), 'VERSION ""\n');
-  writeFileSync(join(folder, 'profile.yaml'), `${profile}captures:\n${captures}`);
+  writeFileSync(join(folder, 'profile.yaml'), `${profile}captures:\n${section}`);
   const vehicle = loadVehicle(folder);
   rmSync(folder, { recursive: true });
   const clock = new VirtualClock(start.at);
   const store = await openStore('/data', { files: disk, now: () => clock.now(), settleWithin: 3_600_000 });
   const published: Message[] = [];
   const log = new MemoryLog();
+  const { captures } = await capturesOf(vehicle);
+  let part: CapturesPart | undefined;
   const agent = new Agent(
     vehicle.profile,
     {
@@ -107,13 +116,16 @@ export async function startCar(captures: string, start: Start = {}): Promise<Cap
           published.push(decodeMessage(payload));
         },
       },
-      ...(await capturesOf(vehicle)),
+      ...(captures === undefined ? {} : { captures: (parts) => (part = captures(parts)) }),
     },
     {
       vin: VIN,
       version: '1',
       boot,
-      settings: agentSettings({ outbox: { limit: 1e9, batch: 2_000 }, captures: { memory } }),
+      settings: agentSettings({
+        outbox: { limit: 1e9, batch: 2_000 },
+        captures: { memory, ...(perDay === undefined ? {} : { commandsPerDay: perDay }) },
+      }),
       quality: () => 'gnss',
       window: () => 100,
     },
@@ -136,6 +148,10 @@ export async function startCar(captures: string, start: Start = {}): Promise<Cap
       }
     },
     pass: (ms) => clock.settle(ms, 100),
+    async order(order) {
+      if (part?.order === undefined) throw new Error('the profile lets commands capture nothing');
+      await part.order(encodeBody('Capture', order), clock.now());
+    },
     captures: () => published.flatMap(({ kind, body }) => (kind === 'capture' ? [body] : [])),
     drop: () => store.close(),
   };

@@ -103,7 +103,7 @@ describe('a kind of command that is a row of the table and nothing else', () => 
       "  'wipers.wipe': ['wipingBlades.active', true],\n  'horn.off':",
     );
     writeFileSync(join(folder, 'questions.mjs'), questions);
-    answers = JSON.parse(run(16)) as Record<string, unknown>;
+    answers = JSON.parse(run(17)) as Record<string, unknown>;
   }, 60_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -119,7 +119,7 @@ describe('a kind of command that is a row of the table and nothing else', () => 
   });
 
   test('has its place on the wire after all others', () => {
-    expect((answers['kinds'] as string[]).slice(-2)).toEqual(['ReadFaults', 'Wipers']);
+    expect((answers['kinds'] as string[]).slice(-2)).toEqual(['Capture', 'Wipers']);
   });
 
   test('is known to the interface, with scope, capability and description', () => {
@@ -135,6 +135,6 @@ describe('a kind of command that is a row of the table and nothing else', () => 
 
   test('is refused at once with the number of another kind, or one that leaves a gap', () => {
     expect(() => run(13)).toThrow(/two kinds of command have number 13: Wipers, Resend/);
-    expect(() => run(17)).toThrow(/the numbers of the kinds of command have a gap/);
+    expect(() => run(18)).toThrow(/the numbers of the kinds of command have a gap/);
   });
 });
