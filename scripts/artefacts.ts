@@ -15,6 +15,7 @@ import { checkedBody, checkedCommands } from '../protocol/interface/schemas/requ
 import { slots } from '../protocol/slots.ts';
 import { vigieCddl } from '../protocol/vigie-cddl.ts';
 import { commandsPage } from './command-checks.ts';
+import { declarationFiles } from './declarations.ts';
 import { hubPage } from './hub-settings.ts';
 import { inspectPage } from './inspect-lines.ts';
 import { operationsPage } from './log-page.ts';
@@ -76,6 +77,7 @@ export const artefacts: readonly Artefact[] = [
   { file: 'page/generated/page.js', make: pageScript },
   { file: 'page/generated/page.css', make: pageStyle },
   { file: 'page/generated/licences.txt', make: pageLicences },
+  ...declarationFiles,
 ];
 
 /** Types of generated validators. */

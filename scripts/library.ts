@@ -2,12 +2,12 @@
  * `npm run library`: what `npm pack` ships, in `dist/`: the program as `npm run bundle` makes it, and in `dist/library`
  * each module as JavaScript with its declarations and source map, with the files that it reads beside it.
  */
-import { execFileSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../package.json' with { type: 'json' };
 import { bundleProgram } from './bundle.ts';
+import { compileLibrary } from './declarations.ts';
 import { packageLicences } from './package/licences.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -33,9 +33,7 @@ export async function buildLibrary(): Promise<void> {
   await bundleProgram();
   writeFileSync(join(dist, 'third-party-licences.txt'), packageLicences());
   rmSync(library, { recursive: true, force: true });
-  execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'scripts/library')], {
-    stdio: 'inherit',
-  });
+  compileLibrary(library);
   for (const file of beside) cpSync(join(root, file), join(library, file), { recursive: true });
   for (const entry of readdirSync(library, { recursive: true, withFileTypes: true })) {
     if (!entry.name.endsWith('.d.ts')) continue;
