@@ -16,6 +16,7 @@ import { decoding } from './decode.ts';
 import { footprint } from './footprint.ts';
 import { growing } from './growth.ts';
 import { serving } from './http.ts';
+import { installing } from './install.ts';
 import { readingLogs } from './logs.ts';
 import { monitoring } from './monitors.ts';
 import { draining } from './mqtt.ts';
@@ -39,6 +40,7 @@ const sections: readonly Section[] = [
   monitoring,
   serving,
   footprint,
+  installing,
   growing,
 ];
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));

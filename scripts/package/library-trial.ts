@@ -14,6 +14,13 @@ import { buildLibrary } from '../library.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
+/** Pages whose examples are programs. */
+const PAGES = ['embedding', 'receiving'];
+/** Lines of Node that the package promises to run on. */
+const NODES = ['22', '24', '26'];
+/** They judge the package as it is published; the project itself does not use them. */
+const LINTERS = ['publint@0.3.25', '@arethetypeswrong/cli@0.18.5'];
+
 /** A sentence that is true when `act` does not throw. */
 export interface LibraryCheck {
   readonly sentence: string;
@@ -37,6 +44,17 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
           warnings.filter((line) => !/logged in|Unknown .*config/.test(line)),
           [],
         );
+      },
+    },
+    {
+      sentence: 'publint and attw find nothing in it',
+      act: async () => {
+        const tools = join(scratch, 'tools');
+        mkdirSync(tools);
+        writeFileSync(join(tools, 'package.json'), '{ "private": true }\n');
+        run(tools, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', ...LINTERS);
+        assert.match(run(tools, 'npx', 'publint', 'run', '--strict', tarball).stdout, /All good/);
+        run(tools, 'npx', 'attw', tarball, '--profile', 'esm-only');
       },
     },
     {
@@ -67,7 +85,7 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
         assert.match(spawn(project, process.execPath, 'missing.js').stderr, /npm install aedes/);
       },
     },
-    ...['embedding', 'receiving'].flatMap((page) =>
+    ...PAGES.flatMap((page) =>
       examplesOf(page).map(({ name, code, output, language }) => ({
         sentence: `${name} is what it says`,
         act: async () => {
@@ -75,7 +93,7 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
             if (!existsSync(join(project, 'node_modules', needed))) install(peer(needed));
           }
           assert.equal(language, 'ts');
-          const file = `${name.replaceAll(/\W+/g, '-')}.ts`;
+          const file = fileOf(name);
           writeFileSync(join(project, file), code);
           check(file);
           const { stdout } = run(project, process.execPath, '--disable-warning=ExperimentalWarning', file);
@@ -83,6 +101,24 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
         },
       })),
     ),
+    ...NODES.map((version) => ({
+      sentence: `all of them run on Node ${version}, and the program too`,
+      act: async () => {
+        const folder = join(scratch, `node-${version}`);
+        mkdirSync(folder);
+        writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
+        const name = `node-linux-${process.arch}`;
+        run(folder, 'npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', `${name}@${version}`);
+        const node = join(folder, 'node_modules', name, 'bin/node');
+        assert.match(run(project, node, '--version').stdout, new RegExp(`^v${version}\\.`));
+        const program = join(project, 'node_modules', manifest.name, manifest.bin.vigie);
+        assert.equal(run(project, node, program, '--version').stdout, `${manifest.version}\n`);
+        for (const { name: example, output } of PAGES.flatMap(examplesOf)) {
+          const { stdout } = run(project, node, '--disable-warning=ExperimentalWarning', fileOf(example));
+          assert.match(stdout.trim(), patternOf(output), example);
+        }
+      },
+    })),
   ];
 
   function install(what: string): void {
@@ -131,6 +167,10 @@ function examplesOf(page: string): Example[] {
   }
   assert.ok(found.length > 0, `${page} has no examples`);
   return found;
+}
+
+function fileOf(example: string): string {
+  return `${example.replaceAll(/\W+/g, '-')}.ts`;
 }
 
 function patternOf(output: string): RegExp {

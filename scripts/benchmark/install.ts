@@ -1,0 +1,48 @@
+/** What `npm install vigie` puts on a disk. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import manifest from '../../package.json' with { type: 'json' };
+import { buildLibrary } from '../library.ts';
+import { figure } from './contest.ts';
+import type { Section } from './section.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+export const installing: Section = {
+  name: 'install',
+  title: 'Installing the package for npm',
+  text: '`npm install` of the packed package in an empty project, without optional packages. Sizes are those of all files, without what a file system adds.',
+  async run(_, scratch) {
+    await buildLibrary();
+    npm(root, 'pack', '--pack-destination', scratch);
+    const archive = join(scratch, `${manifest.name}-${manifest.version}.tgz`);
+    const project = join(scratch, 'installed');
+    mkdirSync(project);
+    writeFileSync(join(project, 'package.json'), '{ "private": true }\n');
+    npm(project, 'install', '--ignore-scripts', '--no-audit', '--no-fund', archive);
+    const modules = join(project, 'node_modules');
+    const lock = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8')) as { readonly packages: object };
+    const packages = Object.keys(lock.packages).length;
+    const [all, own] = [bytesIn(modules), bytesIn(join(modules, manifest.name))];
+    const row = (name: string, bytes: number) => ({ cells: [name, figure(bytes / 1e6)] });
+    return [
+      {
+        title: `${packages} packages`,
+        columns: ['', 'MB'],
+        rows: [row('packed', statSync(archive).size), row('all that is installed', all), row('vigie of that', own)],
+        notes: [],
+      },
+    ];
+  },
+};
+
+function npm(folder: string, ...words: readonly string[]): void {
+  execFileSync('npm', words, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
+function bytesIn(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+}
