@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what the tests use beyond npm, from Debian: Chromium, Mosquitto and its clients, NATS, RabbitMQ, can-utils,
+# Installs what the tests use beyond npm, from Debian: Chromium, Firefox, Mosquitto and its clients, NATS, RabbitMQ, can-utils,
 # gpsd, strace, socat, gcc, Python (it opens sockets as systemd does) with cbor2, systemd (it judges our unit file),
 # OpenSSL, script (it is a terminal), PostgreSQL.
 # As root on a Debian system it installs what is missing; anywhere else it says what is missing. It does no harm to
@@ -11,7 +11,7 @@ path="$PATH:/usr/sbin:/usr/local/sbin"
 # Debian keeps the programs of a PostgreSQL server in a folder of its version.
 for folder in /usr/lib/postgresql/*/bin; do path="$path:$folder"; done
 # The program that shows a package is there, and the package.
-for pair in chromium:chromium mosquitto:mosquitto mosquitto_pub:mosquitto-clients candump:can-utils gpsd:gpsd \
+for pair in chromium:chromium firefox-esr:firefox-esr mosquitto:mosquitto mosquitto_pub:mosquitto-clients candump:can-utils gpsd:gpsd \
   nats-server:nats-server rabbitmq-server:rabbitmq-server strace:strace socat:socat gcc:gcc \
   python3:python3 systemd-analyze:systemd openssl:openssl script:bsdutils initdb:postgresql; do
   PATH="$path" command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair##*:}"

@@ -1,9 +1,10 @@
-/** A real Chromium on a real bench, for the tests of the page. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+/** A real Chromium, or Debian's Firefox, on a real bench, for the tests of the page. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { fileURLToPath } from 'node:url';
+import { type BrowserContext, chromium, firefox, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { VigieProcess, vigie } from '../rig/bench.ts';
 import { findPeer } from '../rig/peers.ts';
@@ -49,14 +50,35 @@ export interface Browsed {
   close(): Promise<void>;
 }
 
-/** Starts the bench and the browser. */
-export async function browse(...options: readonly string[]): Promise<Browsed> {
+/** Starts the bench and Chromium. */
+export function browse(...options: readonly string[]): Promise<Browsed> {
+  return browseIn((folder) => launchChromium(join(folder, 'browser')), options);
+}
+
+/** Starts the bench and Firefox, which Playwright drives by WebDriver BiDi; see firefox-relay.ts. */
+export function browseInFirefox(...options: readonly string[]): Promise<Browsed> {
+  return browseIn(async (folder) => {
+    const program = join(folder, 'firefox.sh');
+    const relay = fileURLToPath(new URL('firefox-relay.ts', import.meta.url));
+    // Firefox refuses to run in the home of another user.
+    const start = `HOME='${folder}' FIREFOX='${findPeer('firefox-esr')}' exec '${process.execPath}' '${relay}' "$@"`;
+    writeFileSync(program, `#!/bin/sh\n${start}\n`, { mode: 0o755 });
+    const browser = await firefox.launch({ channel: 'moz-firefox', executablePath: program });
+    return browser.newContext({ viewport: { width: 1440, height: 900 } });
+  }, options);
+}
+
+async function browseIn(
+  launch: (folder: string) => Promise<BrowserContext>,
+  options: readonly string[],
+): Promise<Browsed> {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-page-'));
   const data = join(folder, 'bench');
   const bench = new VigieProcess(['bench', '--data', data, '--port', '0', '--http', '0', ...options]);
   await bench.says('Ctrl-C ends the bench.');
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(bench.output)?.[0] ?? '';
-  const context = await launchChromium(join(folder, 'browser'));
+  const context = await launch(folder);
+  context.setDefaultTimeout(PATIENCE);
   const complaints: string[] = [];
   context.on('request', (request) => {
     if (!request.url().startsWith(`${url}/`)) complaints.push(`request: ${request.url()}`);
@@ -81,7 +103,9 @@ export async function browse(...options: readonly string[]): Promise<Browsed> {
       for (const page of context.pages().slice(1)) await page.close();
     },
     close: async () => {
+      const browser = context.browser();
       await context.close();
+      await browser?.close();
       await bench.end('SIGINT');
       rmSync(folder, { recursive: true, force: true });
     },
