@@ -8,12 +8,14 @@ import { fileURLToPath } from 'node:url';
 import type { JWTVerifyGetKey } from 'jose';
 import type { Gate } from '../adapters/http/access/credentials.ts';
 import { FleetGate } from '../adapters/http/access/fleet.ts';
+import type { LanDoor } from '../adapters/http/access/lan.ts';
 import { LocalGate } from '../adapters/http/access/local.ts';
 import { readPasswordHash } from '../adapters/http/access/password.ts';
 import { keysByAddress, keysOfFiles, keysOfPem, keysOfSet } from '../adapters/http/access/token-keys.ts';
 import { UserGate } from '../adapters/http/access/user.ts';
 import type { CaptureView } from '../adapters/http/captures.ts';
 import { type Documents, pageFiles } from '../adapters/http/documents.ts';
+import type { ServerTlsFiles } from '../adapters/http/listener.ts';
 import { LiveChanges } from '../adapters/http/live.ts';
 import type { BenchControls } from '../adapters/http/own-routes.ts';
 import { PageTokens } from '../adapters/http/paging.ts';
@@ -34,9 +36,24 @@ import { defaultsOf, type InterfaceSettings, interfaceSettings } from '../protoc
 import { type OwnOptions, ownViewOf } from './own-view.ts';
 import { retryUntilSound } from './retry.ts';
 
+/** A bench that the local network reaches. */
+export interface LanServing {
+  readonly host: string;
+  readonly tls: ServerTlsFiles;
+  /** Lets in who has the token, and nobody else. */
+  readonly door: LanDoor;
+}
+
+/** The bench: both sides without access control, on the loopback interface unless it has `lan`. */
+export interface LocalHttp {
+  readonly local: true;
+  readonly port: number;
+  readonly bench?: BenchControls;
+  readonly lan?: LanServing;
+}
+
 export interface InterfaceOptions {
-  /** As configured, or `local` for the bench: both sides on the loopback interface, without access control. */
-  readonly http: HttpConfiguration | { readonly local: true; readonly port: number; readonly bench?: BenchControls };
+  readonly http: HttpConfiguration | LocalHttp;
   /** What is told of the car. */
   readonly view: CarView;
   /** What `/vigie/v1` says of the car. */
@@ -72,7 +89,6 @@ export async function startInterface(options: InterfaceOptions): Promise<Running
   const { http, view, own, status, data, clock, log } = options;
   const live = new LiveChanges(status, clock);
   const documents = findDocuments(log);
-  const gate = new LocalGate();
   const server = await startServer({
     operations,
     handlers: handlers(view, new PageTokens(pageKey(join(data, 'pages.key'), log))),
@@ -85,12 +101,17 @@ export async function startInterface(options: InterfaceOptions): Promise<Running
     ...(options.faults === undefined ? {} : { faults: options.faults }),
     ...(documents === undefined ? {} : { documents }),
     ...('local' in http
-      ? { host: '127.0.0.1', port: http.port, ...BENCH_LIMITS, gates: { fleet: gate, user: gate } }
+      ? { port: http.port, ...BENCH_LIMITS, ...localServing(http.lan) }
       : { ...http, gates: gatesOf(http, options) }),
   });
   // Only what is served watches, and one that could not begin leaves nothing behind.
   status.observe(live);
   return server;
+}
+
+function localServing(lan: LanServing | undefined) {
+  const gate = lan?.door.gate ?? new LocalGate();
+  return { host: '127.0.0.1', ...lan, gates: { fleet: gate, user: gate } };
 }
 
 /**

@@ -13,6 +13,7 @@ import { VigieError } from '../protocol/errors.ts';
 import { commandKinds } from '../protocol/schema/remote.ts';
 import { startBenchCar } from './bench-car.ts';
 import { benchControls } from './bench-controls.ts';
+import { lanPage, STANDARD_LAN } from './bench-lan.ts';
 import { BenchReport } from './bench-report.ts';
 import { isFree, portOf, STANDARD_BROKER, STANDARD_HTTP, sayElsewhere } from './ports.ts';
 import { programName } from './program-name.ts';
@@ -29,6 +30,7 @@ interface Options {
   readonly data: string;
   readonly vin: string;
   readonly cars?: number;
+  readonly lan?: true;
   readonly broker?: string;
   readonly port?: number;
   readonly log: Level;
@@ -54,6 +56,7 @@ for the next start.`,
       `port of the embedded broker; 0: any free (default: ${STANDARD_BROKER}, or any free)`,
       portOf,
     )
+    .option('--lan', 'serves the page over HTTPS in the local network, for who has the token that it prints')
     .option('--http <port>', `port of the HTTP interface; 0: any free (default: ${STANDARD_HTTP}, or any free)`, portOf)
     .addOption(
       new Option('--scenario <name>', 'loop drives a loop, parked stays parked, day is a whole day with all events')
@@ -80,8 +83,9 @@ async function bench(options: Options): Promise<void> {
       const option = options.broker === undefined ? '--vin' : '--broker';
       throw new VigieError('usage.wrong', `--cars brings its own broker and VINs: leave out ${option}`);
     }
-    if (options.scene !== undefined) {
-      throw new VigieError('usage.wrong', 'a scene is for one car: leave out --cars or --scene');
+    if (options.scene !== undefined || options.lan === true) {
+      const option = options.lan === true ? '--lan' : '--scene';
+      throw new VigieError('usage.wrong', `${option} is for one car: leave out --cars or ${option}`);
     }
     return (await import('./bench-fleet.ts')).benchFleet({ ...options, cars });
   }
@@ -96,12 +100,19 @@ async function bench(options: Options): Promise<void> {
   }
   const broker = options.broker === undefined ? await startBroker(options.port) : undefined;
   const url = options.broker ?? (broker?.url as string);
-  const free = options.http !== undefined || (await isFree(STANDARD_HTTP));
+  const standard = options.lan === true ? STANDARD_LAN : STANDARD_HTTP;
+  const free = options.http !== undefined || (await isFree(standard));
   const signalled = untilSignal();
   const report = new BenchReport(
     () => clock.now(),
     (line) => process.stdout.write(`${line}\n`),
   );
+  const lan =
+    options.lan === true
+      ? lanPage(data, clock.now(), (token) =>
+          process.stdout.write(`a browser was let in; for another one: ${lanUrl(token)}\n`),
+        )
+      : undefined;
   const car = await startBenchCar({
     vin,
     vehicle,
@@ -116,7 +127,8 @@ async function bench(options: Options): Promise<void> {
     }),
     http: {
       local: true,
-      port: options.http ?? (free ? STANDARD_HTTP : 0),
+      port: options.http ?? (free ? standard : 0),
+      ...(lan === undefined ? {} : { lan: lan.serving }),
     },
     controls: (simulation) => benchControls(broker, simulation),
     ...(options.scene === undefined ? {} : { scene: options.scene }),
@@ -131,8 +143,14 @@ async function bench(options: Options): Promise<void> {
     log.error('bench.unlisted', { error: (error as Error).message });
   }
   const interfaceUrl = car.interface?.url ?? '';
-  if (!free) sayElsewhere(STANDARD_HTTP, 'HTTP interface', interfaceUrl, '--http');
-  introduce(rig, options, broker !== undefined, interfaceUrl);
+  const lanUrl = (token?: string): string => lan?.url(new URL(interfaceUrl).port, token) ?? '';
+  if (!free) sayElsewhere(standard, 'HTTP interface', interfaceUrl, '--http');
+  introduce(rig, options, broker !== undefined, lan === undefined ? interfaceUrl : new URL(lanUrl()).origin);
+  if (lan !== undefined) {
+    process.stdout.write(`In the local network: ${lanUrl()} lets one browser in.
+It warns of the certificate, which this bench has made itself (SHA-256 ${lan.fingerprint}).
+`);
+  }
 
   const first = setTimeout(() => report.tell(car.agent), FIRST_REPORT);
   const reporting = setInterval(() => report.tell(car.agent), REPORT_EVERY);

@@ -76,8 +76,8 @@ export async function ask(path: string, options: RequestInit = {}): Promise<Resp
     clientId === undefined ? '' : `${path.includes('?') ? '&' : '?'}client_id=${encodeURIComponent(clientId)}`;
   const response = await fetch(`${path}${query}`, {
     cache: 'no-store',
-    // The browser's own dialog for passwords would cover the page.
-    credentials: 'omit',
+    // The browser's own dialog for passwords would cover the page. A bench in the local network knows browsers by a cookie.
+    credentials: document.cookie.includes('vigie-lan=') ? 'same-origin' : 'omit',
     ...options,
     headers: { ...options.headers, ...(authorization === undefined ? {} : { Authorization: authorization }) },
   });

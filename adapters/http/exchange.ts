@@ -88,6 +88,7 @@ export function respond(
   status: number,
   body: Content,
   headers: Readonly<Record<string, string>> = {},
+  cookies: readonly string[] = [],
 ): Response {
   exchange.status = status;
   const all = { ...exchange.headers, ...headers };
@@ -95,6 +96,7 @@ export function respond(
   const answer = outgoing as ServerResponse;
   const length = body === undefined ? 0 : Buffer.byteLength(body);
   const sized = status === 204 ? all : { ...all, 'Content-Length': String(length) };
+  if (cookies.length > 0) answer.setHeader('Set-Cookie', cookies);
   if (incoming.complete) {
     answer.writeHead(status, sized).end(body);
     return RESPONSE_ALREADY_SENT;

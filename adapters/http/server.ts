@@ -13,13 +13,14 @@ import { VigieError } from '../../protocol/errors.ts';
 import { type Operation, type Side, sides } from '../../protocol/interface/operation.ts';
 import type { InterfaceSettings, RequestRates } from '../../protocol/settings.ts';
 import type { Gate } from './access/credentials.ts';
+import type { LanDoor } from './access/lan.ts';
 import { LocalGate } from './access/local.ts';
-import { authorityOf } from './address.ts';
+import { authorityOf, readPairs } from './address.ts';
 import { addBus } from './bus.ts';
 import type { Handlers } from './call.ts';
 import { addCaptures, type CaptureView } from './captures.ts';
 import { addDocuments, type Documents } from './documents.ts';
-import { type App, headerOf, openExchange, type RequestContext } from './exchange.ts';
+import { type App, headerOf, openExchange, type RequestContext, respond } from './exchange.ts';
 import { addFaults } from './faults.ts';
 import { Hosts, isLoopback } from './hosts.ts';
 import { IdempotentAnswers } from './idempotency.ts';
@@ -54,6 +55,8 @@ export interface ServerOptions extends InterfaceSettings {
   /** What `/vigie/v1` says; absent: it is not there. */
   readonly own?: { readonly view: OwnView; readonly snapshots: Snapshots };
   readonly documents?: Documents;
+  /** Before everything, the page included; absent: there is none. */
+  readonly door?: LanDoor;
   /** Custom signals; absent: the car has none. */
   readonly signals?: SignalView;
   /** Captures of raw frames; absent: the car makes none. */
@@ -74,6 +77,7 @@ export interface RunningServer {
 }
 
 const MISDIRECTED = 'Host: is another than this server has; further ones are configured (http.hosts)';
+const NO_TOKEN = 'open the newest address that the bench printed: its token lets one browser in';
 const FOREIGN_ORIGIN = 'a web page of another origin sent this request: open the page of this server';
 /** Of everybody without credentials: several people who open the page. */
 const documentRates: RequestRates = { perDay: 100_000, perSecond: 20 };
@@ -189,7 +193,7 @@ function hostsOf({ host, hosts = [], url }: ServerOptions): Hosts {
 
 async function answer(
   app: App,
-  { clock, log, url }: ServerOptions,
+  { clock, log, url, door }: ServerOptions,
   env: Omit<RequestContext['env'], 'exchange'>,
   hosts: Hosts,
   request: Request,
@@ -205,7 +209,10 @@ async function answer(
   const exchange = url === undefined ? opened : { ...opened, origin: url };
   const bound = { ...env, exchange };
   const refusal = refusalOf(env.incoming, authorityOf(request.url), hosts, url);
-  const response = refusal === undefined ? await app.fetch(request, bound) : refuse(bound, refusal, log);
+  const response =
+    refusal === undefined
+      ? ((door && answerAtDoor(door, bound, log)) ?? (await app.fetch(request, bound)))
+      : refuse(bound, refusal, log);
   log.info('http.request', {
     id: exchange.id,
     operation: exchange.operation?.id,
@@ -215,6 +222,21 @@ async function answer(
     ms: Math.round(clock.monotonic() - started),
   });
   return response;
+}
+
+/** Undefined: the request may go in. */
+function answerAtDoor(door: LanDoor, env: RequestContext['env'], log: Log): Response | undefined {
+  const { incoming, exchange } = env;
+  const { path, query } = exchange.target;
+  const answer = door.open({
+    method: incoming.method ?? 'GET',
+    path,
+    token: readPairs(query).find(([name]) => name === 'token')?.[1],
+    cookies: headerOf(incoming, 'cookie'),
+  });
+  if (answer === 'in') return undefined;
+  if (answer === 'out') return refuse(env, new VigieError('request.forbidden', NO_TOKEN), log);
+  return respond(env, 303, undefined, { Location: '/' }, answer.cookies);
 }
 
 /** Why a request is refused before anybody looks at its path. */

@@ -1,0 +1,67 @@
+/** `vigie bench --lan`: the page over HTTPS in the local network, for those to whom somebody at the bench gives its token. */
+import { X509Certificate } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { isIPv4 } from 'node:net';
+import { hostname, networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { LanDoor } from '../adapters/http/access/lan.ts';
+import { selfSigned } from '../adapters/keys/self-signed.ts';
+import type { LanServing } from '../assembly/interface.ts';
+import { DAY } from '../protocol/calendar.ts';
+
+/** Where the page is unless the command line says otherwise. */
+export const STANDARD_LAN = 8443;
+/** A certificate is made anew so long before its end, ms. */
+const RENEWED = 30 * DAY;
+
+export interface LanPage {
+  readonly serving: LanServing;
+  /** For one browser; `port` is that of the interface. */
+  url(port: string, token?: string): string;
+  /** SHA-256 of the certificate, as browsers show it. */
+  readonly fingerprint: string;
+}
+
+/**
+ * The certificate is kept in `data`, so that a browser asks once whether to trust it; a new one is made when the addresses of
+ * the machine have changed. `used` is given the next token when a browser was let in.
+ */
+export function lanPage(data: string, now: number, used: (token: string) => void): LanPage {
+  const [cert, key] = [join(data, 'lan.pem'), join(data, 'lan-key.pem')];
+  const addresses = addressesOfMachine();
+  // A name of the machine with other characters is none that a browser can use.
+  const names = [...new Set(['localhost', hostname(), `${hostname()}.local`, '127.0.0.1', ...addresses])].filter(
+    (name) => /^[a-z0-9.-]+$/i.test(name),
+  );
+  if (!isGood(cert, key, names, now)) {
+    const made = selfSigned(names, now);
+    writeFileSync(key, made.key, { mode: 0o600 });
+    writeFileSync(cert, made.certificate);
+  }
+  const door = new LanDoor(used);
+  return {
+    serving: { host: '0.0.0.0', tls: { cert, key }, door },
+    url: (port, token = door.token) => `https://${addresses[0] ?? '127.0.0.1'}:${port}/?token=${token}`,
+    fingerprint: new X509Certificate(readFileSync(cert)).fingerprint256,
+  };
+}
+
+function isGood(cert: string, key: string, names: readonly string[], now: number): boolean {
+  try {
+    const found = new X509Certificate(readFileSync(cert));
+    readFileSync(key);
+    const covers = (name: string): boolean =>
+      (isIPv4(name) ? found.checkIP(name) : found.checkHost(name, { subject: 'never' })) !== undefined;
+    return names.every(covers) && Date.parse(found.validTo) > now + RENEWED;
+  } catch {
+    // Missing or damaged: a new one takes its place.
+    return false;
+  }
+}
+
+function addressesOfMachine(): string[] {
+  return Object.values(networkInterfaces())
+    .flatMap((addresses = []) => addresses)
+    .filter(({ family, internal }) => family === 'IPv4' && !internal)
+    .map(({ address }) => address);
+}
