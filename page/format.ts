@@ -65,9 +65,13 @@ export function identifierOf(id: number, extended = false): string {
 
 /** The end of a path in words: `doorsState.opening.RearLeft.state` is “Rear left, state”. */
 export function wordsOf(path: string): string {
-  const text = path
+  // `energies.Electric.extension.electric.level` says Electric twice, and its extension says nothing.
+  const parts = path
     .split('.')
     .slice(1)
+    .filter((part) => part !== 'extension');
+  const text = parts
+    .filter((part, index) => part.toLowerCase() !== parts[index - 1]?.toLowerCase())
     .map((part) => part.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase())
     .join(', ');
   return text === '' ? path : text[0]?.toUpperCase() + text.slice(1);

@@ -87,6 +87,11 @@ export interface TabOptions {
 }
 
 export function Tabs({ tabs, shown, show }: TabOptions): JSX.Element | null {
+  // On a phone the tabs are wider than the screen.
+  useEffect(
+    () => document.getElementById(`tab-${shown.id}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
+    [shown, tabs.length],
+  );
   if (tabs.length < 2) return null;
   const move = (event: KeyboardEvent): void => {
     const step = { ArrowRight: 1, ArrowLeft: -1, Home: -tabs.length, End: tabs.length }[event.key];

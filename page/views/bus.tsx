@@ -16,6 +16,20 @@ const MOST_BYTES = 8;
 /** Signals in one plot. */
 const MOST_PLOTTED = 8;
 
+/** Space holds the stream where it does nothing else; Escape takes back what was chosen and typed. */
+function useBusKeys(clear: () => void): void {
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent): void => {
+      if (event.key === 'Escape') clear();
+      if (event.key !== ' ' || event.target !== document.body) return;
+      event.preventDefault();
+      busStore.pause(!busStore.paused);
+    };
+    addEventListener('keydown', pressed);
+    return () => removeEventListener('keydown', pressed);
+  }, []);
+}
+
 export function BusPanels(): JSX.Element {
   useBus('list');
   useEffect(() => busStore.follow(), []);
@@ -51,12 +65,16 @@ export function BusPanels(): JSX.Element {
 
 interface IdentifierOptions {
   readonly chosen: string | undefined;
-  readonly choose: (address: string) => void;
+  readonly choose: (address: string | undefined) => void;
 }
 
 function Identifiers({ chosen, choose }: IdentifierOptions): JSX.Element {
   useBus('list');
   const [filter, setFilter] = useState('');
+  useBusKeys(() => {
+    setFilter('');
+    choose(undefined);
+  });
   const { rows, left, paused } = busStore;
   // Sorted by identifier, so that rows never jump.
   const found = useMemo(

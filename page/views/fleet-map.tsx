@@ -79,7 +79,7 @@ export function FleetMap({ pointed }: { readonly pointed: string | undefined }):
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const width = useWidth(box);
-  const height = Math.round(Math.min(560, Math.max(300, width * 0.85)));
+  const height = Math.round(Math.min(480, Math.max(280, width * 0.85)));
   const cars = usePositions();
   /** Undefined: all cars are in the drawing. */
   const [chosen, setChosen] = useState<View>();
@@ -122,7 +122,7 @@ export function FleetMap({ pointed }: { readonly pointed: string | undefined }):
     <section class="panel fleet-map" aria-labelledby="map-title">
       <header>
         <h2 id="map-title">Where they are</h2>
-        <span class="note">last known places, a click opens a car</span>
+        <span class="note">a click opens a car</span>
       </header>
       <div class="track-map" ref={box}>
         {cars.size === 0 && <p class="none">No car has told where it is.</p>}

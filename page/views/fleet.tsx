@@ -75,12 +75,12 @@ export function FleetPanels({ table, query, ask }: FleetOptions): JSX.Element {
       </div>
       <div class="fleet-grid">
         <div>
-          <FleetMap pointed={pointed} />
-          <FleetEvents />
-        </div>
-        <div>
           <Cars {...{ table, query, change, chosen, toggle }} point={setPointed} />
           <FleetCommands chosen={chosen} forget={() => setChosen(new Set())} />
+        </div>
+        <div>
+          <FleetMap pointed={pointed} />
+          <FleetEvents />
         </div>
       </div>
     </>

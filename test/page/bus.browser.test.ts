@@ -91,6 +91,22 @@ describePeer('chromium', 'the page shows the buses', () => {
     await page.getByRole('button', { name: 'Plot Speed', pressed: false }).waitFor();
   });
 
+  test('Space holds the stream and goes on, and Escape takes back the choice and the filter', async () => {
+    const page = await browsed.open('#bus');
+    await page.getByRole('row', { name: /0x0A8 MOTION/ }).waitFor();
+    await page.keyboard.press(' ');
+    await page.getByRole('button', { name: 'Pause', pressed: true }).waitFor();
+    await page.keyboard.press(' ');
+    await page.getByRole('button', { name: 'Pause', pressed: false }).waitFor();
+    await page.getByRole('searchbox', { name: 'Filter identifiers' }).fill('MOTION');
+    await page.getByRole('row', { name: /STEERING/ }).waitFor({ state: 'detached' });
+    await page.getByRole('row', { name: /0x0A8 MOTION/ }).click();
+    await page.getByRole('heading', { name: 'MOTION' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('heading', { name: 'MOTION' }).waitFor({ state: 'detached' });
+    await page.getByRole('row', { name: /STEERING/ }).waitFor();
+  });
+
   test('the values of the plotted signals are exported as CSV, and a drag over the plot zooms', async () => {
     const page = await browsed.open('#bus');
     await page.getByRole('row', { name: /0x0A8 MOTION/ }).click();

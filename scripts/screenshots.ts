@@ -1,0 +1,102 @@
+/**
+ * `npm run screenshots -- FOLDER`: every view of the page on a phone, a small and a wide screen, light and dark, for people
+ * to look at. The car is that of the bench, the cars those of `bench --cars 5`.
+ */
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium, type Page } from 'playwright-core';
+import { findPeer } from '../test/rig/peers.ts';
+
+const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+const WIDTHS = [390, 820, 1440];
+const SCHEMES = ['light', 'dark'] as const;
+/** Lets plots and lists fill before the picture, ms. */
+const SETTLED = 4_000;
+
+interface Shot {
+  readonly name: string;
+  readonly hash: string;
+  /** Done before the picture. */
+  readonly act?: (page: Page) => Promise<void>;
+}
+
+const car: readonly Shot[] = [
+  { name: 'car', hash: '#car' },
+  {
+    name: 'bus',
+    hash: '#bus',
+    act: async (page) => {
+      await page.getByRole('row', { name: /0x0A8 MOTION/ }).click();
+      await page.getByRole('button', { name: 'Plot Speed' }).click();
+    },
+  },
+  { name: 'journey', hash: '#journey' },
+  { name: 'commands', hash: '#commands' },
+  { name: 'wire', hash: '#wire' },
+  { name: 'scenes', hash: '#scenes' },
+];
+const hub: readonly Shot[] = [
+  { name: 'hub', hash: '' },
+  {
+    name: 'hub-commands',
+    hash: '',
+    act: async (page) => {
+      await page.getByRole('checkbox', { name: 'Choose all cars of this page' }).check();
+      await page.getByRole('button', { name: 'Horn: Sound the horn …' }).click();
+      await page.getByRole('group', { name: /^Send/ }).getByRole('button').first().click();
+    },
+  },
+  { name: 'hub-car', hash: '#cars/VF3VGEBENCH000001/car' },
+  { name: 'hub-wire', hash: '#cars/VF3VGEBENCH000001/wire' },
+];
+
+const folder = process.argv[2];
+if (folder === undefined) {
+  console.error('npm run screenshots -- FOLDER: where the pictures go');
+  process.exit(2);
+}
+mkdirSync(folder, { recursive: true });
+await shoot(folder, car, []);
+await shoot(folder, hub, ['--cars', '5']);
+
+/** Pictures of views of one bench. */
+async function shoot(target: string, shots: readonly Shot[], options: readonly string[]): Promise<void> {
+  const data = mkdtempSync(join(tmpdir(), 'vigie-screenshots-'));
+  const bench = spawn(process.execPath, [main, 'bench', '--data', data, '--port', '0', '--http', '0', ...options], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const url = await new Promise<string>((resolve) => {
+    let said = '';
+    bench.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      if (said.includes('Ctrl-C ends the bench.')) resolve(/http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? '');
+    });
+  });
+  const browser = await chromium.launch({
+    executablePath: findPeer('chromium') ?? '',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  });
+  for (const { name, hash, act } of shots) {
+    for (const width of WIDTHS) {
+      const page = await browser.newPage({ viewport: { width, height: 900 }, locale: 'en-GB' });
+      await page.goto(`${url}/${hash}`);
+      await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
+      await act?.(page);
+      await page.waitForTimeout(SETTLED);
+      for (const colorScheme of SCHEMES) {
+        await page.emulateMedia({ colorScheme });
+        const path = join(target, `${name}-${width}-${colorScheme}.png`);
+        await page.screenshot({ path, fullPage: true });
+        console.log(path);
+      }
+      await page.close();
+    }
+  }
+  await browser.close();
+  bench.kill('SIGINT');
+  await new Promise((resolve) => bench.once('exit', resolve));
+  rmSync(data, { recursive: true, force: true });
+}

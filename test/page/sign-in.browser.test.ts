@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BrowserContext } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { payloadOf } from '../hub/messages.ts';
+import { VigieProcess, vigie } from '../rig/bench.ts';
+import { Observer } from '../rig/car.ts';
+import { describePeer } from '../rig/peers.ts';
+import { launchChromium } from './browser.ts';
+
+const VIN = 'VF3VGESGNN0000001';
+
+describePeer('chromium', 'the page of a hub with a registry', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'vigie-sign-in-'));
+  const data = join(folder, 'hub');
+  let hub: VigieProcess;
+  let context: BrowserContext;
+  beforeAll(async () => {
+    hub = new VigieProcess(['hub', '--data', data, '--port', '0', '--http', '0']);
+    await hub.says('Ctrl-C ends');
+    const client = await Observer.connect(/mqtt:\/\/127\.0\.0\.1:\d+/.exec(hub.output)?.[0] ?? '', 4);
+    const kinetic = { createdAt: Date.now(), speed: 42 };
+    const status = payloadOf('status', { full: true, status: { kinetic } } as never);
+    // As long as there is no registry, the hub knows a car from its first message on.
+    await client.send(`vigie/1/${VIN}/up/status`, Buffer.from(status));
+    await client.close();
+    expect((await vigie('hub', 'add', VIN, '--fleet', 'north', '--data', data)).status).toBe(0);
+    context = await launchChromium(join(folder, 'browser'));
+  });
+  afterAll(async () => {
+    await context?.close();
+    await hub.end('SIGTERM');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('asks for a token, says when it is not right, and shows the cars of the fleet with the right one', async () => {
+    const { stdout } = await vigie('hub', 'token', '--fleet', 'north', '--data', data);
+    const page = await context.newPage();
+    await page.goto(/http:\/\/127\.0\.0\.1:\d+/.exec(hub.output)?.[0] ?? '');
+    await page.getByRole('heading', { name: 'Who asks?' }).waitFor();
+    const token = page.getByRole('textbox', { name: 'Token' });
+    await token.fill('wrong');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('The hub did not admit you. Check the token.').waitFor();
+    await token.fill(stdout.trim());
+    await page.getByRole('button', { name: 'Show the cars' }).click();
+    await page.getByRole('row', { name: new RegExp(VIN) }).click();
+    await page.getByRole('treeitem', { name: /^speed/ }).waitFor();
+    await page.getByRole('tab', { name: 'The journey' }).click();
+    await page.getByRole('heading', { name: 'Time line' }).waitFor();
+    // The page keeps the token only until it is closed.
+    await page.reload();
+    await page.getByRole('heading', { name: 'Who asks?' }).waitFor();
+  });
+});
