@@ -56,7 +56,7 @@ describeNeeding(mounts, 'no name space of mounts can be made here', 'a disk that
 
     const script = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1"';
     const { agent, said, exit } = await startAfter(script, records, join(folder, 'vigie.yaml'));
-    expect(said()).toContain('cannot be locked');
+    expect(said()).toContain('records.unlocked');
     expect(said()).toContain('ready: VF3SERVCECAR00001');
     agent.kill('SIGTERM');
     expect(await exit).toEqual([0, null]);
@@ -91,7 +91,7 @@ describeNeeding(
         'cd "$(dirname "$1")" && mount -t tmpfs -o size=4k tmpfs "$PWD" && cd "$PWD" && head -c 4096 /dev/zero > full';
       const records = join(folder, 'disk', 'records');
       const { agent, said, exit } = await startAfter(fill + before, records, join(folder, 'vigie.yaml'));
-      expect(said()).toContain('could not be written');
+      expect(said()).toContain('start.unrecorded');
       expect(said()).toContain('ready: VF3SERVCECAR00001');
       agent.kill('SIGTERM');
       expect(await exit).toEqual([0, null]);
