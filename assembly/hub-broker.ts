@@ -73,7 +73,7 @@ export async function connectExternal(broker: ExternalBroker, parts: ExternalPar
   const stopping = new AbortController();
   const lock = await lockName(broker.group, parts);
   try {
-    const receiver = await FleetReceiver.start({ ...broker, ...parts });
+    const receiver = await FleetReceiver.start({ ...broker, ...parts, accept: dropping(parts.accept) });
     const kept = keepName(lock, broker.group, parts, stopping.signal);
     const { url } = broker.address;
     return {
@@ -89,6 +89,20 @@ export async function connectExternal(broker: ExternalBroker, parts: ExternalPar
     await lock.release();
     throw error;
   }
+}
+
+/**
+ * Without an acknowledgement the message of a car that was removed would come again for ever, and keep those of others
+ * from coming. The intake has logged it.
+ */
+function dropping(accept: HubBrokerParts['accept']): HubBrokerParts['accept'] {
+  return async (topic, payload) => {
+    try {
+      await accept(topic, payload);
+    } catch (error) {
+      if (!(error instanceof VigieError) || error.code !== 'request.forbidden') throw error;
+    }
+  };
 }
 
 /** Two hubs of one name would end each other's connection to the broker. */

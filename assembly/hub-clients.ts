@@ -48,13 +48,22 @@ function active(state: RegistryState, vin: string): ClientRights {
 
 export interface WatchParts {
   readonly states: RegistryStates;
-  readonly broker: Pick<EmbeddedBroker, 'endClients'>;
   readonly clock: Clock;
   readonly log: HubLog;
 }
 
 /** Ends the connections of cars that were removed, by whatever command or hub. @returns how to stop that */
-export function watchRegistry({ states, broker, clock, log }: WatchParts): () => Promise<void> {
+export function watchRegistry(parts: WatchParts, broker: Pick<EmbeddedBroker, 'endClients'>): () => Promise<void> {
+  return onChanges(parts, async (state) => {
+    if (state.inUse) broker.endClients((rights) => rights !== 'all' && state.isActive(rights.vin));
+  });
+}
+
+/** Calls `changed` now and after each change of the registry; again when it fails. @returns how to stop that */
+export function onChanges(
+  { states, clock, log }: WatchParts,
+  changed: (state: RegistryState) => Promise<void>,
+): () => Promise<void> {
   let seen: number | undefined;
   let stopped = false;
   let cancel: () => void = () => undefined;
@@ -62,9 +71,7 @@ export function watchRegistry({ states, broker, clock, log }: WatchParts): () =>
   const look = async (): Promise<void> => {
     try {
       const state = await states.current();
-      if (state.version !== seen && state.inUse) {
-        broker.endClients((rights) => rights !== 'all' && state.isActive(rights.vin));
-      }
+      if (state.version !== seen) await changed(state);
       seen = state.version;
     } catch (error) {
       log.warn('hub.registry.unread', { error: (error as Error).message });

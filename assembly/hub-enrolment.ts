@@ -13,6 +13,7 @@ import type { Clock, Log } from '../agent/ports.ts';
 import type { Registry } from '../hub/registry.ts';
 import type { RegistryStates } from '../hub/registry-state.ts';
 import { DAY } from '../protocol/calendar.ts';
+import { onChanges } from './hub-clients.ts';
 import type { Teardown } from './teardown.ts';
 
 /** Certificates of cars last so long, ms; a car renews its own when a third is left. */
@@ -64,6 +65,16 @@ async function hubTls(
   return { key, cert, ca: authority.pem, file };
 }
 
+/** A broker refuses every car once its copy of the list is older, ms. */
+const LIST_LASTS = 30 * DAY;
+
+/** Writes to `revoked.pem` which certificates of cars are revoked (RFC 5280 §5), for brokers that others run. */
+async function writeRevoked({ authority, data, registry, clock }: EnrolmentParts): Promise<void> {
+  const now = clock.now();
+  const list = await authority.revocationList(await registry.revoked(now), now, LIST_LASTS);
+  await replaceFile(join(data, 'revoked.pem'), list);
+}
+
 /** A one-time token for a car. */
 export async function issueToken(data: string, registry: Registry, vin: string, now: number): Promise<string> {
   const { fingerprint } = await CertificateAuthority.open(data);
@@ -92,7 +103,7 @@ export interface EnrolmentParts {
 
 /** Starts enrolment, and keeps the certificate of the hub new. @returns its port */
 export async function startEnrolment(parts: EnrolmentParts, teardowns: Teardown[]): Promise<number> {
-  const { authority, secure, data, tls, host, clock, log, renewed } = parts;
+  const { authority, states, secure, data, tls, host, clock, log, renewed } = parts;
   const server = new EstServer({
     authority,
     desk: deskOf(parts),
@@ -108,18 +119,19 @@ export async function startEnrolment(parts: EnrolmentParts, teardowns: Teardown[
   let cancel: () => void = () => undefined;
   const renewLater = (): void => {
     cancel = clock.after(RENEWAL, () => {
-      hubTls(authority, data, secure.names, clock.now()).then(
-        (made) => {
+      hubTls(authority, data, secure.names, clock.now())
+        .then((made) => {
           server.renew(made);
           renewed(made);
-        },
-        (error: Error) => log.error('hub.certificate.failed', { error: error.message }),
-      );
+          return writeRevoked(parts);
+        })
+        .catch((error: Error) => log.error('hub.certificate.failed', { error: error.message }));
       renewLater();
     });
   };
   renewLater();
   teardowns.unshift(async () => cancel());
+  teardowns.unshift(onChanges({ states, clock, log }, () => writeRevoked(parts)));
   return port;
 }
 

@@ -169,7 +169,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
       log,
     }));
   teardowns.unshift(() => broker.stop());
-  if (embedded !== undefined) teardowns.unshift(watchRegistry({ states, broker: embedded, clock, log }));
+  if (embedded !== undefined) teardowns.unshift(watchRegistry({ states, clock, log }, embedded));
   const overview = new FleetOverview({ reader: overviewReader, clock, turn: () => new Promise(setImmediate) });
   const viewers = new Viewers({ clock, log, publish: (topic, payload) => broker.publish(topic, payload) });
   const resends = new ResendRequests({

@@ -34,6 +34,7 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   enrol: [
     'test/assembly/hub-enrolment.test.ts',
     'test/assembly/renewal.test.ts',
+    'test/assembly/hub-revoked.engine.test.ts',
     'test/assembly/hub-access.test.ts',
     'test/adapters/database/registry.test.ts',
     'test/adapters/database/registry-postgres.engine.test.ts',

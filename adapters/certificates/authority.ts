@@ -126,7 +126,8 @@ export class CertificateAuthority {
       signingAlgorithm: SIGNATURE,
       signingKey: this.#key,
     });
-    return `${list.toString('pem')}\n`;
+    // The label of RFC 7468 §6; the library writes another one, which OpenSSL does not know.
+    return `${x509.PemConverter.encode(list.rawData, 'X509 CRL')}\n`;
   }
 
   async #issue(wanted: {
