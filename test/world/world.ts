@@ -18,7 +18,7 @@ import { Unit } from './unit.ts';
 /** Invariants are looked at this often where nothing tells of them, ms. */
 const LOOK = 5_000;
 /** After the last happening a world must come to rest within this, ms. */
-const REST = 4 * 3_600_000;
+const REST = 3_600_000;
 /** Status is told by then, ms. */
 const QUIET = 150_000;
 

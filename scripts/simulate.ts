@@ -1,0 +1,84 @@
+/** `npm run simulate`: lives through the world of a seed, or searches for a seed in whose world an invariant is broken. */
+import { parseArgs } from 'node:util';
+import { INVARIANTS } from '../test/world/invariants.ts';
+import { type Plan, planOf } from '../test/world/plan.ts';
+import { shrink } from '../test/world/shrink.ts';
+import { type Outcome, runWorld } from '../test/world/world.ts';
+
+const DAY = 24 * 3_600_000;
+const SEARCHED = 10 * 60_000;
+const USAGE = `usage: npm run simulate -- [--seed N] [--days D | --minutes M] [--search 10m]`;
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    days: { type: 'string' },
+    minutes: { type: 'string' },
+    search: { type: 'string' },
+  },
+});
+
+const first = numberOf(values.seed, 'seed');
+const length =
+  values.days !== undefined
+    ? numberOf(values.days, 'days') * DAY
+    : values.minutes !== undefined
+      ? numberOf(values.minutes, 'minutes') * 60_000
+      : SEARCHED;
+if (values.search === undefined) await live(first);
+else await search(durationOf(values.search));
+
+async function live(seed: number): Promise<void> {
+  const plan = planOf(seed, length);
+  const outcome = await runWorld(plan);
+  report(seed, outcome);
+  if (outcome.breaches.length > 0) await explain(plan, outcome);
+}
+
+async function search(duration: number): Promise<void> {
+  const end = performance.now() + duration;
+  let [worlds, faults, lasted] = [0, 0, 0];
+  for (let seed = first; performance.now() < end; seed++) {
+    const plan = planOf(seed, length);
+    const outcome = await runWorld(plan);
+    worlds++;
+    faults += outcome.faults;
+    lasted += outcome.lasted;
+    if (outcome.breaches.length === 0) continue;
+    report(seed, outcome);
+    await explain(plan, outcome);
+    break;
+  }
+  console.log(`${worlds} worlds, ${faults} faults, ${(lasted / 3_600_000).toFixed(1)} hours of the world`);
+}
+
+function report(seed: number, { hash, faults, lines, counts, lasted, breaches }: Outcome): void {
+  const { published, acts, ended, starts } = counts;
+  console.log(`seed ${seed}: ${(lasted / 60_000).toFixed(1)} minutes, ${faults} faults, ${starts} starts of an agent,`);
+  console.log(`  ${published} messages, ${ended} commands ended, ${acts} actions; ${lines} lines, SHA-256 ${hash}`);
+  for (const { invariant, detail } of breaches) console.log(`  broken: ${INVARIANTS[invariant]} ${detail}`);
+}
+
+/** The shortest story that ends in the same way. */
+async function explain(plan: Plan, outcome: Outcome): Promise<void> {
+  process.exitCode = 1;
+  const short = await shrink(plan, outcome);
+  console.log(`shortest plan: ${short.plan.happenings.length} of ${plan.happenings.length} happenings`);
+  for (const line of short.outcome.story) console.log(line);
+}
+
+function numberOf(text: string, name: string): number {
+  const value = Number(text);
+  if (value > 0) return value;
+  console.error(`--${name} must be a number above 0, is ${text}; ${USAGE}`);
+  process.exit(2);
+}
+
+/** ms of `90s`, `10m` or `2h`. */
+function durationOf(text: string): number {
+  const [, count = '', unit = ''] = /^(\d+)([smh])$/.exec(text) ?? [];
+  const factor = { s: 1_000, m: 60_000, h: 3_600_000 }[unit];
+  if (factor !== undefined) return Number(count) * factor;
+  console.error(`--search must be a time such as 90s, 10m or 2h, is ${text}; ${USAGE}`);
+  process.exit(2);
+}

@@ -1,0 +1,177 @@
+/** Defects that are made by hand in the source of an agent or of the hub: the invariants must find each. */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import type { Breach, Invariant } from './invariants.ts';
+
+export interface Mutant {
+  /** What is wrong with it. */
+  readonly defect: string;
+  readonly file: string;
+  /** Text of the source, which must be there once, and what is there instead. */
+  readonly edits: readonly (readonly [text: string, instead: string])[];
+  /** What must find it. */
+  readonly invariant: Invariant;
+  /** A world of ten minutes in which it is found. */
+  readonly seed: number;
+}
+
+export const mutants: readonly Mutant[] = [
+  {
+    defect: 'messages are published before they are on disk',
+    file: 'agent/outbox/outbox.ts',
+    edits: [['      await this.#store.commit();', '      this.#store.commit().catch(() => undefined);']],
+    invariant: 'oneContent',
+    seed: 50,
+  },
+  {
+    defect: 'what is to be in a gap message is forgotten',
+    file: 'agent/outbox/gaps.ts',
+    edits: [['    const gaps = [...this.#gaps()];', '    const gaps: Gap[] = [];']],
+    invariant: 'rests',
+    seed: 10,
+  },
+  {
+    defect: 'a message that was on its way when the connection ended is not sent again',
+    file: 'agent/outbox/outbox.ts',
+    edits: [['      this.#queue.hold(queued);\n      this.#tellIdle();', '      this.#tellIdle();']],
+    invariant: 'rests',
+    seed: 50,
+  },
+  {
+    defect: 'commands that were carried out are not remembered',
+    file: 'agent/remotes/command-intake.ts',
+    edits: [
+      ['      const known = ledger.find(id);', '      const known = ledger.find(id.slice(1));'],
+      ["firstRefusal('replay', { opened, key: hex(opened.keyId), ledger })", 'undefined as Refusal | undefined'],
+    ],
+    invariant: 'actsOnce',
+    seed: 36,
+  },
+  {
+    defect: 'commands that have expired are carried out',
+    file: 'agent/remotes/checks.ts',
+    edits: [['  if (now > expires) return', '  if (now < 0) return']],
+    invariant: 'actsInTime',
+    seed: 1,
+  },
+  {
+    defect: 'signatures are not verified',
+    file: 'agent/remotes/checks.ts',
+    edits: [
+      [' && verifier.verify(keyId, toBeSigned, signature);', ' && (signature.length > 0 || toBeSigned.length > 0);'],
+    ],
+    invariant: 'actsSigned',
+    seed: 1,
+  },
+  {
+    defect: 'of two changes of keys at once one is lost',
+    file: 'adapters/keys/trust-store.ts',
+    edits: [['    const changed = this.#last.then(change);', '    const changed = change();']],
+    invariant: 'actsTrusted',
+    seed: 19,
+  },
+  {
+    defect: 'interlocks are not checked',
+    file: 'agent/remotes/interlocks.ts',
+    edits: [['if (!isHeld) return refusal;', 'if (isHeld === undefined) return refusal;']],
+    invariant: 'actsSafely',
+    seed: 42,
+  },
+  {
+    defect: 'a command succeeds although the car did not show it',
+    file: 'agent/remotes/execution.ts',
+    edits: [
+      [
+        "    if (reports.stopped || end === 'shown') return 'done';",
+        "    if (reports.stopped || end !== undefined) return 'done';",
+      ],
+    ],
+    invariant: 'success',
+    seed: 10,
+  },
+  {
+    defect: 'privacy hides nothing',
+    file: 'agent/privacy.ts',
+    edits: [['    this.level = this.#exposed ? 0 : this.#chosen;', '    this.level = 0;']],
+    invariant: 'private',
+    seed: 19,
+  },
+  {
+    defect: 'the hub shows no Status after a start that the car could not count',
+    file: 'hub/message.ts',
+    edits: [['  if (isCounted && isOtherCounted && a.boot !== b.boot)', '  if (a.boot !== b.boot)']],
+    invariant: 'status',
+    seed: 10,
+  },
+];
+
+const root = resolve(import.meta.dirname, '../..');
+const run = promisify(execFile);
+
+/** Lives in worlds of mutants, each in a process of its own. */
+export class MutantWorlds {
+  readonly #directory: string;
+
+  private constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  static async open(): Promise<MutantWorlds> {
+    return new MutantWorlds(await mkdtemp(join(tmpdir(), 'vigie-mutants-')));
+  }
+
+  close(): Promise<void> {
+    return rm(this.#directory, { recursive: true });
+  }
+
+  /** What the world of a seed shows of a mutant; without one, of the source as it is. */
+  async live(mutant: Mutant | undefined, seed: number, minutes = 10): Promise<readonly Breach[]> {
+    const file = join(this.#directory, `${seed}.mjs`);
+    await writeFile(file, await bundle(mutant));
+    const { stdout } = await run(process.execPath, [file, String(seed), String(minutes)], { maxBuffer: 2 ** 26 });
+    return JSON.parse(stdout) as readonly Breach[];
+  }
+}
+
+/** The program of a world, with the mutant in place of its source. */
+async function bundle(mutant: Mutant | undefined): Promise<string> {
+  const changed = mutant === undefined ? undefined : join(root, mutant.file);
+  const contents = `
+    import { planOf } from './plan.ts';
+    import { runWorld } from './world.ts';
+    const [seed, minutes] = process.argv.slice(2).map(Number);
+    console.log(JSON.stringify((await runWorld(planOf(seed, minutes * 60_000))).breaches));
+  `;
+  const { outputFiles } = await build({
+    ...{ bundle: true, write: false, platform: 'node', format: 'esm', logLevel: 'error' },
+    stdin: { contents, resolveDir: import.meta.dirname, loader: 'ts' },
+    banner: {
+      js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
+    },
+    plugins: [
+      {
+        name: 'mutant',
+        setup: ({ onLoad }) => {
+          onLoad({ filter: /\.ts$/ }, ({ path }) => {
+            if (path !== changed || mutant === undefined) return undefined;
+            return { contents: edited(readFileSync(path, 'utf8'), mutant), loader: 'ts' };
+          });
+        },
+      },
+    ],
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
+function edited(source: string, { file, edits }: Mutant): string {
+  return edits.reduce((text, [from, to]) => {
+    const parts = text.split(from);
+    if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times: ${from}`);
+    return parts.join(to);
+  }, source);
+}
