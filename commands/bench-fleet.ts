@@ -69,6 +69,7 @@ export async function benchFleet({
   const { url } = hub.interface;
   const first = `${url}/vigie/v1/vehicles/${vinOfCar(0)}`;
   process.stdout.write(`ready: ${counted(number, 'car', 'cars')} on a hub at ${hub.broker}
+The page: ${url}/ shows all cars.
 The HTTP interface of all cars: ${url}/docs for people, ${url}/fleets/local/vehicles for programs.
 Records, keys and the database are in ${data}; a second start goes on with them.
 Try in another terminal:

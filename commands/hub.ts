@@ -118,6 +118,7 @@ async function runHub(options: Options): Promise<void> {
       : `Cars get their certificates from https://${names[0]}:${hub.enrolment} (vigie enroll).\n`;
   process.stdout.write(`ready: hub on ${hub.broker}
 ${enrolling}Cars publish to ${hub.broker}; each car is known from its first message on.
+The page: ${url}/ shows all cars.
 The HTTP interface: ${url}/docs for people, ${url}/fleets/local/vehicles and ${url}/user/vehicles for programs,
 ${url}/vigie/v1/vehicles/{VIN}/numbers for what of a car arrived and what is missing,
 ${url}/vigie/v1/vehicles/{VIN}/remotes for commands; a car obeys that has ${hub.trust} as its trust file.
