@@ -56,7 +56,7 @@ for the next start.`,
       `port of the embedded broker; 0: any free (default: ${STANDARD_BROKER}, or any free)`,
       portOf,
     )
-    .option('--lan', 'serves the page over HTTPS in the local network, for who has the token that it prints')
+    .option('--lan', 'serves the page over HTTPS in the local network, for those who have the token that it prints')
     .option('--http <port>', `port of the HTTP interface; 0: any free (default: ${STANDARD_HTTP}, or any free)`, portOf)
     .addOption(
       new Option('--scenario <name>', 'loop drives a loop, parked stays parked, day is a whole day with all events')

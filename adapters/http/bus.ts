@@ -1,4 +1,4 @@
-/** The frames on the buses as server-sent events, for who has the scope of them (`/vigie/v1/bus`). */
+/** The frames on the buses as server-sent events, for callers with their scope (`/vigie/v1/bus`). */
 import { VigieError } from '../../protocol/errors.ts';
 import { noScopes } from '../../protocol/interface/operations/scopes.ts';
 import { BUS_SCOPE, MOST_SIGNALS } from '../../protocol/interface/own/bus-access.ts';
