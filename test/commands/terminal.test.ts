@@ -1,7 +1,7 @@
 /** What a person sees on a terminal, and a program in a pipe. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { generateKey } from '../../adapters/keys/index.ts';
@@ -31,7 +31,10 @@ describePeer('script', 'on a terminal', () => {
   };
 
   test('the progress bar is not drawn into lines that a pipe may print there', () => {
-    expect(shown('vigie decode drive.log --raw --format text | head -2')).toBe(
+    // Longer than what a pipe and the program hold: it cannot come to its summary before the reader leaves.
+    const frames = readFileSync(join(car.folder, 'drive.log'), 'utf8');
+    writeFileSync(join(car.folder, 'long.log'), frames.repeat(10));
+    expect(shown('vigie decode long.log --raw --format text | head -2')).toBe(
       '1700000000.000000 can0 100 8813000000000000\r\n1700000000.000000 can0 200 0207\r\n',
     );
   });
