@@ -4,6 +4,7 @@
  * flushes run in the background until the medium has shown itself quick, and again as soon as one is slow.
  */
 import type { OpenFile } from './files.ts';
+import { type StoreTimer, systemTimer } from './journal-options.ts';
 
 /** Milliseconds up to which a flush in the background counts as quick, its wait for a thread included. */
 const quick = 2;
@@ -13,11 +14,11 @@ const slow = 4;
 const confidence = 32;
 
 export class Flusher {
-  readonly #monotonic: () => number;
+  readonly #timer: Pick<StoreTimer, 'monotonic'>;
   #trust = 0;
 
-  constructor(monotonic: () => number = () => performance.now()) {
-    this.#monotonic = monotonic;
+  constructor(timer: Pick<StoreTimer, 'monotonic'> = systemTimer) {
+    this.#timer = timer;
   }
 
   /** True while flushes are done in place. */
@@ -27,7 +28,7 @@ export class Flusher {
 
   /** Resolves when all writes to `file` so far are on the medium; rejects with the system's error. */
   async flush(file: OpenFile): Promise<void> {
-    const began = this.#monotonic();
+    const began = this.#timer.monotonic();
     const inPlace = this.inPlace;
     try {
       if (inPlace) file.syncInPlace();
@@ -36,7 +37,7 @@ export class Flusher {
       this.#trust = 0;
       throw error;
     }
-    const took = this.#monotonic() - began;
+    const took = this.#timer.monotonic() - began;
     if (inPlace) {
       if (took > slow) this.#trust = 0;
     } else if (took <= quick) {

@@ -23,13 +23,7 @@ import { Compaction, moveBack } from './compaction.ts';
 import { Contents, type Medium, type Move, type Removal } from './contents.ts';
 import { isFull, nodeFileSystem, type OpenFile } from './files.ts';
 import { Flusher } from './flusher.ts';
-import {
-  defaultBytesPerDay,
-  defaultDiskBytes,
-  defaultSegmentBytes,
-  type JournalOptions,
-  systemTimer,
-} from './journal-options.ts';
+import { defaultBytesPerDay, defaultDiskBytes, defaultSegmentBytes, type JournalOptions } from './journal-options.ts';
 import { Manifest } from './manifest.ts';
 import type { MessageFile } from './message-search.ts';
 import { type JournalMetrics, noMetrics } from './metrics.ts';
@@ -93,8 +87,7 @@ export class Journal implements Adapter<Contents>, Medium {
   constructor(directory: string, options: JournalOptions = {}) {
     const files = options.files ?? nodeFileSystem;
     this.segmentBytes = options.segmentBytes ?? defaultSegmentBytes;
-    const { timer = systemTimer } = options;
-    this.#flusher = new Flusher(() => timer.monotonic());
+    this.#flusher = new Flusher(options.timer);
     this.#log = options.log;
     const { keptBytes = 0, agreed = () => undefined } = options;
     const keeping = { bytes: keptBytes, least: this.segmentBytes / 4, agreed };

@@ -34,7 +34,7 @@ async function flush(flusher: Flusher, medium: Medium, times: number): Promise<v
 describe('a flush', () => {
   it('is waited for in place only when the medium has shown itself quick', async () => {
     const medium = new Medium();
-    const flusher = new Flusher(() => medium.now);
+    const flusher = new Flusher({ monotonic: () => medium.now });
     await flush(flusher, medium, 10);
     expect(medium.inPlace).toBe(0);
     await flush(flusher, medium, 100);
@@ -44,7 +44,7 @@ describe('a flush', () => {
   it('of a slow medium never stops the event loop', async () => {
     const medium = new Medium();
     medium.took = 8;
-    const flusher = new Flusher(() => medium.now);
+    const flusher = new Flusher({ monotonic: () => medium.now });
     await flush(flusher, medium, 1000);
     expect(medium.inPlace).toBe(0);
   });
@@ -52,7 +52,7 @@ describe('a flush', () => {
   it('stops it once when a quick medium becomes slow or fails', async () => {
     for (const change of [{ took: 300 }, { broken: true }]) {
       const medium = new Medium();
-      const flusher = new Flusher(() => medium.now);
+      const flusher = new Flusher({ monotonic: () => medium.now });
       await flush(flusher, medium, 100);
       const before = medium.inPlace;
       expect(flusher.inPlace).toBe(true);
