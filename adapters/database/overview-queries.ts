@@ -3,7 +3,7 @@ import type { ArrivedMessage, OverviewReader, VehicleSummary } from '../../hub/p
 import type { KeptStatus } from '../../hub/vehicle-status.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import type { Kind } from '../../protocol/schema/kind.ts';
-import { numbersIn, type Select } from './queries.ts';
+import type { Select } from './queries.ts';
 
 /** Messages that are looked through for events, the newest: no index leads to their kinds. */
 const LOOKED_THROUGH = 20_000;
@@ -30,17 +30,12 @@ export class SqlOverview implements OverviewReader {
     const last = rows.at(-1)?.['vin'] as string | undefined;
     if (last === undefined) return [];
     const numbers = await this.#select(
-      `SELECT vehicle, arrived, given_up FROM numbers JOIN vehicles ON vehicles.id = numbers.vehicle
-       WHERE last_seen >= ? AND vin > ? AND vin <= ?`,
+      `SELECT vehicle, CAST(sum(missing) AS bigint) AS missing FROM numbers
+       JOIN vehicles ON vehicles.id = numbers.vehicle
+       WHERE last_seen >= ? AND vin > ? AND vin <= ? GROUP BY vehicle`,
       ...[since, after, last],
     );
-    const missing = new Map<number, number>();
-    for (const row of numbers) {
-      const vehicle = row['vehicle'] as number;
-      const runs = numbersIn(row).report.missing;
-      const count = runs.reduce((sum, [first, end]) => sum + end - first + 1, 0);
-      missing.set(vehicle, (missing.get(vehicle) ?? 0) + count);
-    }
+    const missing = new Map(numbers.map((row) => [row['vehicle'] as number, row['missing'] as number]));
     return rows.map((row) => ({
       vin: row['vin'] as string,
       firstSeen: row['first_seen'] as number,
