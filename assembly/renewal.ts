@@ -16,7 +16,7 @@ export interface RenewalParts {
   readonly left: () => number | undefined;
   /** Monotonic ms. */
   readonly now: () => number;
-  /** Begins a renewal that does nothing when none is due. */
+  /** Begins a renewal, which does nothing before the certificate nears its end. */
   readonly begin: () => void;
 }
 

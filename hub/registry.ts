@@ -53,7 +53,7 @@ export interface Registry {
   inUse(): Promise<boolean>;
   /** Registers the car, with those whom it belongs to beside those of before; a removed car is let in again. */
   add(vin: string, owners: readonly Owner[], at: number): Promise<void>;
-  /** The digest of the password with which the car connects; absent: none is good any more. */
+  /** The digest of the password with which the car connects; absent: the car has no valid password. */
   setPassword(vin: string, digest: string | undefined): Promise<void>;
   password(vin: string): Promise<string | undefined>;
   /** The digest of the one-time token, good until `expires` (UTC ms); the one of before is not good any more. */

@@ -1,6 +1,6 @@
 /**
  * The page of a bench in the local network: a token that is printed lets one browser in, which then shows a cookie (RFC
- * 6265). Whoever shows neither gets nothing, not even the page.
+ * 6265). A browser that shows neither gets nothing, not even the page.
  */
 import { randomBytes } from 'node:crypto';
 import type { Caller } from '../call.ts';

@@ -130,7 +130,7 @@ describe('keys changed by command', () => {
     expect(changes.data).toEqual({});
   });
 
-  test('of changes that are asked for at once none is lost, and each is checked with what the others made', async () => {
+  test('changes that are asked for at once are all kept, and each is checked against the result of those before', async () => {
     const changes = disk();
     const trust = store(changes);
     const [one, other] = [pair(), pair()];
