@@ -6,6 +6,7 @@ import { store } from '../car-store.ts';
 import { carNow, followWhileVisible, post } from '../connection.ts';
 import { ageOf, numberOf } from '../format.ts';
 import { useTopics } from '../hooks.ts';
+import { NumbersPanel } from './numbers-panel.tsx';
 
 interface Followed {
   readonly outbox?: OutboxReport;
@@ -39,47 +40,22 @@ export function WirePanels(): JSX.Element {
   return (
     <div class="wire-grid">
       <Chain waiting={waiting} bench={bench} />
-      <section class="panel" aria-labelledby="numbers-title">
-        <header>
-          <h2 id="numbers-title">Numbers</h2>
-          <span class="note">every message has one; a receiver sees a gap at once</span>
-        </header>
-        <p class="missing">
-          Missing <b data-testid="missing">{numberOf(missing, 1)}</b>
-          <span class="note">
-            {missing === 0
-              ? 'Every number was acknowledged, waits, or was told as a gap.'
-              : 'The car tells the receiver of them.'}
-          </span>
-        </p>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls only what it can reach */}
-        <section class="sideways" tabIndex={0} aria-label="Outbox by class">
-          <table>
-            <thead>
-              <tr>
-                {['Class', 'Kinds', 'Made', 'Acknowledged', 'Waiting', 'Bytes', 'Missing'].map((name) => (
-                  <th key={name} scope="col">
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {outbox.classes.map((one) => (
-                <tr key={one.name}>
-                  <th scope="row">{one.name}</th>
-                  <td>{one.kinds.join(', ')}</td>
-                  {[one.made, one.acknowledged, one.waiting, one.bytes, one.missing].map((count, index) => (
-                    <td key={['made', 'acknowledged', 'waiting', 'bytes', 'missing'][index]} class="number">
-                      {numberOf(count, 1)}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
-      </section>
+      <NumbersPanel
+        missing={missing}
+        testId="missing"
+        note="every message has one; a receiver sees a gap at once"
+        explained={{
+          none: 'Every number was acknowledged, waits, or was told as a gap.',
+          some: 'The car tells the receiver of them.',
+        }}
+        label="Outbox by class"
+        columns={['Made', 'Acknowledged', 'Waiting', 'Bytes', 'Missing']}
+        rows={outbox.classes.map(({ name, kinds, made, acknowledged, waiting: count, bytes, missing: lost }) => ({
+          name,
+          kinds,
+          cells: [made, acknowledged, count, bytes, lost],
+        }))}
+      />
     </div>
   );
 }

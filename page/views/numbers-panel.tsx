@@ -1,0 +1,73 @@
+/** That no number is missing, and a table by class: of the outbox of a car, and of what of a car arrived at the hub. */
+import type { JSX } from 'preact';
+import { numberOf } from '../format.ts';
+
+interface NumbersPanelOptions {
+  /** Of all classes. */
+  readonly missing: number;
+  readonly testId: string;
+  readonly note: string;
+  /** What a missing number means here; what it means that there is none. */
+  readonly explained: { readonly some: string; readonly none: string };
+  readonly label: string;
+  /** Heads of the columns behind class and kinds. */
+  readonly columns: readonly string[];
+  readonly rows: readonly {
+    readonly name: string | number;
+    readonly kinds: readonly string[];
+    /** In the order of the columns. */
+    readonly cells: readonly (number | string)[];
+    /** Column whose cell is a fault. */
+    readonly bad?: string | undefined;
+  }[];
+}
+
+export function NumbersPanel({
+  missing,
+  testId,
+  note,
+  explained,
+  label,
+  columns,
+  rows,
+}: NumbersPanelOptions): JSX.Element {
+  return (
+    <section class="panel" aria-labelledby="numbers-title">
+      <header>
+        <h2 id="numbers-title">Numbers</h2>
+        <span class="note">{note}</span>
+      </header>
+      <p class="missing">
+        Missing <b data-testid={testId}>{numberOf(missing, 1)}</b>
+        <span class="note">{missing === 0 ? explained.none : explained.some}</span>
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls only what it can reach */}
+      <section class="sideways" tabIndex={0} aria-label={label}>
+        <table>
+          <thead>
+            <tr>
+              {['Class', 'Kinds', ...columns].map((name) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ name, kinds, cells, bad }) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td>{kinds.join(', ')}</td>
+                {cells.map((cell, index) => (
+                  <td key={columns[index]} class={columns[index] === bad ? 'number bad' : 'number'}>
+                    {typeof cell === 'number' ? numberOf(cell, 1) : cell}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </section>
+  );
+}
