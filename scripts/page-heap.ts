@@ -1,0 +1,71 @@
+/**
+ * `npm run page-heap`: what a page that stays open for an hour keeps of it. The heap of each view after a forced collection at
+ * 10 and at 60 minutes, in real time; `npm run page-heap -- EARLY LATE` chooses other minutes. Views of a real bench, and the view
+ * of the car with 300 values that change ten times a second, as often as the interface sends changes.
+ */
+import type { CDPSession, Page } from 'playwright-core';
+import { kilobytes, launch, openFeed, startBench, startFeed, VALUES } from './page-feed.ts';
+
+const [early = 10, late = 60] = process.argv.slice(2).map(Number);
+const MINUTE = 60_000;
+/** Changes of the fed values, each second. */
+const RATE = 10;
+
+interface Measured {
+  readonly name: string;
+  readonly session: CDPSession;
+  readonly sizes: number[];
+}
+
+const browser = await launch();
+const feed = await startFeed();
+const bench = await startBench();
+const measured: Measured[] = [];
+
+/** A process of its own for each view: a heap belongs to one page. */
+async function open(name: string, show: (page: Page) => Promise<unknown>): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const page = await context.newPage();
+  await show(page);
+  measured.push({ name, session: await context.newCDPSession(page), sizes: [] });
+}
+
+/** What is still reachable, bytes. */
+async function used({ session }: Measured): Promise<number> {
+  for (let times = 0; times < 3; times++) await session.send('HeapProfiler.collectGarbage');
+  return (await session.send('Runtime.getHeapUsage')).usedSize;
+}
+
+async function measure(): Promise<void> {
+  for (const one of measured) one.sizes.push(await used(one));
+}
+
+const sending = setInterval(() => feed.send(), 1_000 / RATE);
+await open(`${VALUES} values at ${RATE} Hz`, (page) => openFeed(page, feed));
+for (const view of ['car', 'commands', 'wire', 'journey']) {
+  await open(view, async (page) => {
+    await page.goto(`${bench.url}/#${view}`);
+    await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
+  });
+}
+await open('bus with a plot', async (page) => {
+  await page.goto(`${bench.url}/#bus`);
+  await page.getByRole('row', { name: /0x0A8 MOTION/ }).click();
+  await page.getByRole('button', { name: 'Plot Speed' }).click();
+});
+const begin = performance.now();
+for (const minutes of [early, late]) {
+  await new Promise((resolve) => setTimeout(resolve, begin + minutes * MINUTE - performance.now()));
+  await measure();
+}
+clearInterval(sending);
+for (const { name, sizes } of measured) {
+  const [first = Number.NaN, last = Number.NaN] = sizes;
+  const growth = ((last / first - 1) * 100).toFixed(1);
+  console.log(
+    `heap, ${name}: ${kilobytes(first)} after ${early} min, ${kilobytes(last)} after ${late} min (${growth} %)`,
+  );
+}
+feed.close();
+await browser.close();
+await bench.end();
