@@ -26,7 +26,7 @@ import { seedKeys } from './seed-keys.ts';
 
 /** A vehicle profile with its network descriptions read. */
 export interface Vehicle {
-  readonly profile: VehicleProfile & Pick<WrittenProfile, 'buses' | 'commands' | 'title'>;
+  readonly profile: VehicleProfile & Pick<WrittenProfile, 'buses' | 'commands' | 'file' | 'title' | 'writtenSignals'>;
   readonly databases: readonly BoundDatabase[];
   /** Signal sets of the bus that is asked, by its name. */
   readonly signalSets: ReadonlyMap<string, readonly SignalSet[]>;

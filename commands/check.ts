@@ -3,9 +3,11 @@ import { Command, Option } from 'commander';
 import { FORMAT, readFormat } from '../adapters/service/record-format.ts';
 import { checkKeys } from '../assembly/checked-keys.ts';
 import { checkMonitors } from '../assembly/monitors.ts';
-import { inspectVehicle, readDbc } from '../assembly/vehicle.ts';
+import { inspectVehicle, readDbc, type Vehicle } from '../assembly/vehicle.ts';
+import { compareWithVss } from '../assembly/vss.ts';
 import { loadConfiguration } from '../config/configuration.ts';
 import { checkInputs } from '../config/inputs.ts';
+import { readVss } from '../config/vss.ts';
 import { counted } from '../protocol/counted.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { formatDiagnostic } from '../protocol/diagnostic.ts';
@@ -16,6 +18,7 @@ interface Options {
   readonly config?: string;
   readonly profile?: string[];
   readonly dbc?: string[];
+  readonly vss?: string;
   readonly format?: string;
 }
 
@@ -29,6 +32,7 @@ line {file, line, severity, message, fix?}. Exit status 0, or 2 when any is an e
     .option('-c, --config <file>', 'configuration, with the profile and DBC it names')
     .option('-p, --profile <name-or-path...>', 'vehicle profiles, with their DBC')
     .option('--dbc <file...>', 'network descriptions')
+    .option('--vss <file>', 'COVESA VSS as JSON: compare names, types and units of custom signals with it')
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .addHelpText(
       'after',
@@ -36,6 +40,7 @@ line {file, line, severity, message, fix?}. Exit status 0, or 2 when any is an e
 Examples:
   vigie check -c vigie.yaml
   vigie check --profile bench
+  vigie check --profile ./my-car --vss vss.json
   vigie check --dbc car.dbc --format text`,
     )
     .action(check);
@@ -43,10 +48,19 @@ Examples:
 
 async function check(options: Options): Promise<void> {
   finishUnread();
-  const { config, profile = [], dbc = [] } = options;
+  const { config, profile = [], dbc = [], vss } = options;
   if (config === undefined && profile.length + dbc.length === 0) {
     throw new VigieError('usage.wrong', 'nothing to check: give -c vigie.yaml, --profile NAME or --dbc FILE');
   }
+  if (vss !== undefined && config === undefined && profile.length === 0) {
+    throw new VigieError(
+      'usage.wrong',
+      '--vss compares the signals of a profile: give -c vigie.yaml or --profile NAME',
+    );
+  }
+  const tree = vss === undefined ? undefined : readVss(vss);
+  const compared = (vehicle: Vehicle | undefined) =>
+    vehicle === undefined || tree === undefined ? [] : compareWithVss(vehicle, tree);
   const found: Diagnostic[] = [];
   if (config !== undefined) {
     const { configuration, diagnostics } = loadConfiguration(config, process.env);
@@ -56,10 +70,13 @@ async function check(options: Options): Promise<void> {
       found.push(...faults, ...(vehicle === undefined ? [] : checkInputs(configuration, vehicle.profile)));
       found.push(...checkKeys(configuration, 'error'));
       found.push(...checkMonitors(configuration, vehicle?.profile));
-      found.push(...checkRecords(configuration.data));
+      found.push(...checkRecords(configuration.data), ...compared(vehicle));
     }
   }
-  for (const name of profile) found.push(...inspectVehicle(name).diagnostics);
+  for (const name of profile) {
+    const { vehicle, diagnostics } = inspectVehicle(name);
+    found.push(...diagnostics, ...compared(vehicle));
+  }
   for (const file of dbc) found.push(...readDbc(file).diagnostics);
 
   const lines = new Lines();
