@@ -5,6 +5,7 @@ import { openDocument } from '../adapters/store/index.ts';
 import {
   current,
   type Generations,
+  holds,
   LOCAL,
   needed,
   noGenerations,
@@ -18,7 +19,12 @@ import {
 } from '../agent/configuration/generations.ts';
 import type { Clock, Document, Log } from '../agent/ports.ts';
 import type { AgentCommand } from '../agent/remotes/agent-command.ts';
-import { type Configuration, type IdentifiedConfiguration, loadConfiguration } from '../config/configuration.ts';
+import {
+  type Configuration,
+  type IdentifiedConfiguration,
+  loadConfiguration,
+  type SentConfiguration,
+} from '../config/configuration.ts';
 import type { Environment } from '../config/environment.ts';
 import { checkInputs } from '../config/inputs.ts';
 import { decodeBody } from '../protocol/command.ts';
@@ -27,6 +33,7 @@ import { VigieError } from '../protocol/errors.ts';
 import type { HelloConfiguration } from '../protocol/schema/hello.ts';
 import { checkKeys } from './checked-keys.ts';
 import { FilesRefused } from './refused.ts';
+import { digestOf, unpackFiles } from './sent-files.ts';
 import { inspectVehicle, type Vehicle } from './vehicle.ts';
 
 /** After the answer to the command is on its way, ms. */
@@ -46,7 +53,7 @@ export interface ConfigurationsParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly unwritten: Unwritten;
-  /** The number of the car, for configurations that have none. */
+  /** The number of the car, for configurations that have none; absent: it is in the file on the unit. */
   readonly vin?: string;
 }
 
@@ -73,8 +80,9 @@ export function inspect(
   folder?: string,
   files: 'needed' | 'awaited' = 'needed',
   ofCar?: string,
+  sent?: SentConfiguration,
 ): Partial<Chosen> {
-  const { configuration, diagnostics } = loadConfiguration(path, environment, folder, files);
+  const { configuration, diagnostics } = loadConfiguration(path, environment, folder, files, sent);
   if (configuration === undefined) return { diagnostics };
   const { vin = ofCar } = configuration;
   const { vehicle, diagnostics: faults } = inspectVehicle(configuration.profile);
@@ -150,20 +158,22 @@ export class Configurations {
     return this.#run({ ...copy, diagnostics });
   }
 
-  /** The broker was reached with the configuration that runs. */
-  async reached(): Promise<void> {
+  /** The broker was reached with the configuration that runs. Resolves with whether that ended its trial. */
+  async reached(): Promise<boolean> {
     this.#cancel();
     // One that was just sent has not run yet: that the broker is reached says nothing of it.
-    if (this.trying) {
+    const { trying } = this;
+    if (trying) {
       await this.#keep(proven(this.#state));
       this.#parts.log.info('configuration.applied', { generation: this.#state.good });
       this.#files.keepOnly(needed(this.#state));
     }
-    if (this.#running?.file !== this.#parts.file) return;
+    if (this.#running?.file !== this.#parts.file) return trying;
     const text = contentsOf(this.#parts.file);
     if (text !== undefined && text !== this.#files.read(this.#files.localCopy)) {
       this.#files.write(this.#files.localCopy, text);
     }
+    return trying;
   }
 
   /** Whether the configuration that runs is on trial. */
@@ -190,12 +200,14 @@ export class Configurations {
 
   /** Carries out a command of kind `Configuration`: checked as `vigie check` does, kept, and tried by a new start. */
   readonly agentCommand: AgentCommand = async (body) => {
-    const { configuration: text } = decodeBody('Configuration', body);
-    const { file, log, clock } = this.#parts;
-    const running = current(this.#state) === LOCAL ? file : this.#files.path(current(this.#state));
+    const { configuration: text, files: packed = [] } = decodeBody('Configuration', body);
+    const { log, clock } = this.#parts;
+    const digest = digestOf(body);
     // The command came again, after a power cut: it was carried out.
-    if (contentsOf(running) === text) return;
+    if (holds(this.#state, digest)) return;
+    const files = unpackFiles(packed);
     this.#files.write(this.#files.candidate, text);
+    this.#files.writeFiles(this.#files.candidate, files);
     const { configuration, diagnostics } = this.#inspect(this.#files.candidate);
     if (configuration === undefined) throw new VigieError('configuration.wrong', said(diagnostics));
     const { vin, data } = this.#running ?? configuration;
@@ -205,8 +217,10 @@ export class Configurations {
         'vin and data cannot be changed; only a person at the unit sets them',
       );
     }
-    const next = take(this.#state, this.#local);
-    this.#files.write(this.#files.path(current(next)), text);
+    const next = take(this.#state, this.#local, digest);
+    const path = this.#files.path(current(next));
+    this.#files.writeFiles(path, files);
+    this.#files.write(path, text);
     await this.#write(next);
     this.#state = next;
     // The time that is left to the one before it is not its own.
@@ -218,8 +232,11 @@ export class Configurations {
 
   /** Relative paths are those of the file on the unit. */
   #inspect(path: string, files?: 'needed' | 'awaited'): Partial<Chosen> {
-    const { file, environment, vin } = this.#parts;
-    return inspect(path, environment, dirname(file), files, vin);
+    const { file, environment, vin, data } = this.#parts;
+    const unit = { data: this.#running?.data ?? data, ...(vin === undefined ? {} : { vin }) };
+    const isOfUnit = path === file || path === this.#files.localCopy;
+    const sent = isOfUnit ? undefined : { files: this.#files.filesOf(path), unit };
+    return inspect(path, environment, dirname(file), files, vin, sent);
   }
 
   #run(chosen: Chosen): Chosen {
@@ -303,7 +320,9 @@ function said(diagnostics: readonly Diagnostic[] = []): string {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   return errors
     .map(({ file, line, message, fix }) => {
-      const where = line === 0 ? file : `line ${line}`;
+      // Of a file that came with it the unit's own path says nothing to the sender.
+      const [, sent = ''] = /\/candidate\/(.*)$/.exec(file) ?? [];
+      const where = line === 0 ? sent || file : `${sent === '' ? '' : `${sent} `}line ${line}`;
       return `${where}: ${message}${fix === undefined ? '' : ` (${fix})`}`;
     })
     .join('; ');

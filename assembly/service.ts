@@ -74,6 +74,8 @@ export interface CoreAgent extends LinkEvents {
   readonly readings?: number;
   readonly refused?: number;
   readonly faults?: number;
+  /** Reports who speaks, and how it fares. */
+  hello?(): void;
   /** The car is used, so its buses should speak. */
   readonly inUse?: boolean;
 }
@@ -175,6 +177,7 @@ export class Service implements CarService {
   #carVin: string | undefined;
   readonly #lacking = new Map<keyof Lacking, string>();
   #reached = false;
+  #hello: () => void = () => undefined;
 
   private constructor(options: ServiceOptions, notifier: SystemdNotifier) {
     const { clock, log, environment, minimal } = options;
@@ -264,6 +267,7 @@ export class Service implements CarService {
   };
 
   events(agent: CoreAgent, link: Reporting): LinkEvents {
+    this.#hello = () => agent.hello?.();
     const count = (name: 'readings' | 'refused' | 'faults') => () => agent[name] ?? 0;
     const counters = { readings: count('readings'), refused: count('refused'), faults: count('faults') };
     this.health.attach(
@@ -296,9 +300,11 @@ export class Service implements CarService {
     this.health.published(payload.byteLength);
     if (this.#reached) return;
     this.#reached = true;
-    this.#options.configurations.reached().catch((error: Error) => {
-      this.#options.log.error('configuration.copyUnwritten', { error: error.message });
-    });
+    this.#options.configurations.reached().then(
+      // Who sent the configuration waits for this.
+      (applied) => applied && this.#hello(),
+      (error: Error) => this.#options.log.error('configuration.copyUnwritten', { error: error.message }),
+    );
   };
 
   ready(status: string): void {

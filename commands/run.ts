@@ -70,10 +70,11 @@ async function runOnce(options: Options, signalled: Promise<void>, unwritten: Un
     const starts = await Starts.open(data, log);
     const minimal = starts.minimal ? (starts.before ?? 'the agent did not stay up') : undefined;
     const vin = local?.vin === undefined ? await vinOfCar(local, data, { clock, log }, signalled) : undefined;
-    if (local !== undefined && (local.vin ?? vin) === undefined) return false;
+    const known = local?.vin ?? vin;
+    if (local !== undefined && known === undefined) return false;
     const parts = {
       ...{ file: resolve(options.config), data, environment: process.env, clock, log, unwritten },
-      ...(vin === undefined ? {} : { vin }),
+      ...(known === undefined ? {} : { vin: known }),
     };
     const configurations = await Configurations.open(parts);
     const { configuration, vehicle, diagnostics } = await configurations.choose(minimal);

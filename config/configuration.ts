@@ -1,6 +1,6 @@
 /** vigie.yaml: from what people write to plain data with all checks done. */
 import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { suggestion } from '../protocol/nearest.ts';
 import {
@@ -76,6 +76,14 @@ export interface Configuration extends ServiceConfiguration {
 /** A configuration of a car whose number is known. */
 export type IdentifiedConfiguration = Configuration & { readonly vin: string };
 
+/** Where a configuration was sent to, rather than written there. */
+export interface SentConfiguration {
+  /** Folder of the files that came with it: a profile there goes before one of that path on the unit. */
+  readonly files: string;
+  /** What the unit has, for members that it leaves out. */
+  readonly unit: { readonly vin?: string; readonly data: string };
+}
+
 export interface ConfigurationReading {
   /** Undefined when a finding is an error. */
   readonly configuration?: Configuration;
@@ -94,6 +102,7 @@ export function loadConfiguration(
   environment: Environment,
   folder: string = dirname(path),
   files: 'needed' | 'awaited' = 'needed',
+  sent?: SentConfiguration,
 ): ConfigurationReading {
   const { contents, diagnostics } = readYamlFile(path);
   if (contents === undefined) return { diagnostics };
@@ -106,7 +115,8 @@ export function loadConfiguration(
   if (!readable) return { diagnostics: findings.sorted() };
   // The form is checked; sections that have faults are skipped below.
   const beside = (written: string) => credentialPath(written, environment) ?? resolve(folder, written);
-  const configuration = readConfiguration(resolve(path), data as ConfigurationInput, beside, findings);
+  const input = sent === undefined ? data : { ...sent.unit, ...data };
+  const configuration = readConfiguration(resolve(path), input as ConfigurationInput, beside, findings, sent);
   return { ...(findings.failed ? {} : { configuration }), diagnostics: findings.sorted() };
 }
 
@@ -115,6 +125,7 @@ function readConfiguration(
   input: ConfigurationInput,
   beside: (path: string) => string,
   findings: Findings,
+  sent: SentConfiguration | undefined,
 ): Configuration {
   const profile = typeof input.profile === 'string' ? input.profile : '';
   const data = beside(typeof input.data === 'string' ? input.data : configurationDefaults.data);
@@ -137,7 +148,9 @@ function readConfiguration(
   return {
     file,
     ...(input.vin === undefined ? {} : { vin: input.vin }),
-    profile: isProfilePath(profile) ? beside(profile) : shippedProfile(profile, beside, findings),
+    profile: isProfilePath(profile)
+      ? (sentProfile(profile, sent) ?? beside(profile))
+      : shippedProfile(profile, beside, findings),
     data,
     ...readInputs(input, beside, findings),
     ...(input.faults === undefined ? {} : { faults: readSettings(faultSettings, input.faults, '/faults', findings) }),
@@ -164,6 +177,12 @@ function isZone(name: string): boolean {
   } catch {
     return false;
   }
+}
+
+function sentProfile(written: string, sent: SentConfiguration | undefined): string | undefined {
+  if (sent === undefined || isAbsolute(written)) return undefined;
+  const file = join(sent.files, written);
+  return file.startsWith(join(sent.files, '/')) && existsSync(file) ? file : undefined;
 }
 
 /** A name without a `/` is that of a shipped profile. */

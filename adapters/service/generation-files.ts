@@ -11,8 +11,15 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { VigieError } from '../../protocol/errors.ts';
+
+/** A file that came with a configuration. */
+export interface SentFile {
+  /** Relative, of names that begin with a letter, a digit or `_`. */
+  readonly path: string;
+  readonly contents: Uint8Array;
+}
 
 /** A folder of configurations by number. */
 export class GenerationFiles {
@@ -38,6 +45,27 @@ export class GenerationFiles {
     return join(this.#folder, 'candidate.yaml');
   }
 
+  /** Folder of the files that came with the configuration in a file here. */
+  filesOf(path: string): string {
+    return path.replace(/\.yaml$/, '');
+  }
+
+  /** Puts the files that came with a configuration, in place of others; on the medium when this returns. @throws VigieError `store.failed` */
+  writeFiles(path: string, files: readonly SentFile[]): void {
+    const folder = this.filesOf(path);
+    guarded(folder, () => {
+      rmSync(folder, { recursive: true, force: true });
+      const folders = new Set<string>();
+      for (const { path: name, contents } of files) {
+        const file = join(folder, name);
+        mkdirSync(dirname(file), { recursive: true, mode: 0o750 });
+        writeFileSync(file, contents, { mode: 0o640, flush: true });
+        for (let above = dirname(file); above.startsWith(this.#folder); above = dirname(above)) folders.add(above);
+      }
+      for (const one of folders) synced(one);
+    });
+  }
+
   /** The text of a file here; undefined when it is not there. */
   read(path: string): string | undefined {
     return contentsOf(path);
@@ -55,12 +83,7 @@ export class GenerationFiles {
         closeSync(file);
       }
       renameSync(draft, path);
-      const folder = openSync(this.#folder, 'r');
-      try {
-        fsyncSync(folder);
-      } finally {
-        closeSync(folder);
-      }
+      synced(this.#folder);
     });
   }
 
@@ -69,8 +92,9 @@ export class GenerationFiles {
     const kept = new Set(numbers.map((number) => `${number}.yaml`));
     guarded(this.#folder, () => {
       for (const name of readdirSync(this.#folder)) {
-        const forgotten = /^[0-9]+\.yaml$/.test(name) && !kept.has(name);
-        if (forgotten || name.startsWith('candidate.yaml')) rmSync(join(this.#folder, name), { force: true });
+        const forgotten = /^[0-9]+(\.yaml)?$/.test(name) && !kept.has(`${parseInt(name, 10)}.yaml`);
+        if (!forgotten && !name.startsWith('candidate')) continue;
+        rmSync(join(this.#folder, name), { recursive: true, force: true });
       }
     });
   }
@@ -83,6 +107,16 @@ export function contentsOf(path: string): string | undefined {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== undefined) return undefined;
     throw error;
+  }
+}
+
+/** The names in a folder are on the medium. */
+function synced(folder: string): void {
+  const opened = openSync(folder, 'r');
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
   }
 }
 

@@ -16,7 +16,7 @@ export interface Generations {
   /** The last that was good. */
   readonly good: number;
   /** On trial, with the starts it has had. */
-  readonly trial?: { readonly number: number; readonly starts: number };
+  readonly trial?: { readonly number: number; readonly starts: number; readonly digest?: string };
   /** The number the next one gets; never one that was used. */
   readonly next: number;
   /** What the file on the unit was when a generation took its place. */
@@ -60,23 +60,29 @@ export function start(generations: Generations, local: string): Generations {
   return { ...generations, trial: { ...trial, starts: trial.starts + 1 } };
 }
 
-/** A configuration was sent and is sound: it is tried from the next start on. */
-export function take(generations: Generations, local: string): Generations {
+/** A configuration was sent and is sound: it is tried from the next start on. `digest` tells it apart from others. */
+export function take(generations: Generations, local: string, digest: string): Generations {
   const number = generations.next;
   return {
     ...generations,
-    trial: { number, starts: 0 },
+    trial: { number, starts: 0, digest },
     next: number + 1,
     local,
-    outcome: { generation: number, state: 'trial' },
+    outcome: { generation: number, state: 'trial', digest },
   };
+}
+
+/** Whether the one that was sent with this digest is in effect. */
+export function holds({ outcome }: Generations, digest: string): boolean {
+  return outcome?.digest === digest && outcome.state !== 'returned';
 }
 
 /** The broker was reached with the one in effect. */
 export function proven(generations: Generations): Generations {
   const { trial, ...rest } = generations;
   if (trial === undefined) return generations;
-  return { ...rest, good: trial.number, outcome: { generation: trial.number, state: 'applied' } };
+  const outcome = { generation: trial.number, state: 'applied', ...digestOf(trial) } as const;
+  return { ...rest, good: trial.number, outcome };
 }
 
 /** The one on trial does not work, `why` says what is wrong: the last good one takes its place. */
@@ -84,7 +90,12 @@ export function returned(generations: Generations, why: string): Generations {
   const { trial, ...rest } = generations;
   if (trial === undefined) return generations;
   const detail = `generation ${trial.number} was given up: ${why}`.slice(0, 256);
-  return { ...rest, outcome: { generation: rest.good, state: 'returned', detail } };
+  return { ...rest, outcome: { generation: rest.good, state: 'returned', detail, ...digestOf(trial) } };
+}
+
+/** None of a trial that an older agent began. */
+function digestOf({ digest }: { readonly digest?: string }): { readonly digest?: string } {
+  return digest === undefined ? {} : { digest };
 }
 
 /** What `hello` reports. */

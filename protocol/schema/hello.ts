@@ -122,6 +122,14 @@ export const helloConfigurationSchema = record(
       }),
     ),
     detail: optional(3, text({ description: 'The same for people.' })),
+    digest: optional(
+      4,
+      text({
+        maxLength: 32,
+        description:
+          'Which one was sent, with trial, applied and returned: the first 16 bytes of SHA-256 over the body of its command, hexadecimal.',
+      }),
+    ),
   },
   { description: 'Which configuration is in effect, and why.' },
 );

@@ -89,6 +89,22 @@ export const trustOrderSchema = record(
 );
 export type TrustOrder = Static<typeof trustOrderSchema>;
 
+const sentFileSchema = record(
+  'SentFile',
+  {
+    path: required(
+      1,
+      text({
+        maxLength: 128,
+        pattern: '^[A-Za-z0-9_][A-Za-z0-9_. -]*(/[A-Za-z0-9_][A-Za-z0-9_. -]*)*$',
+        description: 'Relative path, as the configuration or the profile names it.',
+      }),
+    ),
+    deflated: required(2, bytes({ maxLength: 60_000, description: 'The contents, compressed as of RFC 1951.' })),
+  },
+  { description: 'A file that comes with a configuration.' },
+);
+
 /** Gives the agent another configuration, whole. */
 export const configurationOrderSchema = record(
   'ConfigurationOrder',
@@ -98,7 +114,14 @@ export const configurationOrderSchema = record(
       text({
         maxLength: 32_768,
         description:
-          'vigie.yaml as it would be on the unit. Relative paths are relative to the file on the unit; vin and data cannot be changed.',
+          'vigie.yaml as it would be on the unit. Relative paths are relative to the file on the unit, but those of `files`; vin and data cannot be changed, and may be left out.',
+      }),
+    ),
+    files: optional(
+      2,
+      list(sentFileSchema, {
+        maxItems: 64,
+        description: 'The profile and the DBC files and signal sets that it names; at most 4 MiB in all.',
       }),
     ),
   },

@@ -1,10 +1,20 @@
 /** A configuration that is sent: with real files, a broker that is or is not reached, and virtual time. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { TRIAL } from '../../agent/configuration/generations.ts';
 import { Configurations, type Unwritten } from '../../assembly/generation.ts';
+import { digestOf, packFile } from '../../assembly/sent-files.ts';
 import { encodeBody } from '../../protocol/command.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { MemoryLog } from '../rig/log.ts';
@@ -32,7 +42,8 @@ const order = (configuration: string) => encodeBody('Configuration', { configura
 /** A start of the agent; `unwritten` is of the process, when it is the same one as before. */
 function open(unwritten: Unwritten = {}): Promise<Configurations> {
   const file = join(folder, 'vigie.yaml');
-  return Configurations.open({ file, data: join(folder, 'records'), environment: {}, clock, log, unwritten });
+  const parts = { file, data: join(folder, 'records'), environment: {}, clock, log, unwritten };
+  return Configurations.open({ ...parts, vin: 'VF3SERVCECAR00001' });
 }
 
 async function sent(level: string): Promise<void> {
@@ -51,9 +62,10 @@ test('it is tried, and stays when the broker was reached with it', async () => {
   expect(configuration.log.level).toBe('warn');
   // Relative paths are those of the file on the unit.
   expect(configuration.data).toBe(join(folder, 'records'));
-  expect(trying.told).toEqual({ generation: 1, state: 'trial' });
+  const digest = digestOf(order(text('warn')));
+  expect(trying.told).toEqual({ generation: 1, state: 'trial', digest });
   await trying.reached();
-  expect(trying.told.state).toBe('applied');
+  expect(trying.told).toEqual({ generation: 1, state: 'applied', digest });
   await clock.settle(TRIAL * 2, TRIAL);
   const later = await open();
   expect((await later.choose()).configuration.log.level).toBe('warn');
@@ -78,7 +90,7 @@ test('without the broker the last good one is back after ten minutes', async () 
   await trying.changed;
   const back = await open();
   expect((await back.choose()).configuration.log.level).toBe('warn');
-  expect(back.told).toMatchObject({ generation: 1, state: 'returned' });
+  expect(back.told).toMatchObject({ generation: 1, state: 'returned', digest: digestOf(order(text('error'))) });
   expect(back.told.detail).toContain('not reached within 10 minutes');
 });
 
@@ -95,7 +107,7 @@ test('the broker that is reached with the one before proves nothing of the one t
   const trying = await open();
   expect((await trying.choose()).configuration.log.level).toBe('warn');
   expect(trying.trying).toBe(true);
-  expect(trying.told).toEqual({ generation: 1, state: 'trial' });
+  expect(trying.told).toEqual({ generation: 1, state: 'trial', digest: digestOf(order(text('warn'))) });
   await clock.settle(TRIAL, TRIAL);
   await trying.changed;
   expect((await (await open()).choose()).configuration.log.level).toBe('info');
@@ -113,7 +125,7 @@ test('the time of one on trial is not that of another that is sent meanwhile', a
   expect(log.lines.map(({ event }) => event)).not.toContain('configuration.reverted');
   const next = await open();
   expect((await next.choose()).configuration.log.level).toBe('error');
-  expect(next.told).toEqual({ generation: 2, state: 'trial' });
+  expect(next.told).toEqual({ generation: 2, state: 'trial', digest: digestOf(order(text('error'))) });
 });
 
 test('on a disk that refuses, the last good one is back all the same', async () => {
@@ -261,4 +273,120 @@ test('one that is sent and names a file that is not there is refused', async () 
     message: expect.stringContaining('gone.pem cannot be read'),
   });
   running.close();
+});
+
+const profile = (title: string): string => `profile: 1
+name: small
+title: ${title}
+buses: [{ name: body, dbc: [dbc/small.dbc] }]
+status: { kinetic.speed: { signal: SPEEDS.Speed } }
+`;
+const dbc = (unit = 'km/h'): string => `VERSION ""
+
+BU_: UNIT
+
+BO_ 256 SPEEDS: 8 UNIT
+ SG_ Speed : 0|16@1+ (0.01,0) [0|655] "${unit}" UNIT
+`;
+const withProfile = (): string => text().replace('profile: bench', 'profile: ./car/profile.yaml');
+const bytesOf = (contents: string): Uint8Array => new TextEncoder().encode(contents);
+const packed = (title: string, description = dbc()) => [
+  packFile({ path: 'car/profile.yaml', contents: bytesOf(profile(title)) }),
+  packFile({ path: 'car/dbc/small.dbc', contents: bytesOf(description) }),
+];
+const orderOf = (files: ReturnType<typeof packed>, configuration = withProfile()) =>
+  encodeBody('Configuration', { configuration, files });
+
+async function take(body: Uint8Array): Promise<void> {
+  const before = await open();
+  await before.choose();
+  await before.agentCommand(body, clock.now());
+  await clock.settle(5_000, 1_000);
+  await before.changed;
+  before.close();
+}
+
+test('a profile and its DBC come with a configuration, and go back with it', async () => {
+  await take(orderOf(packed('First')));
+  const first = await open();
+  const chosen = await first.choose();
+  expect(chosen.vehicle.profile.title).toBe('First');
+  expect(chosen.configuration.profile).toBe(join(folder, 'records', 'configuration', '1', 'car', 'profile.yaml'));
+  expect(await first.reached()).toBe(true);
+  first.close();
+
+  await take(orderOf(packed('Second')));
+  const second = await open();
+  expect((await second.choose()).vehicle.profile.title).toBe('Second');
+  await clock.settle(TRIAL, TRIAL);
+  await second.changed;
+  const back = await open();
+  expect((await back.choose()).vehicle.profile.title).toBe('First');
+  expect(back.told).toMatchObject({ state: 'returned', digest: digestOf(orderOf(packed('Second'))) });
+
+  await take(orderOf(packed('Third')));
+  const third = await open();
+  await third.choose();
+  await third.reached();
+  const kept = readdirSync(join(folder, 'records', 'configuration')).filter((name) => name !== 'local.yaml');
+  expect(kept.toSorted()).toEqual(['3', '3.yaml']);
+});
+
+test('the same text with another profile is another configuration', async () => {
+  await take(orderOf(packed('First')));
+  const first = await open();
+  await first.choose();
+  await first.reached();
+  first.close();
+  await take(orderOf(packed('Second')));
+  const second = await open();
+  expect((await second.choose()).vehicle.profile.title).toBe('Second');
+  expect(second.told.generation).toBe(2);
+});
+
+test('a profile that was sent goes before the one of that path on the unit, which stays', async () => {
+  mkdirSync(join(folder, 'car', 'dbc'), { recursive: true });
+  writeFileSync(join(folder, 'car', 'profile.yaml'), profile('Unit'));
+  writeFileSync(join(folder, 'car', 'dbc', 'small.dbc'), dbc());
+  await take(encodeBody('Configuration', { configuration: withProfile() }));
+  const own = await open();
+  expect((await own.choose()).vehicle.profile.title).toBe('Unit');
+  await own.reached();
+  own.close();
+  await take(orderOf(packed('Sent')));
+  const sent = await open();
+  expect((await sent.choose()).vehicle.profile.title).toBe('Sent');
+  expect(readFileSync(join(folder, 'car', 'profile.yaml'), 'utf8')).toBe(profile('Unit'));
+});
+
+test('files that cannot be used are refused by name, and nothing of them stays in effect', async () => {
+  const agent = await open();
+  await agent.choose();
+  const [yaml, network] = packed('First');
+  const bomb = packFile({ path: 'car/dbc/small.dbc', contents: new Uint8Array(5 * 1024 * 1024) });
+  for (const [files, why] of [
+    [packed('First', dbc().replace('Speed', 'Tempo')), /car\/profile.yaml line 5: .*SPEEDS has no/],
+    [[yaml], /small.dbc/],
+    [[yaml, { ...network, deflated: new Uint8Array([7, 7]) }], /small.dbc.*cannot be unpacked/],
+    [[yaml, bomb], /small.dbc.*more than 4194304 bytes/],
+  ] as const) {
+    await expect(agent.agentCommand(orderOf(files as ReturnType<typeof packed>), 0)).rejects.toMatchObject({
+      code: 'configuration.wrong',
+      message: expect.stringMatching(why),
+    });
+  }
+  for (const path of ['../vigie.yaml', '/etc/passwd', 'a/../../b', './a', '.hidden', 'a//b']) {
+    expect(() => orderOf([{ path, deflated: new Uint8Array() }])).toThrow(/path/);
+  }
+  expect(agent.told).toEqual({ generation: 0, state: 'local' });
+});
+
+test('a configuration that leaves out vin and data keeps those of the unit', async () => {
+  const configuration = text('warn').replace(/^(vin|data): .*\n/gm, '');
+  expect(configuration).not.toContain('vin');
+  await take(encodeBody('Configuration', { configuration }));
+  const trying = await open();
+  const chosen = await trying.choose();
+  expect(chosen.configuration).toMatchObject({ vin: 'VF3SERVCECAR00001', log: { level: 'warn' } });
+  expect(chosen.configuration.data).toBe(join(folder, 'records'));
 });

@@ -126,6 +126,8 @@ describe('an agent that does not stay up', () => {
     expect((await answer('good')).body.status).toBe('Success');
     // Whatever was the matter may have been mended: the whole agent again.
     await minimal.says('ready: ');
+    // At once, and not with the next report of health.
+    await hello(({ configuration }) => configuration?.state === 'applied');
     expect(readdirSync(join(folder, 'records', 'configuration'))).toContain('1.yaml');
   });
 

@@ -17,19 +17,20 @@ import {
 } from '../../../agent/configuration/generations.ts';
 
 test('one that was sent is on trial, then good, and the next one falls back on it', () => {
-  let state = take(start(noGenerations, 'a'), 'a');
-  expect([current(state), told(state)]).toEqual([1, { generation: 1, state: 'trial' }]);
+  let state = take(start(noGenerations, 'a'), 'a', 'd1');
+  expect([current(state), told(state)]).toEqual([1, { generation: 1, state: 'trial', digest: 'd1' }]);
   state = proven(start(state, 'a'));
   expect([current(state), told(state).state, needed(state)]).toEqual([1, 'applied', [1]]);
-  state = start(take(state, 'a'), 'a');
+  state = start(take(state, 'a', 'd2'), 'a');
   expect([current(state), needed(state)]).toEqual([2, [1, 2]]);
   state = returned(state, 'no broker');
   expect(current(state)).toBe(1);
-  expect(told(state)).toEqual({ generation: 1, state: 'returned', detail: 'generation 2 was given up: no broker' });
+  const detail = 'generation 2 was given up: no broker';
+  expect(told(state)).toEqual({ generation: 1, state: 'returned', detail, digest: 'd2' });
 });
 
 test('one with which the agent does not stay up is given up', () => {
-  let state = take(noGenerations, 'a');
+  let state = take(noGenerations, 'a', 'd1');
   for (let i = 0; i < TRIAL_STARTS; i++) {
     state = start(state, 'a');
     expect(current(state)).toBe(1);
@@ -39,9 +40,9 @@ test('one with which the agent does not stay up is given up', () => {
 });
 
 test('a file on the unit that a person changed comes before what was sent', () => {
-  const state = start(proven(start(take(noGenerations, 'a'), 'a')), 'b');
+  const state = start(proven(start(take(noGenerations, 'a', 'd1'), 'a')), 'b');
   expect([current(state), told(state).state]).toEqual([LOCAL, 'superseded']);
-  expect(current(take(state, 'b'))).toBe(2);
+  expect(current(take(state, 'b', 'd2'))).toBe(2);
 });
 
 test('what is no such state is not taken for one', () => {
@@ -77,7 +78,7 @@ test('property: the good one is proven and never lost, and what is on trial come
         }
         if (memory === undefined) continue;
         if (step === 'take') {
-          const next = take(memory, String(local));
+          const next = take(memory, String(local), 'd');
           // The text is on disk before the state is.
           expect(texts.has(current(next))).toBe(false);
           texts.add(current(next));
