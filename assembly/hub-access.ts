@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import type { Gate } from '../adapters/http/access/credentials.ts';
 import { HubGate } from '../adapters/http/access/hub.ts';
 import type { Call, Handlers } from '../adapters/http/call.ts';
-import type { ServedVehicles, VehicleRecord } from '../adapters/http/resources/car.ts';
+import type { ServedVehicles } from '../adapters/http/resources/car.ts';
 import { unknown } from '../adapters/http/resources/context.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import type { Owner } from '../hub/registry.ts';
 import type { RegistryState, RegistryStates } from '../hub/registry-state.ts';
 import type { Side } from '../protocol/interface/operation.ts';
+import type { ServedTo } from './hub-vehicles.ts';
 
 /** File in the directory of keys that tokens are signed with. */
 export const tokenKeyFile = (keys: string): string => join(keys, 'tokens.pem');
@@ -28,16 +29,21 @@ export function hubGates({ states, keys, clock, log }: HubGatesParts): Readonly<
   return { fleet: of('fleet'), user: of('user') };
 }
 
-/** Cars that a call may see and name; undefined: all. */
-function visibleIn(state: RegistryState, { caller, operation, path }: Call): ReadonlySet<string> | undefined {
+/** Whose cars a call may see; undefined: all cars. */
+function ownersIn({ caller, operation, path }: Call): readonly Owner[] | undefined {
   const { fleets, user } = caller;
   if (fleets === undefined && user === undefined) return undefined;
-  const owners: Owner[] = [
-    ...(operation.side === 'user' ? [] : [...(fleets ?? [])].filter((id) => (path['fid'] ?? id) === id)).map(
-      (id) => ({ kind: 'fleet', id }) as const,
-    ),
+  const named = operation.side === 'user' ? [] : [...(fleets ?? [])].filter((id) => (path['fid'] ?? id) === id);
+  return [
+    ...named.map((id) => ({ kind: 'fleet', id }) as const),
     ...(user === undefined ? [] : [{ kind: 'user', id: user } as const]),
   ];
+}
+
+/** Cars that a call may see and name; undefined: all. */
+function visibleIn(state: RegistryState, call: Call): ReadonlySet<string> | undefined {
+  const owners = ownersIn(call);
+  if (owners === undefined) return undefined;
   const [only] = owners;
   if (owners.length === 1) return state.carsOf(only as Owner);
   return new Set(owners.flatMap((owner) => [...state.carsOf(owner)]));
@@ -64,33 +70,19 @@ export function seeingOnly(
   return Object.fromEntries(guarded);
 }
 
-/** Of all vehicles those that a call may see, in the fleets of the registry. */
-export function servedTo(states: RegistryStates, all: ServedVehicles): (call: Call) => Promise<ServedVehicles> {
+/** The vehicles that a call may see, in the fleets of the registry. */
+export function servedTo(
+  states: RegistryStates,
+  served: (to?: ServedTo) => ServedVehicles,
+): (call: Call) => Promise<ServedVehicles> {
   return async (call) => {
     const state = await states.current();
-    const visible = visibleIn(state, call);
-    if (visible === undefined) return all;
-    const { fleets } = state;
-    // Lists of all cars are not those of the caller.
-    const { vehicleKeys: _, ...rest } = all;
-    return {
-      ...rest,
-      fleets: fleets.map(({ id, created }) => ({ id, createdAt: created })),
-      all: async () => (await all.all()).filter(({ vehicle }) => visible.has(vehicle.vin)),
-      byVin: async (vin) => (visible.has(vin) ? all.byVin(vin) : undefined),
-      byId: async (id) => {
-        const found = await all.byId(id);
-        return found !== undefined && visible.has(found.vehicle.vin) ? found : undefined;
-      },
-      async *records(collection, from): AsyncGenerator<VehicleRecord, void> {
-        for await (const record of all.records(collection, from)) {
-          if (visible.has(record.outline.vehicle.vin)) yield record;
-        }
-      },
-      record: async (collection, id) => {
-        const found = await all.record(collection, id);
-        return found !== undefined && visible.has(found.outline.vehicle.vin) ? found : undefined;
-      },
-    };
+    const owners = ownersIn(call);
+    if (owners === undefined) return served();
+    return served({
+      owners,
+      fleets: state.fleets.map(({ id, created }) => ({ id, createdAt: created })),
+      includes: (vin) => owners.some((owner) => state.carsOf(owner).has(vin)),
+    });
   };
 }

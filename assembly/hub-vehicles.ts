@@ -2,6 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type {
   CallbackBook,
+  FleetDescription,
+  Keyset,
+  ListedVehicle,
   MonitorBook,
   RecordSource,
   RemoteBook,
@@ -12,15 +15,23 @@ import type {
   VehicleView,
 } from '../adapters/http/resources/car.ts';
 import type { FleetRecord, KnownVehicle, VehicleReader } from '../hub/ports.ts';
+import type { Owner } from '../hub/registry.ts';
 import { VehicleStatus } from '../hub/vehicle-status.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { StatusContents } from '../protocol/schema/status.ts';
 import { disassemble } from '../protocol/slots.ts';
 import { idOf, LOCAL_FLEET } from './view.ts';
 
+/** Whose vehicles are served; absent: all. */
+export interface ServedTo {
+  readonly owners: readonly Owner[];
+  readonly fleets: readonly FleetDescription[];
+  /** Whether the car belongs to one of the owners. */
+  includes(vin: string): boolean;
+}
+
 /** Each vehicle is read when it is asked for, so what another hub has taken in is there too. */
-export function servedVehicles(reader: VehicleReader): ServedVehicles {
-  const vins = new Map<string, string>();
+export function servedVehicles(reader: VehicleReader): (to?: ServedTo) => ServedVehicles {
   /** Series remember where their samples lie for as long as there is the source. */
   const sources = new Map<string, RecordSource>();
   const sourceOf = (vin: string): RecordSource => {
@@ -32,17 +43,14 @@ export function servedVehicles(reader: VehicleReader): ServedVehicles {
     return vehicleView(vin, createdAt, (await reader.status(vin)) ?? new VehicleStatus(), sourceOf(vin));
   };
   const outlineOf = ({ vin, firstSeen }: Pick<KnownVehicle, 'vin' | 'firstSeen'>): VehicleOutline => {
-    const id = idOf(vin);
-    vins.set(id, vin);
-    return { vehicle: { id, vin, createdAt: firstSeen }, open: () => open(vin, firstSeen) };
+    return { vehicle: { id: idOf(vin), vin, createdAt: firstSeen }, open: () => open(vin, firstSeen) };
   };
   const byVin = async (vin: string): Promise<VehicleView | undefined> => {
     const known = await reader.vehicle(vin);
     return known && open(vin, known.firstSeen);
   };
-  const all = async (): Promise<readonly VehicleOutline[]> => (await reader.vehicles()).map(outlineOf);
-  const vehicleKeys = (prefix: string): ReturnType<NonNullable<ServedVehicles['vehicleKeys']>> => {
-    const keys = reader.vehicleKeys(prefix);
+  const listed = (prefix: string, owners: readonly Owner[] | undefined): Keyset<ListedVehicle> => {
+    const keys = reader.vehicleKeys(prefix, owners);
     return {
       count: (range) => keys.count(range),
       nth: (range, skip, backwards) => keys.nth(range, skip, backwards),
@@ -61,23 +69,24 @@ export function servedVehicles(reader: VehicleReader): ServedVehicles {
       open: async () => (await byVin(vin)) as VehicleView,
     },
   });
-  return {
-    fleets: [{ id: LOCAL_FLEET }],
+  return (to) => ({
+    fleets: to?.fleets ?? [{ id: LOCAL_FLEET }],
     user: () => ({}),
     newId: randomUUID,
-    all,
-    vehicleKeys: (prefix) => vehicleKeys(prefix),
-    byVin,
+    vehicles: (prefix) => listed(prefix, to?.owners),
+    byVin: async (vin) => (to?.includes(vin) === false ? undefined : byVin(vin)),
     byId: async (id) => {
-      if (!vins.has(id)) await all();
-      const vin = vins.get(id);
-      return vin === undefined ? undefined : byVin(vin);
+      const known = await reader.vehicleById(id, idOf);
+      if (known === undefined || to?.includes(known.vin) === false) return undefined;
+      return open(known.vin, known.firstSeen);
     },
     async *records(collection, from) {
-      for await (const record of reader.fleetRecords(collection, from)) yield ofFleet(record);
+      for await (const record of reader.fleetRecords(collection, from)) {
+        if (to?.includes(record.vin) !== false) yield ofFleet(record);
+      }
     },
     record: async (collection, id) => {
-      const record = await reader.fleetRecord(collection, id);
+      const record = await reader.fleetRecord(collection, id, to?.owners);
       return record && ofFleet(record);
     },
     unnamed: {
@@ -88,7 +97,7 @@ export function servedVehicles(reader: VehicleReader): ServedVehicles {
       openTrip: () => undefined,
       ...books,
     },
-  };
+  });
 }
 
 function sourceIn(reader: VehicleReader, vin: string): RecordSource {

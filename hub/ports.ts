@@ -8,6 +8,7 @@ import type { CommandKind, RemoteStatus } from '../protocol/schema/remote.ts';
 import type { StatusContents } from '../protocol/schema/status.ts';
 import type { CarMessage, RefusedMessage } from './message.ts';
 import type { NumbersReport } from './numbers.ts';
+import type { Owner } from './registry.ts';
 import type { VehicleStatus } from './vehicle-status.ts';
 
 /** UTC milliseconds. */
@@ -94,6 +95,9 @@ export interface HubRange {
   readonly before?: HubPosition;
 }
 
+/** The name of a car in addresses, from its VIN; always the same. */
+export type IdOf = (vin: string) => string;
+
 /** A collection, read along its index part by part. */
 export interface HubKeyset<T extends HubPosition> {
   count(range: HubRange): Promise<number>;
@@ -116,11 +120,14 @@ export interface VehicleReader {
   lastRecord(vin: string, collection: string): Promise<HubRecord | undefined>;
   /** What {@link records} lists, part by part. */
   recordKeys(vin: string, collection: string): HubKeyset<HubRecord>;
-  /** The cars whose VIN begins so, by VIN. */
-  vehicleKeys(prefix: string): HubKeyset<HubPosition & { readonly vehicle: KnownVehicle }>;
+  /** The car whose {@link IdOf id} that is. */
+  vehicleById(id: string, idOf: IdOf): Promise<KnownVehicle | undefined>;
+  /** The cars whose VIN begins so, by VIN; `owners`: those that belong to one of them. */
+  vehicleKeys(prefix: string, owners?: readonly Owner[]): HubKeyset<HubPosition & { readonly vehicle: KnownVehicle }>;
   /** Of all cars, with `from` ≤ at, ascending by time, then by id. Of series (telemetry, waypoints) it finds none. */
   fleetRecords(collection: string, from?: number): AsyncIterable<FleetRecord>;
-  fleetRecord(collection: string, id: string): Promise<FleetRecord | undefined>;
+  /** Of whatever car has it; `owners`: of those that belong to one of them. */
+  fleetRecord(collection: string, id: string, owners?: readonly Owner[]): Promise<FleetRecord | undefined>;
 }
 
 /** A car with what it told last. */

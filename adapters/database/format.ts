@@ -152,6 +152,11 @@ export const steps: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX certificates_of_car ON certificates (vin);
   `,
+  `
+  -- The name of the car in addresses; absent until somebody asks for it.
+  ALTER TABLE vehicles ADD COLUMN public_id TEXT;
+  CREATE INDEX vehicles_by_public_id ON vehicles (public_id);
+  `,
 ];
 
 /** Number of the format that this program writes. */

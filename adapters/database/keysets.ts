@@ -1,6 +1,7 @@
 /** Parts of collections, found along their indexes, in the SQL that SQLite and PostgreSQL share. */
 import type { HubKeyset, HubPosition, HubRange, HubRecord, KnownVehicle } from '../../hub/ports.ts';
-import { CAR, knownVehicle, ONE_CARS, recordIn, type Select } from './rows.ts';
+import type { Owner } from '../../hub/registry.ts';
+import { CAR, knownVehicle, ONE_CARS, ownedBy, recordIn, type Select } from './rows.ts';
 
 /** Bounds as values of a query: an index is read from one to the other. */
 function boundsOf({ from, to, before }: HubRange): {
@@ -49,12 +50,18 @@ export function recordKeys(select: Select, vin: string, collection: string): Hub
 export function vehicleKeys(
   select: Select,
   prefix: string,
+  owners?: readonly Owner[],
 ): HubKeyset<HubPosition & { readonly vehicle: KnownVehicle }> {
   // A VIN has digits and capital letters, after which comes `[`.
   const end = `${prefix}[`;
-  const within = (upTo: string): string => `FROM vehicles WHERE vin >= ? AND vin ${upTo} ?`;
+  const owned = owners && ownedBy(owners);
+  const among = owned === undefined ? '' : `AND ${owned.sql}`;
+  const within = (upTo: string): string => `FROM vehicles WHERE vin >= ? AND vin ${upTo} ? ${among}`;
   const order = (backwards: boolean): string => (backwards ? 'ORDER BY vin DESC' : 'ORDER BY vin');
-  const valuesOf = ({ from, to, before }: HubRange): string[] => [from?.id ?? prefix, to?.id ?? before?.id ?? end];
+  const valuesOf = ({ from, to, before }: HubRange): (string | number)[] => [
+    ...[from?.id ?? prefix, to?.id ?? before?.id ?? end],
+    ...(owned?.values ?? []),
+  ];
   return {
     count: async (range) => {
       const [row] = await select(`SELECT count(*) AS total ${within(boundsOf(range).upTo)}`, ...valuesOf(range));

@@ -8,6 +8,7 @@ import type {
   HubKeyset,
   HubPosition,
   HubRecord,
+  IdOf,
   KeptCommand,
   KnownVehicle,
   MissingNumbers,
@@ -16,11 +17,12 @@ import type {
   VehicleNumbers,
   VehicleReader,
 } from '../../hub/ports.ts';
+import type { Owner } from '../../hub/registry.ts';
 import { type KeptStatus, VehicleStatus } from '../../hub/vehicle-status.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Run } from '../../protocol/runs.ts';
 import { recordKeys, vehicleKeys } from './keysets.ts';
-import { CAR, knownVehicle, ONE_CARS, RECORDS, recordIn, type Select, type SqlRow } from './rows.ts';
+import { CAR, knownVehicle, ONE_CARS, ownedBy, RECORDS, recordIn, type Select, type SqlRow } from './rows.ts';
 
 export type { Select, SqlRow, SqlValue } from './rows.ts';
 
@@ -139,8 +141,23 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
     return recordKeys(this.#select, vin, collection);
   }
 
-  vehicleKeys(prefix: string): HubKeyset<HubPosition & { readonly vehicle: KnownVehicle }> {
-    return vehicleKeys(this.#select, prefix);
+  vehicleKeys(prefix: string, owners?: readonly Owner[]): HubKeyset<HubPosition & { readonly vehicle: KnownVehicle }> {
+    return vehicleKeys(this.#select, prefix, owners);
+  }
+
+  async vehicleById(id: string, idOf: IdOf): Promise<KnownVehicle | undefined> {
+    const find = async (): Promise<SqlRow | undefined> =>
+      (await this.#select('SELECT vin, first_seen, last_seen FROM vehicles WHERE public_id = ?', id))[0];
+    const known = await find();
+    if (known !== undefined) return knownVehicle(known);
+    // Cars that nobody has asked for by an id since they came.
+    const unnamed = await this.#select('SELECT id, vin FROM vehicles WHERE public_id IS NULL');
+    for (const row of unnamed) {
+      const name = idOf(row['vin'] as string);
+      await this.#select('UPDATE vehicles SET public_id = ? WHERE id = ?', name, row['id'] as number);
+    }
+    const row = unnamed.length === 0 ? undefined : await find();
+    return row && knownVehicle(row);
   }
 
   async *fleetRecords(collection: string, from?: number): AsyncGenerator<FleetRecord, void> {
@@ -158,8 +175,12 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
     }
   }
 
-  async fleetRecord(collection: string, id: string): Promise<FleetRecord | undefined> {
-    const [row] = await this.#select(`${ACROSS_CARS} AND records.id = ? LIMIT 1`, collection, id);
+  async fleetRecord(collection: string, id: string, owners?: readonly Owner[]): Promise<FleetRecord | undefined> {
+    const owned = owners && ownedBy(owners);
+    const among =
+      owned === undefined ? '' : `AND records.vehicle IN (SELECT vehicles.id FROM vehicles WHERE ${owned.sql})`;
+    const sql = `${ACROSS_CARS} AND records.id = ? ${among} LIMIT 1`;
+    const [row] = await this.#select(sql, ...[collection, id], ...(owned?.values ?? []));
     return row && fleetRecordIn(row);
   }
 

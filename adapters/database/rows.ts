@@ -1,5 +1,6 @@
 /** What queries share: rows, the records of cars, and what a row says. */
 import type { HubRecord, KnownVehicle } from '../../hub/ports.ts';
+import type { Owner } from '../../hub/registry.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { shiftInstants } from '../../protocol/instants.ts';
 import { bodies } from '../../protocol/schema/message.ts';
@@ -16,6 +17,21 @@ export const RECORDS = `SELECT records.vehicle, records.id, records.at, payload,
   JOIN messages ON messages.id = records.message
   LEFT JOIN corrections ON corrections.vehicle = records.vehicle AND corrections.boot = records.boot`;
 export const ONE_CARS = `${RECORDS} WHERE records.vehicle = ${CAR} AND collection = ?`;
+/** A condition with its values, for `WHERE`. */
+export interface Condition {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+}
+
+/** That the car of a row belongs to one of the owners. */
+export function ownedBy(owners: readonly Owner[]): Condition {
+  const pairs = owners.map(() => '(?, ?)').join(', ');
+  return {
+    sql: pairs === '' ? 'FALSE' : `vin IN (SELECT vin FROM owned_cars WHERE (kind, owner) IN (VALUES ${pairs}))`,
+    values: owners.flatMap(({ kind, id }) => [kind, id]),
+  };
+}
+
 export function knownVehicle({ vin, first_seen: firstSeen, last_seen: lastSeen }: SqlRow): KnownVehicle {
   return { vin: vin as string, firstSeen: firstSeen as number, lastSeen: lastSeen as number };
 }

@@ -10,6 +10,7 @@ import { tokenKeyFile } from '../../assembly/hub-access.ts';
 import { digestOf } from '../../assembly/hub-clients.ts';
 import { type OpenRegistry, openRegistry } from '../../assembly/hub-registry.ts';
 import { scopeNames } from '../../protocol/interface/operations/scopes.ts';
+import type { Alert } from '../../protocol/schema/alert.ts';
 import { downFilter, upTopic } from '../../protocol/topics.ts';
 import { NOON, payloadOf, trip } from '../hub/messages.ts';
 import { MemoryLog } from '../rig/log.ts';
@@ -190,6 +191,26 @@ test('garbage and repetitions of a car are acknowledged and change nothing', asy
   }
   expect(await hub.store.numbers(NORTH)).toMatchObject([{ arrived: [[0, 0]] }]);
   await car.end();
+});
+
+test('an alert is found though a car of another fleet has one with the same id', async () => {
+  // The ids of records are those of one car.
+  const alert = { id: 'ee', createdAt: NOON, startedAt: NOON, type: 'AdBlueFault', active: true } as Alert;
+  const cars = [
+    ['north', NORTH],
+    ['south', SOUTH],
+  ] as const;
+  for (const [, vin] of cars) {
+    const car = await connect(vin);
+    expect(await car.publish(upTopic(vin, 'alert'), payloadOf('alert', alert, { vin }))).toBe('acknowledged');
+    await car.end();
+  }
+  for (const [fleet, vin] of cars) {
+    const authorization = `Bearer ${await token({ fleets: [fleet] })}`;
+    const { status, body } = await ask(`/fleets/${fleet}/alerts/ee`, authorization);
+    expect([fleet, status]).toEqual([fleet, 200]);
+    expect((await ask(body._links.vehicle.href, authorization)).body.vin).toBe(vin);
+  }
 });
 
 test('a car that is removed is disconnected and refused, is let in again when it is added, and is forgotten', async () => {

@@ -157,6 +157,12 @@ export const steps: readonly string[] = [
   CREATE INDEX certificates_of_car ON certificates (vin);
   ALTER TABLE certificates ALTER vin SET STATISTICS 0;
   `,
+  `
+  -- The name of the car in addresses; absent until somebody asks for it.
+  ALTER TABLE vehicles ADD COLUMN public_id text COLLATE "C";
+  CREATE INDEX vehicles_by_public_id ON vehicles (public_id);
+  ALTER TABLE vehicles ALTER public_id SET STATISTICS 0;
+  `,
 ];
 
 /** Number of the format that this program writes, in the table hub_format. */

@@ -84,20 +84,25 @@ export interface VehicleRecord extends StoredRecord {
   readonly outline: VehicleOutline;
 }
 
-/** The vehicles that an interface serves: in a car that car, at a hub those that it hears. */
+/** The vehicles that an interface serves: in a car that car, at a hub those that it hears and the caller may see. */
 export interface ServedVehicles extends InterfaceOwners {
-  all(): Awaitable<readonly VehicleOutline[]>;
   byId(id: string): Awaitable<VehicleView | undefined>;
   byVin(vin: string): Awaitable<VehicleView | undefined>;
+  readonly vehicles: ListedVehicles;
   /** Records of all vehicles with `from` ≤ at, ascending by time, then by id. */
   records(collection: string, from?: number): Iterable<VehicleRecord> | AsyncIterable<VehicleRecord>;
-  /** The vehicles whose VIN begins so, by VIN, part by part; absent: {@link all} has them at once. */
-  vehicleKeys?(prefix: string): Keyset<KeyPosition & { readonly outline: VehicleOutline }>;
   /** The record with this id, of whatever vehicle. */
   record(collection: string, id: string): Awaitable<VehicleRecord | undefined>;
   /** What a request is about that names no vehicle: in a car that car. */
   readonly unnamed: VehicleView;
 }
+
+export interface ListedVehicle extends KeyPosition {
+  readonly outline: VehicleOutline;
+}
+
+/** In a car all at once; at a hub part by part, those whose VIN begins with the prefix, by VIN. */
+export type ListedVehicles = readonly ListedVehicle[] | ((prefix: string) => Keyset<ListedVehicle>);
 
 /** The interface of a car as one of any number of vehicles; nothing is read before it is asked for. */
 export function onlyVehicle(car: CarView): ServedVehicles {
@@ -113,7 +118,10 @@ export function onlyVehicle(car: CarView): ServedVehicles {
     },
     user: (caller) => car.user(caller),
     newId: () => car.newId(),
-    all: () => [outline],
+    get vehicles() {
+      const { id, createdAt = 0 } = car.vehicle;
+      return [{ at: createdAt, id, outline }];
+    },
     byId: (id) => (car.vehicle.id === id ? car : undefined),
     byVin: (vin) => (car.vehicle.vin === vin ? car : undefined),
     async *records(collection, from) {

@@ -1,7 +1,7 @@
 /** Collections: pages of what a resource has. */
 import type { Answer } from '../call.ts';
 import { type Page, page, type RecordPosition } from '../paging.ts';
-import type { Awaitable, Keyset, VehicleOutline } from './car.ts';
+import type { Awaitable, Keyset, ListedVehicle, VehicleOutline } from './car.ts';
 import { type Context, contextIn, found, isAskedFor, namesVehicle, periodsOf } from './context.ts';
 import { Yielder } from './yield.ts';
 
@@ -38,6 +38,20 @@ export async function collectionByKey<T extends RecordPosition>(
   const entries: unknown[] = [];
   for (const item of shown.items) entries.push(await represent(item));
   return pageOf(shown, name, entries);
+}
+
+/** The vehicles that the caller may see, those whose VIN begins with `prefix`. */
+export function collectionOfVehicles(
+  context: Context,
+  name: string,
+  represent: (own: Context) => Awaitable<unknown>,
+  prefix = '',
+): Promise<Answer> {
+  const { vehicles } = context.served;
+  const write = async ({ outline }: ListedVehicle): Promise<unknown> => represent(await contextIn(context, outline));
+  if (typeof vehicles === 'function') return collectionByKey(context, name, vehicles(prefix), write);
+  const listed = vehicles.filter(({ outline }) => outline.vehicle.vin.startsWith(prefix));
+  return collection(context, name, listed, write);
 }
 
 /**

@@ -81,11 +81,6 @@ export function namesVehicle({ path }: Call): boolean {
   return (path['vid'] ?? path['id'] ?? path['vin']) !== undefined;
 }
 
-/** The vehicles that a request is about. */
-export async function outlinesOf({ call, served, car }: Context): Promise<readonly VehicleOutline[]> {
-  return namesVehicle(call) ? [{ vehicle: car.vehicle, open: () => car }] : await served.all();
-}
-
 /** The request, about one of the vehicles that it is about. */
 export async function contextIn(context: Context, outline: VehicleOutline): Promise<Context> {
   const car = await outline.open();

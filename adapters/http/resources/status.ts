@@ -3,8 +3,8 @@ import { statusJson } from '../../../protocol/interface/json/status.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { StatusContents } from '../../../protocol/schema/status.ts';
 import type { Answer } from '../call.ts';
-import { byTimeAndId, collection } from './collection.ts';
-import { type Context, contextIn, found, outlinesOf } from './context.ts';
+import { collectionOfVehicles } from './collection.ts';
+import { type Context, found } from './context.ts';
 import { energyList, type WrittenEnergy } from './energy-list.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
@@ -14,13 +14,8 @@ export function status(context: Context): Answer {
 }
 
 /** `GET /fleets/{fid}/status` (deprecated): that of each vehicle, under its own address. */
-export async function fleetStatus(context: Context): Promise<Answer> {
-  // Where it stands stays the same from request to request, or its pages would not be found again.
-  const items = (await outlinesOf(context)).map((outline) => ({ at: 0, id: outline.vehicle.id, outline }));
-  return collection(context, 'status', items.sort(byTimeAndId), async ({ outline }) => {
-    const own = await contextIn(context, outline);
-    return statusOf(own, linkTo(own, 'status.get') as ResourceLink);
-  });
+export function fleetStatus(context: Context): Promise<Answer> {
+  return collectionOfVehicles(context, 'status', (own) => statusOf(own, linkTo(own, 'status.get') as ResourceLink));
 }
 
 export function statusOf(context: Context, self: ResourceLink): Members {

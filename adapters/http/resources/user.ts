@@ -2,7 +2,7 @@
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import { PAGE } from '../../../protocol/interface/parameters/query.ts';
 import type { Answer } from '../call.ts';
-import { type Context, contextIn, found, outlinesOf } from './context.ts';
+import { type Context, contextIn, found } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { vehicleOf } from './vehicles.ts';
 
@@ -30,7 +30,9 @@ export async function user(context: Context): Promise<Answer> {
 
 async function vehiclesOf(context: Context): Promise<Members[]> {
   const written: Members[] = [];
-  for (const outline of (await outlinesOf(context)).slice(0, PAGE)) {
+  const { vehicles } = context.served;
+  const listed = typeof vehicles === 'function' ? await vehicles('').read({}, PAGE) : vehicles;
+  for (const { outline } of listed.slice(0, PAGE)) {
     const one = await contextIn(context, outline);
     written.push(await vehicleOf(one, linkTo(one, 'vehicles.get') as ResourceLink));
   }

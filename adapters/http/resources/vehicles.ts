@@ -5,9 +5,9 @@ import { dateTime } from '../../../protocol/interface/json/date-time.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Answer } from '../call.ts';
 import { onboardCapabilities } from './capabilities.ts';
-import type { VehicleDescription, VehicleOutline } from './car.ts';
-import { byTimeAndId, collection, collectionByKey } from './collection.ts';
-import { type Context, contextIn, found, outlinesOf } from './context.ts';
+import type { VehicleDescription } from './car.ts';
+import { collectionOfVehicles } from './collection.ts';
+import { type Context, found } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { nextService } from './maintenance.ts';
 import { hasPosition } from './positions.ts';
@@ -18,16 +18,8 @@ const PICTURES = 12;
 /** `GET …/vehicles`: those whose VIN begins with `vinPrefix`. */
 export async function vehicles(context: Context): Promise<Answer> {
   const prefix = (context.call.query['vinPrefix'] as string | undefined) ?? '';
-  const represent = async ({ outline }: { readonly outline: VehicleOutline }): Promise<Members> => {
-    const own = await contextIn(context, outline);
-    return vehicleOf(own, linkTo(own, 'vehicles.get') as ResourceLink);
-  };
-  const keys = context.served.vehicleKeys?.(prefix.toUpperCase());
-  if (keys !== undefined) return collectionByKey(context, 'vehicles', keys, represent);
-  const items = (await outlinesOf(context))
-    .filter(({ vehicle: { vin } }) => vin.startsWith(prefix.toUpperCase()))
-    .map((outline) => ({ at: outline.vehicle.createdAt ?? 0, id: outline.vehicle.id, outline }));
-  return collection(context, 'vehicles', items.sort(byTimeAndId), represent);
+  const represent = (own: Context): Promise<Members> => vehicleOf(own, linkTo(own, 'vehicles.get') as ResourceLink);
+  return collectionOfVehicles(context, 'vehicles', represent, prefix.toUpperCase());
 }
 
 /** `GET …/vehicles/{vid}` */

@@ -1,6 +1,6 @@
 /** A car with a day behind it, and somebody who asks. */
 
-import type { Answer, Caller } from '../../../../adapters/http/call.ts';
+import type { Answer, Caller, Handlers } from '../../../../adapters/http/call.ts';
 import { PageTokens } from '../../../../adapters/http/paging.ts';
 import type { CallbackBook, CarView, MonitorBook, RemoteBook } from '../../../../adapters/http/resources/car.ts';
 import { handlers } from '../../../../adapters/http/resources/index.ts';
@@ -245,10 +245,14 @@ export function entriesOf(body: Json, name: string): readonly Json[] {
 
 /** Asks handlers as the server does: an address is matched, its query read, the answer written as JSON. */
 export class Asker {
-  readonly #handlers: ReturnType<typeof handlers>;
+  readonly #handlers: Handlers;
 
-  constructor(car: CarView) {
-    this.#handlers = handlers(car, new PageTokens(new Uint8Array(32).fill(7)));
+  /** The car whose interface it is, or the handlers of several. */
+  constructor(asked: CarView | Handlers) {
+    const isCar = 'vehicle' in asked && 'records' in asked;
+    this.#handlers = isCar
+      ? handlers(asked as CarView, new PageTokens(new Uint8Array(32).fill(7)))
+      : (asked as Handlers);
   }
 
   get ids(): readonly string[] {

@@ -1,0 +1,24 @@
+import { afterAll, beforeAll } from 'vitest';
+import { SqlRegistry } from '../../adapters/database/index.ts';
+import { PostgresDatabase, PostgresMessageStore } from '../../adapters/database/postgres/index.ts';
+import { hubListsContract } from '../contracts/hub-lists.ts';
+import { MemoryLog } from '../rig/log.ts';
+import { describePeer } from '../rig/peers.ts';
+import { PostgresRig } from '../rig/postgres.ts';
+
+describePeer('initdb', 'PostgreSQL', () => {
+  const server = new PostgresRig();
+  beforeAll(async () => {
+    await server.start();
+  });
+  afterAll(() => server.remove());
+  hubListsContract('PostgreSQL', async () => {
+    const database = await PostgresDatabase.open(await server.create(), new MemoryLog());
+    return {
+      store: new PostgresMessageStore(database),
+      registry: new SqlRegistry(database),
+      select: database.select,
+      close: () => database.close(),
+    };
+  });
+});

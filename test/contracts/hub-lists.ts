@@ -1,0 +1,117 @@
+/** Lists of a hub with many cars: what a page shows, and that a database reads no more for it than that. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Select } from '../../adapters/database/queries.ts';
+import { SqlReader } from '../../adapters/database/queries.ts';
+import type { Caller } from '../../adapters/http/call.ts';
+import { PageTokens } from '../../adapters/http/paging.ts';
+import { handlersOf } from '../../adapters/http/resources/index.ts';
+import { servedTo } from '../../assembly/hub-access.ts';
+import { servedVehicles } from '../../assembly/hub-vehicles.ts';
+import type { MessageStore } from '../../hub/ports.ts';
+import type { Registry } from '../../hub/registry.ts';
+import { RegistryStates } from '../../hub/registry-state.ts';
+import { Asker } from '../adapters/http/resources/rig.ts';
+import { NOON, received, trip } from '../hub/messages.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+type Json = any;
+
+export interface HubListsUnderTest {
+  readonly store: MessageStore;
+  readonly registry: Registry;
+  readonly select: Select;
+  close(): Promise<void>;
+}
+
+const vinOf = (car: number): string => `VF3VGELST${String(car).padStart(8, '0')}`;
+/** Cars of the fleet north; those of south come after them. */
+const [NORTH, SOUTH] = [300, 5] as const;
+const all = Array.from({ length: NORTH + SOUTH }, (_, car) => vinOf(car));
+
+export function hubListsContract(name: string, create: () => Promise<HubListsUnderTest>): void {
+  describe(`the lists of a hub on ${name} with ${NORTH + SOUTH} cars`, () => {
+    let hub: HubListsUnderTest;
+    let asker: Asker;
+    /** Rows that the database has answered with. */
+    let rowsRead = 0;
+
+    beforeAll(async () => {
+      hub = await create();
+      await hub.store.save(
+        all.map((vin, car) => received('trip', trip(`a${car}`, { createdAt: NOON + car }), { vin })),
+        [],
+      );
+      for (const [car, vin] of all.entries()) {
+        const fleet = { kind: 'fleet', id: car < NORTH ? 'north' : 'south' } as const;
+        await hub.registry.add(vin, car % 100 === 0 ? [fleet, { kind: 'user', id: 'ada' }] : [fleet], NOON);
+      }
+      const select: Select = async (sql, ...values) => {
+        const rows = await hub.select(sql, ...values);
+        rowsRead += rows.length;
+        return rows;
+      };
+      const states = new RegistryStates(hub.registry);
+      asker = new Asker(
+        handlersOf(servedTo(states, servedVehicles(new SqlReader(select))), new PageTokens(new Uint8Array(32).fill(7))),
+      );
+    });
+    afterAll(() => hub.close());
+
+    const fleet = (...fleets: string[]): Caller => ({ name: 'ops', fleets: new Set(fleets) });
+
+    /** Names of the entries of all pages, followed from the first to the last; and the most rows read for one of them. */
+    async function walk(address: string, caller: Caller, collection: string, named: (entry: Json) => string) {
+      const [found, totals]: [string[], Set<number>] = [[], new Set()];
+      let most = 0;
+      for (let next: string | undefined = address; next !== undefined; ) {
+        rowsRead = 0;
+        const { status, body } = await asker.get(next, { caller });
+        expect(status).toBe(200);
+        most = Math.max(most, rowsRead);
+        const { total, _embedded, _links } = body as Json;
+        totals.add(total);
+        found.push(..._embedded[collection].map(named));
+        next = _links.next?.href;
+      }
+      return { found, totals: [...totals], most };
+    }
+
+    test.each([
+      ['the vehicles of a large fleet', '/fleets/north/vehicles', fleet('north', 'south'), all.slice(0, NORTH)],
+      ['the vehicles of a small fleet', '/fleets/south/vehicles', fleet('south'), all.slice(NORTH)],
+      ['the vehicles of a user', '/user/vehicles', { name: 'ada', user: 'ada' }, [0, 100, 200, 300].map(vinOf)],
+      ['the vehicles of somebody without any', '/user/vehicles', { name: 'bob', user: 'bob' }, []],
+      [
+        'those whose VIN begins so',
+        `/fleets/north/vehicles?vinPrefix=${vinOf(12).slice(0, 16)}`,
+        fleet('north'),
+        all.slice(10, 20),
+      ],
+    ])('%s are read page by page, without the other cars', async (_, address, caller, vins) => {
+      const paged = `${address}${address.includes('?') ? '&' : '?'}pageSize=20`;
+      const { found, totals, most } = await walk(paged, caller, 'vehicles', ({ vin }) => vin);
+      expect({ found, totals }).toEqual({ found: vins, totals: [vins.length] });
+      // Of each vehicle its row, its Status and its next service; and a few rows for the page.
+      expect(most).toBeLessThanOrEqual(3 * 20 + 10);
+    });
+
+    test('the Status of all vehicles of a fleet is read page by page', async () => {
+      const named = ({ _links }: Json): string => _links.vehicle.href.split('/').at(-1);
+      const { found, totals, most } = await walk('/fleets/north/status?pageSize=20', fleet('north'), 'status', named);
+      expect([new Set(found).size, totals]).toEqual([NORTH, [NORTH]]);
+      expect(most).toBeLessThanOrEqual(3 * 20 + 10);
+    });
+
+    test('a vehicle is found by its id, and one of another fleet is not, without reading the others', async () => {
+      const { body } = await asker.get('/fleets/south/vehicles', { caller: fleet('south') });
+      const [{ id }] = (body as Json)._embedded.vehicles;
+      // Cars that came since are named now.
+      await asker.get(`/fleets/south/vehicles/${id}`, { caller: fleet('south') });
+      rowsRead = 0;
+      expect((await asker.get(`/fleets/south/vehicles/${id}`, { caller: fleet('south') })).body).toMatchObject({ id });
+      await expect(asker.get(`/fleets/north/vehicles/${id}`, { caller: fleet('north') })).rejects.toThrow(/no vehicle/);
+      await expect(asker.get('/fleets/north/vehicles/ab', { caller: fleet('north') })).rejects.toThrow(/no vehicle/);
+      expect(rowsRead).toBeLessThanOrEqual(10);
+    });
+  });
+}
