@@ -135,6 +135,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   const first = (data !== undefined && (await beginRecords(data, log))) || options.first === true;
   const records = await openRecords({ ...options, first, settings }, teardowns);
   const { boot, store, ledger } = records;
+  const names = namesOf({ vin, vehicle, http: options.http });
   const own =
     http === undefined || data === undefined
       ? undefined
@@ -189,9 +190,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
       verifier: keys,
       keys,
       ...(own === undefined ? {} : { signer: own.signer }),
-      ...(notificationChannels === undefined
-        ? {}
-        : { notifier: notifierOf(notificationChannels, namesOf({ vin, vehicle, http: options.http })) }),
+      ...(notificationChannels === undefined ? {} : { notifier: notifierOf(notificationChannels, () => names) }),
       agentCommands: new Map<CommandKind, AgentCommand>([
         ...(service?.agentCommands ?? []),
         ['Collect', collect.order],

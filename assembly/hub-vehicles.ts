@@ -137,10 +137,11 @@ function motorizationOf({ energies = [] }: StatusContents): VehicleDescription['
 function refuse(): never {
   throw new VigieError(
     'command.unsupported',
-    'this hub does not take monitors and callbacks yet; it takes commands at /vigie/v1/vehicles/{vin}/remotes',
+    'this hub does not take commands with callbacks yet; it takes commands at /vigie/v1/vehicles/{vin}/remotes',
   );
 }
 
+/** Those of fleets and users are added for each request that is about them (hub-books.ts). */
 const monitors: MonitorBook = {
   all: [],
   get: () => undefined,

@@ -5,6 +5,7 @@ import {
   SqliteCommandStore,
   SqliteDatabase,
   SqliteMessageStore,
+  SqlMonitors,
   SqlOverview,
   SqlReader,
   SqlRegistry,
@@ -24,9 +25,11 @@ import { CommandSigner, generateKey, listKeys } from '../adapters/keys/index.ts'
 import { lockDirectory } from '../adapters/store/index.ts';
 import { Backoff } from '../agent/backoff.ts';
 import type { Clock, Log } from '../agent/ports.ts';
+import type { CallbacksConfiguration } from '../config/callbacks.ts';
 import { type CommandKey, HubCommands } from '../hub/commands.ts';
 import { Intake } from '../hub/intake.ts';
 import { HubMeasures } from '../hub/measures.ts';
+import type { MonitorStore } from '../hub/monitors.ts';
 import { FleetOverview } from '../hub/overview.ts';
 import type {
   CommandStore,
@@ -44,18 +47,24 @@ import { Viewers } from '../hub/viewers.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { operations } from '../protocol/interface/operations.ts';
 import { remoteTypes } from '../protocol/remote/table.ts';
-import { defaultsOf, interfaceSettings } from '../protocol/settings.ts';
+import { callbackSettings, defaultsOf, interfaceSettings } from '../protocol/settings.ts';
+import { channelsOf } from './callback-channels.ts';
 import { makeDirectory } from './directory.ts';
 import { hubGates, seeingOnly, servedTo, visibleCars } from './hub-access.ts';
+import { withBooks } from './hub-books.ts';
 import { connectExternal, type ExternalBroker, type HubBrokerParts, startEmbedded } from './hub-broker.ts';
 import { clientRights, watchRegistry } from './hub-clients.ts';
 import type { SecureHub } from './hub-enrolment.ts';
 import { serveHealth } from './hub-health.ts';
+import { hubNotifier } from './hub-notifier.ts';
 import { servedVehicles } from './hub-vehicles.ts';
 import { BENCH_LIMITS, findDocuments, pageKey } from './interface.ts';
 import { type Teardown, withTeardown } from './teardown.ts';
 
 const LOCAL = '127.0.0.1';
+
+/** Notifications go to public addresses, encrypted, where nothing else is configured. */
+const CALLBACKS: CallbacksConfiguration = { networks: [], allowHttp: false, ...defaultsOf(callbackSettings) };
 
 export interface HubOptions {
   /** Directory of the database and the keys. */
@@ -74,6 +83,8 @@ export interface HubOptions {
   readonly metrics?: number;
   /** Broker and interface over TLS, and enrolment of cars; absent: without TLS. */
   readonly secure?: SecureHub;
+  /** How notifications of callbacks leave the hub; absent: to public addresses, with `https` only, and no push. */
+  readonly callbacks?: Partial<CallbacksConfiguration>;
   /** Addresses that they listen on; absent: 127.0.0.1. Beyond this machine they need `secure`, and a registry in use. */
   readonly hosts?: { readonly broker?: string; readonly http?: string };
   readonly clock: Clock;
@@ -115,7 +126,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   makeDirectory(data, { of: 'the hub', choose: '--data' });
   const unlock = lockDirectory(data);
   teardowns.unshift(async () => unlock());
-  const { store, reader, overviewReader, audit, registry, locks, close } =
+  const { store, reader, overviewReader, audit, registry, monitorStore, locks, close } =
     database === undefined ? await onSqlite(join(data, 'hub.sqlite')) : await onPostgres(database, log);
   teardowns.unshift(close);
   const keys = join(data, 'keys');
@@ -199,10 +210,16 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   });
   teardowns.unshift(() => health.close());
   const documents = findDocuments(log);
+  const channels = channelsOf({ ...CALLBACKS, ...options.callbacks }, () => clock.now());
+  teardowns.unshift(() => channels.close());
+  const served = withBooks(
+    { store: monitorStore, notifier: hubNotifier(channels), clock },
+    servedTo(states, servedVehicles(reader)),
+  );
   const server = await startServer({
     operations: [...operations, ...hubOperations],
     handlers: {
-      ...handlersOf(servedTo(states, servedVehicles(reader)), new PageTokens(pageKey(join(data, 'pages.key'), log))),
+      ...handlersOf(served, new PageTokens(pageKey(join(data, 'pages.key'), log))),
       ...seeingOnly(visible, {
         'hub.numbers.get': numbersOf(reader),
         ...overviewHandlers({
@@ -273,6 +290,7 @@ interface HubDatabase {
   readonly overviewReader: OverviewReader;
   readonly audit: CommandStore;
   readonly registry: Registry;
+  readonly monitorStore: MonitorStore;
   readonly locks: HubLocks;
   close(): Promise<void>;
 }
@@ -285,6 +303,7 @@ async function onSqlite(file: string): Promise<HubDatabase> {
     overviewReader: new SqlOverview(database.select),
     audit: new SqliteCommandStore(database),
     registry: new SqlRegistry(database),
+    monitorStore: new SqlMonitors(database),
     // The lock of the directory has made sure that no other hub uses the file.
     locks: { acquire: async () => ({ lost: new Promise(() => undefined), release: async () => undefined }) },
     close: async () => database.close(),
@@ -303,6 +322,7 @@ async function onPostgres(url: string, log: Log): Promise<HubDatabase> {
     overviewReader: new SqlOverview(database.select),
     audit: new PostgresCommandStore(database),
     registry: new SqlRegistry(database),
+    monitorStore: new SqlMonitors(database),
     locks: new PostgresLocks(url),
     close: () => database.close(),
   };

@@ -36,13 +36,13 @@ export type BodyAttributes = readonly { readonly key: string; readonly value: st
 
 /** One POST of the fleet side: events of one monitor, or of commands of one callback. */
 export function fleetNotification(
-  vehicle: NamedVehicle,
+  vehicleOf: (notification: Notification) => NamedVehicle,
   callbackId: string,
   attributes: BodyAttributes,
   notifications: readonly Notification[],
 ): Members {
   const [first] = notifications;
-  const events = notifications.map((one) => fleetEvent(vehicle, one));
+  const events = notifications.map((one) => fleetEvent(vehicleOf(one), one));
   if (first?.type === 'Monitor') return { monitorId: first.event.monitorId, attributes, events };
   return { callbackId, attributes, events };
 }

@@ -22,8 +22,11 @@ type Written =
   | { readonly channel: 'websocket'; readonly count: number; readonly request: WebsocketRequest }
   | { readonly channel: 'pushnotif'; readonly count: number; readonly request: PushRequest };
 
+/** Which vehicle a notification is about. */
+export type VehicleOf = (notification: Notification) => NamedVehicle;
+
 /** Writes notifications for the interface, and sends them by the channels. */
-export function notifierOf(channels: NotificationChannels, vehicle: NamedVehicle): Notifier {
+export function notifierOf(channels: NotificationChannels, vehicleOf: VehicleOf): Notifier {
   return {
     check(channel, url, where) {
       const found = channels[channel];
@@ -31,7 +34,7 @@ export function notifierOf(channels: NotificationChannels, vehicle: NamedVehicle
       found.check(url, where);
     },
     batch(receiver, to, items): RequestBatch {
-      const { channel, count, request } = write(receiver, to, vehicle, items);
+      const { channel, count, request } = write(receiver, to, vehicleOf, items);
       return {
         count,
         async send() {
@@ -49,10 +52,13 @@ export function notifierOf(channels: NotificationChannels, vehicle: NamedVehicle
   };
 }
 
-function write(receiver: string, to: Destination, vehicle: NamedVehicle, items: readonly NotificationItem[]): Written {
+function write(receiver: string, to: Destination, vehicleOf: VehicleOf, items: readonly NotificationItem[]): Written {
   const envelopes = items.map(({ notification }) => {
     const attributes = attributesFor(to, notification);
-    return { alone: forbidsBatching(attributes), ...envelopeOf(attributes, vehicle, to.addressee, notification) };
+    return {
+      alone: forbidsBatching(attributes),
+      ...envelopeOf(attributes, vehicleOf(notification), to.addressee, notification),
+    };
   });
   const first = envelopes[0] as NotificationEnvelope & { alone: boolean };
   const mark = markOf(to, first);
@@ -67,10 +73,15 @@ function write(receiver: string, to: Destination, vehicle: NamedVehicle, items: 
   const ids = together.map(({ id }) => id);
   const { place } = to;
   if (to.side === 'fleet')
-    return { channel: 'webhook', count, request: fleetRequest(receiver, to, vehicle, together, first) };
+    return { channel: 'webhook', count, request: fleetRequest(receiver, to, vehicleOf, together, first) };
   const callbackId = to.addressee.callbackId ?? '';
   const messages = together.map(({ notification }, index) => {
-    return userMessage(vehicle, callbackId, (envelopes[index] as NotificationEnvelope).body, notification);
+    return userMessage(
+      vehicleOf(notification),
+      callbackId,
+      (envelopes[index] as NotificationEnvelope).body,
+      notification,
+    );
   });
   switch (place.channel) {
     case 'webhook': {
@@ -95,12 +106,12 @@ function write(receiver: string, to: Destination, vehicle: NamedVehicle, items: 
 function fleetRequest(
   receiver: string,
   to: Destination,
-  vehicle: NamedVehicle,
+  vehicleOf: VehicleOf,
   items: readonly NotificationItem[],
   envelope: NotificationEnvelope,
 ): WebhookRequest {
   const notifications = items.map((item) => item.notification);
-  const body = fleetNotification(vehicle, to.addressee.callbackId ?? '', envelope.body, notifications);
+  const body = fleetNotification(vehicleOf, to.addressee.callbackId ?? '', envelope.body, notifications);
   const place = to.place as Destination['place'] & { channel: 'webhook' };
   return {
     receiver,

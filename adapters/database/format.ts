@@ -157,6 +157,30 @@ export const steps: readonly string[] = [
   ALTER TABLE vehicles ADD COLUMN public_id TEXT;
   CREATE INDEX vehicles_by_public_id ON vehicles (public_id);
   `,
+  `
+  -- Monitors and callbacks of fleets and users ('fleet', 'user') as JSON. vin: the only car that a monitor is for;
+  -- callback: of the user side, the one under which it was given.
+  CREATE TABLE callbacks (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    document TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX callbacks_of_owner ON callbacks (kind, owner, created, id);
+  CREATE TABLE monitors (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    vin TEXT,
+    callback TEXT,
+    created INTEGER NOT NULL,
+    document TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX monitors_of_owner ON monitors (kind, owner, created, id);
+  CREATE INDEX monitors_of_callback ON monitors (callback) WHERE callback IS NOT NULL;
+  CREATE INDEX monitors_of_car ON monitors (vin) WHERE vin IS NOT NULL;
+  `,
 ];
 
 /** Number of the format that this program writes. */

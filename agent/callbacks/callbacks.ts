@@ -1,22 +1,11 @@
-import { VigieError } from '../../protocol/errors.ts';
 import { type RemoteType, remoteTypes } from '../../protocol/remote/table.ts';
-import { callbackIdPattern } from '../../protocol/schema/callback/delivery.ts';
-import { readDevice } from '../../protocol/schema/callback/device.ts';
-import {
-  CALLBACKS,
-  type Callback,
-  type CallbackSide,
-  type CallbackStatus,
-  type CallbackSubscribe,
-  readDelivery,
-  readSubscribe,
-} from '../../protocol/schema/callback.ts';
+import type { Callback, CallbackSide, CallbackStatus } from '../../protocol/schema/callback.ts';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
-import { Member } from '../../protocol/schema/monitor/input.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import type { Clock, Log, Memory, RecordStore } from '../ports.ts';
 import { final } from '../remotes/ledger.ts';
 import { type CommandOrigin, CommandOrigins } from './command-origins.ts';
+import { checkMonitorDelivery, defineCallback, unknownCallback, withoutDevice } from './definition.ts';
 import type { DeliveryTarget, Destination } from './destination.ts';
 import { type DeliveryBounds, Distribution, deliveryBounds } from './distribution.ts';
 import { MonitorPlaces, receiverOfMonitor, type WatchedMonitors } from './monitor-places.ts';
@@ -93,28 +82,15 @@ export class Callbacks {
    * not be connected to, a channel that is not configured, an id of the other side, and when there are too many
    */
   put(side: CallbackSide, id: string, input: unknown, status?: CallbackStatus): Callback {
-    if (!new RegExp(callbackIdPattern).test(id)) {
-      throw new VigieError('input.malformed', `must match ${callbackIdPattern}`, { where: 'callbackId' });
-    }
-    const subscribe = readSubscribe(side, input);
-    this.#checkChannel(subscribe);
-    const before = this.get(id);
-    if (before !== undefined && before.side !== side) throw unknownCallback(id);
-    if (before === undefined && this.#store.size >= CALLBACKS) {
-      throw new VigieError('input.malformed', `there are ${CALLBACKS} callbacks already: remove one`, {
-        where: 'callbacks',
-      });
-    }
-    const now = Math.round(this.#parts.clock.now());
-    const kept = withSecret(subscribe, before?.subscribe);
-    const callback: Callback = {
-      createdAt: before?.createdAt ?? now,
-      callbackId: id,
-      updatedAt: now,
-      status: status ?? before?.status ?? 'Running',
-      side,
-      subscribe: kept,
-    };
+    const callback = defineCallback(
+      { side, id, input, status },
+      {
+        notifier: this.#parts.notifier,
+        before: this.get(id),
+        count: this.#store.size,
+        now: this.#parts.clock.now(),
+      },
+    );
     this.#keep(callback);
     return callback;
   }
@@ -147,13 +123,7 @@ export class Callbacks {
    * @throws VigieError `input.malformed`, `input.unknown`
    */
   checkMonitor(side: CallbackSide, parameter: unknown): void {
-    const { webhook, callbackId } = readDelivery(parameter as Readonly<Record<string, unknown>>);
-    const where = 'subscribeParam.callback.webhook';
-    if (webhook !== undefined) this.#checkAddress('webhook', webhook.target, `${where}.target`);
-    else if (side === 'fleet') throw new VigieError('input.malformed', 'is missing: events need an address', { where });
-    if (side === 'user' && (callbackId === undefined || this.get(callbackId)?.side !== 'user')) {
-      throw unknownCallback(callbackId ?? '');
-    }
+    checkMonitorDelivery(side, parameter, { notifier: this.#parts.notifier, get: (id) => this.get(id) });
   }
 
   /** Takes an event of a monitor. To be called before the event is published, so that both are in one commit. */
@@ -283,32 +253,14 @@ export class Callbacks {
     const place = entry?.receivers.get(receiver)?.place;
     if (entry === undefined || place?.channel !== 'pushnotif') return;
     const { callback } = entry;
-    const push = callback.subscribe.callback.pushnotif;
-    const devices = (push?.devices ?? []).filter((text) => endpointOf(text) !== place.device.endpoint);
+    const left = withoutDevice(callback, place.device.endpoint, this.#parts.clock.now());
     this.#parts.log.info('callbacks.forgotten', {
       callbackId: callback.callbackId,
       reason,
-      left: devices.length,
+      left: left?.subscribe.callback.pushnotif?.devices.length ?? 0,
     });
-    if (devices.length === 0 || push === undefined) {
-      this.remove(callback.callbackId);
-      return;
-    }
-    const subscribe = { ...callback.subscribe, callback: { pushnotif: { ...push, devices } } };
-    this.#keep({ ...callback, updatedAt: Math.round(this.#parts.clock.now()), subscribe });
-  }
-
-  #checkChannel({ callback: { webhook, websocket, pushnotif } }: CallbackSubscribe): void {
-    const at = 'subscribe.callback';
-    if (webhook !== undefined) this.#checkAddress('webhook', webhook.target, `${at}.webhook.target`);
-    if (websocket !== undefined) this.#checkAddress('websocket', websocket.target, `${at}.websocket.target`);
-    for (const [index, text] of (pushnotif?.devices ?? []).entries()) {
-      this.#checkAddress('pushnotif', endpointOf(text), `${at}.pushnotif.devices[${index}].endpoint`);
-    }
-  }
-
-  #checkAddress(channel: DeliveryTarget['channel'], url: string, where: string): void {
-    this.#parts.notifier.check(channel, url, where);
+    if (left === undefined) this.remove(callback.callbackId);
+    else this.#keep(left);
   }
 }
 
@@ -324,24 +276,6 @@ function takes({ callback }: StoredCallback, kind: 'Monitor' | 'Remote', type: R
   return kind === 'Remote' && type !== undefined && (subscribe.remoteTypes?.includes(type) ?? true);
 }
 
-/** Who reads a callback and writes it back does not have the secret: it stays. */
-function withSecret(subscribe: CallbackSubscribe, before: CallbackSubscribe | undefined): CallbackSubscribe {
-  const { webhook } = subscribe.callback;
-  const known = before?.callback.webhook;
-  if (webhook === undefined || webhook.secret !== undefined || known?.secret === undefined) return subscribe;
-  // Not to another address, whose owner could put it to the test.
-  if (known.target !== webhook.target) return subscribe;
-  return { ...subscribe, callback: { webhook: { ...webhook, secret: known.secret } } };
-}
-
-function endpointOf(text: string): string {
-  return readDevice(new Member(text, 'devices')).endpoint;
-}
-
 function isRemoteType(type: string): type is RemoteType {
   return (remoteTypes as readonly string[]).includes(type);
-}
-
-function unknownCallback(id: string): VigieError {
-  return new VigieError('input.unknown', `there is no callback ${id}`, { where: 'callbackId' });
 }

@@ -29,7 +29,7 @@ test.each([
   const names = namesOf({ vin: VIN, vehicle, http });
   const event = { id: 'e', monitorId, at: 0, refresh: false };
   const happened = { type: 'Monitor', event } as const;
-  expect(fleetNotification(names, '', [], [happened])).toMatchObject({ monitorId, events: [{ fleetId: fleet }] });
+  expect(fleetNotification(() => names, '', [], [happened])).toMatchObject({ monitorId, events: [{ fleetId: fleet }] });
   const attributes = [{ type: 'Header', key: 'f', value: '$FleetID' }] as const;
   expect(envelopeOf(attributes, names, {}, happened).headers).toEqual({ f: fleet });
   const report = { remoteActionId: 'r', type: 'Doors', status: 'Success' } as const;

@@ -29,7 +29,7 @@ const PAGES = 4;
 // biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
 type Json = any;
 
-/** What a hub does not have: it takes neither monitors nor callbacks yet, and commands come by another address. */
+/** What the car gave itself, and a hub has of its own: test/contracts/hub-monitors.ts. */
 const ownOfCar = new Set(['Monitors', 'Callbacks', 'Remotes']);
 const readers = operations.filter(({ method, tag }) => method === 'GET' && !ownOfCar.has(tag));
 /** What the car knows of itself from its profile, and does not send. */

@@ -10,7 +10,6 @@ import { upTopic } from '../../protocol/topics.ts';
 import { DrivingCar } from '../hub/driving-car.ts';
 import { payloadOf, trip } from '../hub/messages.ts';
 import { Observer } from '../rig/car.ts';
-import { rightBodies } from '../rig/interface-bodies.ts';
 import { MemoryLog } from '../rig/log.ts';
 
 const [FIRST, SECOND, SILENT] = ['VF3VGEHVBC0000001', 'VF3VGEHVBC0000002', 'VF3VGEHVBC0000009'] as const;
@@ -200,20 +199,6 @@ export function hubInterfaceContract(name: string, database: () => Promise<Pick<
       expect((await get(`/vigie/v1/vehicles/${SILENT}/numbers`)).status).toBe(404);
       expect((await get('/fleets/local/vehicles/0000')).status).toBe(404);
       expect((await get('/fleets/other/vehicles')).status).toBe(404);
-    });
-
-    test('says of monitors and callbacks that it does not take them, has none, and links to none', async () => {
-      const [vehicle] = (await get('/fleets/local/vehicles')).body._embedded.vehicles;
-      const { href } = vehicle._links.callbacks;
-      expect((await get(href)).body.total).toBe(0);
-      const body = JSON.stringify(rightBodies.fleetCallback);
-      const response = await fetch(href, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-      expect([response.status, ((await response.json()) as Json).message]).toEqual([
-        400,
-        expect.stringContaining('does not take monitors and callbacks yet'),
-      ]);
-      const { _links } = (await get('/fleets/local')).body;
-      for (const link of Object.values<Json>(_links)) expect((await get(link.href)).status).toBe(200);
     });
 
     test('every link that is found from either start leads to an answer', async () => {

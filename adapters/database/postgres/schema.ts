@@ -163,6 +163,30 @@ export const steps: readonly string[] = [
   CREATE INDEX vehicles_by_public_id ON vehicles (public_id);
   ALTER TABLE vehicles ALTER public_id SET STATISTICS 0;
   `,
+  `
+  CREATE TABLE callbacks (
+    id text COLLATE "C" PRIMARY KEY,
+    kind text COLLATE "C" NOT NULL,
+    owner text COLLATE "C" NOT NULL,
+    created bigint NOT NULL,
+    document text NOT NULL
+  );
+  CREATE INDEX callbacks_of_owner ON callbacks (kind, owner, created, id);
+  CREATE TABLE monitors (
+    id text COLLATE "C" PRIMARY KEY,
+    kind text COLLATE "C" NOT NULL,
+    owner text COLLATE "C" NOT NULL,
+    vin text COLLATE "C",
+    callback text COLLATE "C",
+    created bigint NOT NULL,
+    document text NOT NULL
+  );
+  CREATE INDEX monitors_of_owner ON monitors (kind, owner, created, id);
+  CREATE INDEX monitors_of_callback ON monitors (callback) WHERE callback IS NOT NULL;
+  CREATE INDEX monitors_of_car ON monitors (vin) WHERE vin IS NOT NULL;
+  ALTER TABLE monitors ALTER vin SET STATISTICS 0, ALTER document SET STATISTICS 0;
+  ALTER TABLE callbacks ALTER document SET STATISTICS 0;
+  `,
 ];
 
 /** Number of the format that this program writes, in the table hub_format. */

@@ -33,7 +33,8 @@ export function monitor(context: Context): Answer {
 }
 
 /** `POST …/monitors`: it runs at once. */
-export async function createMonitor(context: Context): Promise<Answer> {
+export async function createMonitor(asked: Context): Promise<Answer> {
+  const context = await contextOfVehicle(asked);
   const { car, owner, side } = context;
   const input = inputOf(context);
   checkScopes(context, input);
@@ -64,8 +65,9 @@ function checkRoom({ car, owner }: Context): void {
 }
 
 /** `PUT …/monitors/{mid}` */
-export async function replaceMonitor(context: Context): Promise<Answer> {
-  const { monitorId } = monitorAskedFor(context);
+export async function replaceMonitor(asked: Context): Promise<Answer> {
+  const { monitorId } = monitorAskedFor(asked);
+  const context = await contextOfVehicle(asked);
   const { car, side } = context;
   const input = inputOf(context);
   checkScopes(context, input);
@@ -111,21 +113,35 @@ function ownerFilter(context: Context): (monitor: Monitor) => boolean {
 }
 
 /**
- * The monitor as it was sent, with the callback that it belongs to; `vid` names the car. `delivery` is how a monitor is
- * kept, and no member of the interface: a request with it could name another's callback.
+ * The request, about the vehicle that `vid` names in its body or its header; without one, about what its path names.
+ * @throws VigieError `input.unknown` for a vehicle that the fleet does not have
  */
-function inputOf(context: Context): unknown {
-  const { call, car, side } = context;
-  const { vid: inBody, delivery: _, subscribeParam, ...parameter } = call.body as Record<string, unknown>;
+async function contextOfVehicle(context: Context): Promise<Context> {
+  const { call, served } = context;
+  let { car } = context;
   for (const [vid, where] of [
-    [inBody, 'vid'],
+    [(call.body as Record<string, unknown>)['vid'], 'vid'],
     [call.headers['vid'], 'header vid'],
   ] as const) {
     if (vid === undefined || vid === null || vid === car.vehicle.id) continue;
-    throw new VigieError('input.unknown', `must be the id of a vehicle of the fleet, is ${JSON.stringify(vid)}`, {
-      where,
-    });
+    const named = car === context.car && typeof vid === 'string' ? await served.byId(vid) : undefined;
+    if (named === undefined) {
+      throw new VigieError('input.unknown', `must be the id of a vehicle of the fleet, is ${JSON.stringify(vid)}`, {
+        where,
+      });
+    }
+    car = named;
   }
+  return { ...context, car };
+}
+
+/**
+ * The monitor as it was sent, with the callback that it belongs to. `delivery` is how a monitor is kept, and no member of
+ * the interface: a request with it could name another's callback.
+ */
+function inputOf(context: Context): unknown {
+  const { call, side } = context;
+  const { vid: _, delivery: ___, subscribeParam, ...parameter } = call.body as Record<string, unknown>;
   const { callbackId: __, ...subscribe } = (subscribeParam ?? {}) as Record<string, unknown>;
   if (side === 'fleet') return { ...parameter, subscribeParam: subscribe };
   const { callbackId, subscribe: taking } = callbackAskedFor(context);

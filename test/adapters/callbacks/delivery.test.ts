@@ -93,7 +93,7 @@ class Car {
           websocket: follow(channels.websocket),
           pushnotif: follow(channels.pushnotif),
         },
-        vehicle,
+        () => vehicle,
       ),
       records,
       committed: () => this.#follow(outbox.commit()),

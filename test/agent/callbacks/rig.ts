@@ -141,7 +141,7 @@ export class CallbackRig {
     const callbacks: Callbacks = new Callbacks({
       clock,
       log,
-      notifier: notifierOf(channels, vehicle),
+      notifier: notifierOf(channels, () => vehicle),
       records,
       bounds: this.bounds,
       monitors: {

@@ -1,0 +1,127 @@
+/** The rules by which callbacks and monitors with a delivery are accepted: the same in the car and at a hub. */
+import { VigieError } from '../../protocol/errors.ts';
+import { callbackIdPattern } from '../../protocol/schema/callback/delivery.ts';
+import { readDevice } from '../../protocol/schema/callback/device.ts';
+import {
+  CALLBACKS,
+  type Callback,
+  type CallbackSide,
+  type CallbackStatus,
+  type CallbackSubscribe,
+  readDelivery,
+  readSubscribe,
+} from '../../protocol/schema/callback.ts';
+import { Member } from '../../protocol/schema/monitor/input.ts';
+import type { Notifier } from './notifier.ts';
+
+/** What somebody asks for. */
+export interface CallbackInput {
+  readonly side: CallbackSide;
+  readonly id: string;
+  /** `subscribe` of the interface, in JSON's types. */
+  readonly input: unknown;
+  readonly status?: CallbackStatus | undefined;
+}
+
+/** What is there already. */
+export interface CallbackSurroundings {
+  readonly notifier: Pick<Notifier, 'check'>;
+  /** The callback with the same id. */
+  readonly before: Callback | undefined;
+  /** How many callbacks there are. */
+  readonly count: number;
+  /** UTC ms. */
+  readonly now: number;
+}
+
+/**
+ * The callback that the input gives, or that it makes of the one of before.
+ * @throws VigieError `input.malformed`, `input.unknown` for what the interface does not allow, an address that may
+ * not be connected to, a channel that is not configured, an id of the other side, and when there are too many
+ */
+export function defineCallback(
+  { side, id, input, status }: CallbackInput,
+  { notifier, before, count, now: at }: CallbackSurroundings,
+): Callback {
+  if (!new RegExp(callbackIdPattern).test(id)) {
+    throw new VigieError('input.malformed', `must match ${callbackIdPattern}`, { where: 'callbackId' });
+  }
+  const subscribe = readSubscribe(side, input);
+  checkChannel(subscribe, notifier);
+  if (before !== undefined && before.side !== side) throw unknownCallback(id);
+  if (before === undefined && count >= CALLBACKS) {
+    throw new VigieError('input.malformed', `there are ${CALLBACKS} callbacks already: remove one`, {
+      where: 'callbacks',
+    });
+  }
+  const now = Math.round(at);
+  return {
+    createdAt: before?.createdAt ?? now,
+    callbackId: id,
+    updatedAt: now,
+    status: status ?? before?.status ?? 'Running',
+    side,
+    subscribe: withSecret(subscribe, before?.subscribe),
+  };
+}
+
+/**
+ * Checks what a MonitorParameter says about delivery: on the fleet side it must have a webhook, on the user side the
+ * callback under which it is given (`subscribeParam.callbackId`) must be there.
+ * @throws VigieError `input.malformed`, `input.unknown`
+ */
+export function checkMonitorDelivery(
+  side: CallbackSide,
+  parameter: unknown,
+  { notifier, get }: { readonly notifier: Pick<Notifier, 'check'>; get(id: string): Callback | undefined },
+): void {
+  const { webhook, callbackId } = readDelivery(parameter as Readonly<Record<string, unknown>>);
+  const where = 'subscribeParam.callback.webhook';
+  if (webhook !== undefined) notifier.check('webhook', webhook.target, `${where}.target`);
+  else if (side === 'fleet') throw new VigieError('input.malformed', 'is missing: events need an address', { where });
+  if (side === 'user' && (callbackId === undefined || get(callbackId)?.side !== 'user')) {
+    throw unknownCallback(callbackId ?? '');
+  }
+}
+
+/**
+ * The callback without a device that does not exist any more; undefined: that was its last.
+ * @param now UTC ms
+ */
+export function withoutDevice(callback: Callback, endpoint: string, now: number): Callback | undefined {
+  const push = callback.subscribe.callback.pushnotif;
+  const devices = (push?.devices ?? []).filter((text) => endpointOf(text) !== endpoint);
+  if (devices.length === 0 || push === undefined) return undefined;
+  const subscribe = { ...callback.subscribe, callback: { pushnotif: { ...push, devices } } };
+  return { ...callback, updatedAt: Math.round(now), subscribe };
+}
+
+export function unknownCallback(id: string): VigieError {
+  return new VigieError('input.unknown', `there is no callback ${id}`, { where: 'callbackId' });
+}
+
+function checkChannel(
+  { callback: { webhook, websocket, pushnotif } }: CallbackSubscribe,
+  notifier: Pick<Notifier, 'check'>,
+): void {
+  const at = 'subscribe.callback';
+  if (webhook !== undefined) notifier.check('webhook', webhook.target, `${at}.webhook.target`);
+  if (websocket !== undefined) notifier.check('websocket', websocket.target, `${at}.websocket.target`);
+  for (const [index, text] of (pushnotif?.devices ?? []).entries()) {
+    notifier.check('pushnotif', endpointOf(text), `${at}.pushnotif.devices[${index}].endpoint`);
+  }
+}
+
+/** Who reads a callback and writes it back does not have the secret: it stays. */
+function withSecret(subscribe: CallbackSubscribe, before: CallbackSubscribe | undefined): CallbackSubscribe {
+  const { webhook } = subscribe.callback;
+  const known = before?.callback.webhook;
+  if (webhook === undefined || webhook.secret !== undefined || known?.secret === undefined) return subscribe;
+  // Not to another address, whose owner could put it to the test.
+  if (known.target !== webhook.target) return subscribe;
+  return { ...subscribe, callback: { webhook: { ...webhook, secret: known.secret } } };
+}
+
+function endpointOf(text: string): string {
+  return readDevice(new Member(text, 'devices')).endpoint;
+}
