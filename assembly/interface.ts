@@ -57,7 +57,7 @@ export interface InterfaceOptions {
   /** What is told of the car. */
   readonly view: CarView;
   /** What `/vigie/v1` says of the car. */
-  readonly own: OwnOptions;
+  readonly own: Omit<OwnOptions, 'served'>;
   /** Its changes are told to `/live`. */
   readonly status: Status;
   /** Its custom signals; absent: it has none. */
@@ -89,17 +89,23 @@ export async function startInterface(options: InterfaceOptions): Promise<Running
   const { http, view, own, status, data, clock, log } = options;
   const live = new LiveChanges(status, clock);
   const documents = findDocuments(log);
+  const tiles = 'local' in http ? undefined : http.tiles;
+  const served = {
+    ...(options.captures === undefined ? {} : { captures: true }),
+    ...(options.faults === undefined ? {} : { faults: true }),
+    ...(tiles === undefined ? {} : { tiles }),
+  };
   const server = await startServer({
     operations,
     handlers: handlers(view, new PageTokens(pageKey(join(data, 'pages.key'), log))),
     clock,
     log,
     live,
-    own: { view: ownViewOf(own), snapshots: new Snapshots(clock) },
+    own: { view: ownViewOf({ ...own, served }), snapshots: new Snapshots(clock) },
     ...(options.signals === undefined ? {} : { signals: options.signals }),
     ...(options.captures === undefined ? {} : { captures: options.captures }),
     ...(options.faults === undefined ? {} : { faults: options.faults }),
-    ...(documents === undefined ? {} : { documents }),
+    ...(documents === undefined ? {} : { documents: { ...documents, ...(tiles && { tiles: tiles.url }) } }),
     ...('local' in http
       ? { port: http.port, ...BENCH_LIMITS, ...localServing(http.lan) }
       : { ...http, gates: gatesOf(http, options) }),

@@ -23,6 +23,8 @@ const IDENTIFIER = 0x1fff_ffff;
 export interface OwnOptions {
   readonly vin: string;
   readonly vehicle: Vehicle;
+  /** What is served beside it. */
+  readonly served?: Pick<CarDescription, 'captures' | 'faults' | 'tiles'>;
   /** Name that the configuration gives the car. */
   readonly title?: string | undefined;
   readonly agent: Pick<Agent, 'waiting' | 'status' | 'requests'>;
@@ -68,7 +70,8 @@ function describeCar({
   vehicle,
   title,
   bench,
-}: Pick<OwnOptions, 'vin' | 'vehicle' | 'title' | 'bench'>): CarDescription {
+  served,
+}: Pick<OwnOptions, 'vin' | 'vehicle' | 'title' | 'bench' | 'served'>): CarDescription {
   const { profile } = vehicle;
   const sources = new Map<string, SourceMapping[]>();
   for (const source of profile.sources) sources.set(source.path, [...(sources.get(source.path) ?? []), source]);
@@ -87,6 +90,7 @@ function describeCar({
     title: title ?? profile.title ?? profile.name,
     profile: profile.name,
     ...(bench === undefined ? {} : { bench: true }),
+    ...served,
     values: slots.map(describe),
   };
 }

@@ -116,6 +116,18 @@ export const httpSchema = closed(
     fleet: Type.Optional(listOf(fleetUser, 1, 'Users of the fleet side (3.19.2); without it there is none')),
     user: Type.Optional(user),
     vehicle: Type.Optional(vehicle),
+    tiles: Type.Optional(
+      closed(
+        {
+          url: line('Address of a tile in Web Mercator, with {z}, {x} and {y}', {
+            pattern: '^https?://[A-Za-z0-9.:[\\]-]+/[A-Za-z0-9._~/?&=%{}@-]*$',
+            expected: 'an address such as https://tiles.example/{z}/{x}/{y}.png',
+          }),
+          attribution: Type.Optional(line('Words that the map shows, such as its licence')),
+        },
+        'Tiles of the map of the page; without it the page draws a grid and loads nothing from elsewhere',
+      ),
+    ),
     ...members(interfaceSettings),
   },
   'The connected-vehicle interface over HTTP; without it there is none',
@@ -168,6 +180,8 @@ export interface HttpConfiguration extends InterfaceSettings {
   readonly fleet?: readonly FleetUserConfiguration[];
   readonly user?: UserConfiguration;
   readonly vehicle: VehicleConfiguration;
+  /** Tiles of the map of the page. */
+  readonly tiles?: { readonly url: string; readonly attribution?: string };
 }
 
 /** Reads `http`; `beside` makes a path absolute. Undefined when there is none, or one with faults in its form. */
@@ -182,6 +196,7 @@ export function readHttp(
   const fleet = input.fleet?.map((one, index) => readFleetUser(one, index, input, beside, findings));
   const users = input.user === undefined ? undefined : readUser(input.user, beside, findings);
   checkAccess(input, host, findings);
+  if (input.tiles !== undefined) checkTiles(input.tiles.url, findings);
   const settings = readSettings(interfaceSettings, input, '/http', findings);
   return {
     host,
@@ -192,6 +207,7 @@ export function readHttp(
     ...(fleet === undefined ? {} : { fleet }),
     ...(users === undefined ? {} : { user: users }),
     vehicle: input.vehicle ?? {},
+    ...(input.tiles === undefined ? {} : { tiles: input.tiles }),
     ...settings,
   };
 }
@@ -227,6 +243,23 @@ function checkAccess(input: HttpInput, host: string, findings: Findings): void {
   }
   const twice = repeated((fleet ?? []).map(({ name }) => name));
   if (twice !== undefined) findings.error('/http/fleet', `two users are called ${twice}`, 'give each its own name');
+}
+
+/** The browser of a reader asks there for the places where the car was. */
+function checkTiles(url: string, findings: Findings): void {
+  const at = '/http/tiles/url';
+  const missing = ['{z}', '{x}', '{y}'].filter((part) => !url.includes(part));
+  if (missing.length > 0) {
+    findings.error(
+      at,
+      `has no ${missing.join(' and ')}`,
+      'write an address such as https://tiles.example/{z}/{x}/{y}.png',
+    );
+  }
+  if (!URL.canParse(url)) findings.error(at, 'is not an address', 'write https://, a name and a path');
+  else if (new URL(url).protocol !== 'https:' && !isLoopback(new URL(url).hostname.replaceAll(/[[\]]/g, ''))) {
+    findings.error(at, 'others could read on the way where the car was', 'use https, or a server on this machine');
+  }
 }
 
 function repeated(names: readonly string[]): string | undefined {

@@ -1,9 +1,12 @@
 /** Trips, tracks and events of a period, as the journey shows them. */
+import { store } from './car-store.ts';
 import { askJson, carNow, Refused, sideOfCredentials } from './connection.ts';
 import { numberOf, wordsOf } from './format.ts';
 import {
+  type CaptureJson,
   type Energy,
   type EventJson,
+  type FaultJson,
   type Feature,
   type Newest,
   newestOf,
@@ -14,7 +17,7 @@ import {
   vehicleLinks,
 } from './records.ts';
 
-export const eventKinds = ['Alert', 'Collision', 'Alarm', 'Theft', 'Service'] as const;
+export const eventKinds = ['Alert', 'Collision', 'Alarm', 'Theft', 'Service', 'Fault', 'Capture'] as const;
 export type EventKind = (typeof eventKinds)[number];
 
 export interface JourneyEvent {
@@ -28,6 +31,8 @@ export interface JourneyEvent {
   readonly open: boolean;
   readonly text: string;
   readonly severity?: string | undefined;
+  /** Address of the frames of a capture. */
+  readonly log?: string;
 }
 
 export interface Trip extends TripJson {
@@ -98,6 +103,8 @@ export async function readJourney(span: number): Promise<Journey> {
     ...(await read<EventJson>('alarms', 'alarms')).map((one) => eventOf('Alarm', one)),
     ...(await read<EventJson>('stolen', 'thefts')).map((one) => eventOf('Theft', one)),
     ...(await readService(links['maintenance'], remarks)),
+    ...(await readFaults(remarks)),
+    ...(await readCaptures(remarks)),
   ];
   return {
     from,
@@ -205,6 +212,58 @@ async function readService(path: string | undefined, remarks: string[]): Promise
     return [];
   }
 }
+
+/** A code goes on from its first report to its last. */
+async function readFaults(remarks: string[]): Promise<JourneyEvent[]> {
+  if (store.car?.faults !== true) return [];
+  const { items } = await allowed(
+    askJson<{ readonly faults: readonly FaultJson[]; readonly more: boolean }>('/vigie/v1/faults').then(
+      ({ faults, more }) => {
+        if (more) remarks.push(`The page reads the newest ${numberOf(faults.length, 1)} fault codes.`);
+        return { items: faults, total: faults.length };
+      },
+    ),
+    'fault codes',
+    remarks,
+  );
+  return items.map(({ id, code, text, unit, active, firstSeenAt, lastSeenAt }) => ({
+    id: `Fault ${id}`,
+    kind: 'Fault',
+    from: Date.parse(firstSeenAt),
+    to: active ? carNow() : Date.parse(lastSeenAt),
+    open: active,
+    text: `${code}${text === undefined ? '' : `: ${text}`} (control unit ${unit})`,
+  }));
+}
+
+async function readCaptures(remarks: string[]): Promise<JourneyEvent[]> {
+  if (store.car?.captures !== true) return [];
+  const path = '/vigie/v1/captures';
+  const { items } = await allowed(
+    askJson<{ readonly captures: readonly CaptureJson[] }>(path).then(({ captures }) => {
+      return { items: captures, total: captures.length };
+    }),
+    'captures',
+    remarks,
+  );
+  return items.map(({ id, cause, monitorId, of, from, to, frames, complete }) => ({
+    id: `Capture ${id}`,
+    kind: 'Capture',
+    from: Date.parse(from),
+    to: Date.parse(to),
+    open: false,
+    text: `Captured ${numberOf(frames, 1)} frames ${causesOfCaptures[cause] ?? cause}${
+      cause === 'monitor' ? ` ${monitorId ?? of}` : ''
+    }${complete ? '' : ', parts of it are missing'}`,
+    log: `${path}/${encodeURIComponent(id)}`,
+  }));
+}
+
+const causesOfCaptures: Readonly<Record<string, string>> = {
+  collision: 'around a collision',
+  monitor: 'around an event of the monitor',
+  command: 'by command',
+};
 
 function eventOf(kind: EventKind, record: EventJson): JourneyEvent {
   const { id, createdAt, startedAt, endAt, severity, trigger } = record;

@@ -64,6 +64,27 @@ export interface ServiceJson {
   readonly mileageBeforeMaintenance?: number;
 }
 
+export interface FaultJson {
+  readonly id: string;
+  readonly active: boolean;
+  readonly code: string;
+  readonly unit: string;
+  readonly firstSeenAt: string;
+  readonly lastSeenAt: string;
+  readonly text?: string;
+}
+
+export interface CaptureJson {
+  readonly id: string;
+  readonly cause: string;
+  readonly of: string;
+  readonly monitorId?: string;
+  readonly from: string;
+  readonly to: string;
+  readonly frames: number;
+  readonly complete: boolean;
+}
+
 export interface SampleJson {
   readonly createdAt: string;
   readonly vehicle?: {

@@ -14,6 +14,8 @@ export interface Documents {
   readonly page?: string;
   /** The page shows many cars: `/` is {@link HUB_FILE}. */
   readonly hub?: boolean;
+  /** Address of the tiles of the map, with {z}, {x} and {y}; absent: the page loads none. */
+  readonly tiles?: string;
   /** Makes the document that is served of that in the file; absent: it is served as it is. */
   readonly describe?: (openApi: string) => string;
 }
@@ -30,9 +32,14 @@ export const pageFiles: readonly (readonly [file: string, address: string, type:
 /** What a hub serves at `/` in place of `index.html`; script and style are the same. */
 export const HUB_FILE = 'hub.html';
 
-const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
-  "form-action 'none'; frame-ancestors 'none'";
+/** Pictures come also from where the owner has the tiles of the map; nothing else comes from elsewhere. */
+function policyOfPage(tiles: string | undefined): string {
+  const pictures = tiles === undefined ? "'self'" : `'self' ${new URL(tiles).origin}`;
+  return (
+    `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${pictures}; connect-src 'self'; ` +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  );
+}
 
 /** Swagger UI sets styles by itself and draws its pictures from data: addresses. Nothing comes from elsewhere. */
 const POLICY =
@@ -63,7 +70,7 @@ type Content = string | Uint8Array<ArrayBuffer>;
 
 /** Serves them without access control: they tell nothing of the car. `rates` bounds how often, for all together. */
 export function addDocuments(app: App, documents: Documents, rates: RateLimiter): void {
-  const { openApi, swaggerUi, page: folder, hub, describe } = documents;
+  const { openApi, swaggerUi, page: folder, hub, tiles, describe } = documents;
   const serve = (path: string, type: string, content: () => Content, policy = POLICY): void => {
     app.get(path, ({ env }: RequestContext) => {
       rates.count('documents');
@@ -76,9 +83,10 @@ export function addDocuments(app: App, documents: Documents, rates: RateLimiter)
   const described = describe && ((): Content => describe(readFileSync(openApi, 'utf8')));
   serve('/openapi.json', 'application/json', described ?? read(openApi));
   if (folder !== undefined) {
+    const policy = policyOfPage(tiles);
     for (const [file, address, type] of pageFiles) {
       const name = hub === true && file === 'index.html' ? HUB_FILE : file;
-      serve(address, type, read(join(folder, name)), PAGE_POLICY);
+      serve(address, type, read(join(folder, name)), policy);
     }
   }
   if (swaggerUi === undefined) return;

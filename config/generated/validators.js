@@ -3956,7 +3956,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
 }
 validate52.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 var configuration = validate179;
-var schema41 = { "type": "object", "required": ["configuration", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "faults": { "$ref": "#/$defs/part2" }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part4" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part5" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "est": { "type": "string", "pattern": "^https://[^\\s/@?#]+/?$" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" }, "maxValidity": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part4" }, "keepAcknowledged": { "type": ["integer", "string"], "minimum": 0, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "batch": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "$ref": "#/$defs/part2" }, "power": { "type": "object", "properties": { "standbyFor": { "$ref": "#/$defs/part3" }, "lowBatteryStandbyFor": { "$ref": "#/$defs/part3" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "busSilentAfter": { "$ref": "#/$defs/part3" }, "wakeTimeout": { "$ref": "#/$defs/part3" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part6" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part7" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part7" }, "subjects": { "$ref": "#/$defs/part7" }, "clientIds": { "$ref": "#/$defs/part7" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part6" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part8" }, "BR": { "$ref": "#/$defs/part8" }, "AR": { "$ref": "#/$defs/part8" } }, "additionalProperties": false } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "maxBodyBytes": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "captures": { "type": "object", "properties": { "memory": { "$ref": "#/$defs/part4" }, "commandsPerDay": { "type": "number", "minimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "collect": { "type": "object", "properties": { "bytesPerDay": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part2": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part5": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part6": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part7": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part8": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
+var schema41 = { "type": "object", "required": ["configuration", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "faults": { "$ref": "#/$defs/part2" }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part4" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part5" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "est": { "type": "string", "pattern": "^https://[^\\s/@?#]+/?$" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" }, "maxValidity": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part4" }, "keepAcknowledged": { "type": ["integer", "string"], "minimum": 0, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "batch": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "$ref": "#/$defs/part2" }, "power": { "type": "object", "properties": { "standbyFor": { "$ref": "#/$defs/part3" }, "lowBatteryStandbyFor": { "$ref": "#/$defs/part3" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "busSilentAfter": { "$ref": "#/$defs/part3" }, "wakeTimeout": { "$ref": "#/$defs/part3" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part6" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part7" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part7" }, "subjects": { "$ref": "#/$defs/part7" }, "clientIds": { "$ref": "#/$defs/part7" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part6" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part8" }, "BR": { "$ref": "#/$defs/part8" }, "AR": { "$ref": "#/$defs/part8" } }, "additionalProperties": false } }, "additionalProperties": false }, "tiles": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^https?://[A-Za-z0-9.:[\\]-]+/[A-Za-z0-9._~/?&=%{}@-]*$" }, "attribution": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "maxBodyBytes": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "captures": { "type": "object", "properties": { "memory": { "$ref": "#/$defs/part4" }, "commandsPerDay": { "type": "number", "minimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "collect": { "type": "object", "properties": { "bytesPerDay": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part2": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part5": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part6": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part7": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part8": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
 var pattern27 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
 var pattern30 = new RegExp("^[^\\s/:]{1,15}$", "u");
 var pattern31 = new RegExp("^[0-9]{1,4}k$", "u");
@@ -3967,10 +3967,11 @@ var pattern38 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$",
 var pattern40 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$", "u");
 var pattern41 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
 var pattern42 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
-var pattern44 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
-var pattern45 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
-var pattern46 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
-var pattern47 = new RegExp("^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "u");
+var pattern44 = new RegExp("^https?://[A-Za-z0-9.:[\\]-]+/[A-Za-z0-9._~/?&=%{}@-]*$", "u");
+var pattern45 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
+var pattern46 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
+var pattern47 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
+var pattern48 = new RegExp("^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "u");
 function validate180(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -5843,11 +5844,11 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data59.perDay !== void 0) {
-          let data97 = data59.perDay;
-          if (typeof data97 == "number") {
-            if (data97 > 1e9 || isNaN(data97)) {
-              const err108 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
+        if (data59.tiles !== void 0) {
+          let data97 = data59.tiles;
+          if (data97 && typeof data97 == "object" && !Array.isArray(data97)) {
+            if (data97.url === void 0) {
+              const err108 = { instancePath: instancePath + "/http/tiles", schemaPath: "#/properties/http/properties/tiles/required", keyword: "required", params: { missingProperty: "url" } };
               if (vErrors === null) {
                 vErrors = [err108];
               } else {
@@ -5855,52 +5856,113 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data97 < 1 || isNaN(data97)) {
-              const err109 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
-              if (vErrors === null) {
-                vErrors = [err109];
+            for (const key17 in data97) {
+              if (!(key17 === "url" || key17 === "attribution")) {
+                const err109 = { instancePath: instancePath + "/http/tiles", schemaPath: "#/properties/http/properties/tiles/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
+                if (vErrors === null) {
+                  vErrors = [err109];
+                } else {
+                  vErrors.push(err109);
+                }
+                errors++;
+              }
+            }
+            if (data97.url !== void 0) {
+              let data98 = data97.url;
+              if (typeof data98 === "string") {
+                if (!pattern44.test(data98)) {
+                  const err110 = { instancePath: instancePath + "/http/tiles/url", schemaPath: "#/properties/http/properties/tiles/properties/url/pattern", keyword: "pattern", params: { pattern: "^https?://[A-Za-z0-9.:[\\]-]+/[A-Za-z0-9._~/?&=%{}@-]*$" } };
+                  if (vErrors === null) {
+                    vErrors = [err110];
+                  } else {
+                    vErrors.push(err110);
+                  }
+                  errors++;
+                }
               } else {
-                vErrors.push(err109);
+                const err111 = { instancePath: instancePath + "/http/tiles/url", schemaPath: "#/properties/http/properties/tiles/properties/url/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err111];
+                } else {
+                  vErrors.push(err111);
+                }
+                errors++;
+              }
+            }
+            if (data97.attribution !== void 0) {
+              if (!validate180(data97.attribution, { instancePath: instancePath + "/http/tiles/attribution", parentData: data97, parentDataProperty: "attribution", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+                errors = vErrors.length;
+              }
+            }
+          } else {
+            const err112 = { instancePath: instancePath + "/http/tiles", schemaPath: "#/properties/http/properties/tiles/type", keyword: "type", params: { type: "object" } };
+            if (vErrors === null) {
+              vErrors = [err112];
+            } else {
+              vErrors.push(err112);
+            }
+            errors++;
+          }
+        }
+        if (data59.perDay !== void 0) {
+          let data100 = data59.perDay;
+          if (typeof data100 == "number") {
+            if (data100 > 1e9 || isNaN(data100)) {
+              const err113 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
+              if (vErrors === null) {
+                vErrors = [err113];
+              } else {
+                vErrors.push(err113);
+              }
+              errors++;
+            }
+            if (data100 < 1 || isNaN(data100)) {
+              const err114 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+              if (vErrors === null) {
+                vErrors = [err114];
+              } else {
+                vErrors.push(err114);
               }
               errors++;
             }
           } else {
-            const err110 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" } };
+            const err115 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err110];
+              vErrors = [err115];
             } else {
-              vErrors.push(err110);
+              vErrors.push(err115);
             }
             errors++;
           }
         }
         if (data59.perSecond !== void 0) {
-          let data98 = data59.perSecond;
-          if (typeof data98 == "number") {
-            if (data98 > 1e6 || isNaN(data98)) {
-              const err111 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
+          let data101 = data59.perSecond;
+          if (typeof data101 == "number") {
+            if (data101 > 1e6 || isNaN(data101)) {
+              const err116 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
               if (vErrors === null) {
-                vErrors = [err111];
+                vErrors = [err116];
               } else {
-                vErrors.push(err111);
+                vErrors.push(err116);
               }
               errors++;
             }
-            if (data98 < 1 || isNaN(data98)) {
-              const err112 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+            if (data101 < 1 || isNaN(data101)) {
+              const err117 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
               if (vErrors === null) {
-                vErrors = [err112];
+                vErrors = [err117];
               } else {
-                vErrors.push(err112);
+                vErrors.push(err117);
               }
               errors++;
             }
           } else {
-            const err113 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" } };
+            const err118 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err113];
+              vErrors = [err118];
             } else {
-              vErrors.push(err113);
+              vErrors.push(err118);
             }
             errors++;
           }
@@ -5912,77 +5974,21 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
       } else {
-        const err114 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
+        const err119 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err114];
+          vErrors = [err119];
         } else {
-          vErrors.push(err114);
+          vErrors.push(err119);
         }
         errors++;
       }
     }
     if (data.callbacks !== void 0) {
-      let data100 = data.callbacks;
-      if (data100 && typeof data100 == "object" && !Array.isArray(data100)) {
-        for (const key17 in data100) {
-          if (!(key17 === "networks" || key17 === "allowHttp" || key17 === "ca" || key17 === "queueLimit" || key17 === "push")) {
-            const err115 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
-            if (vErrors === null) {
-              vErrors = [err115];
-            } else {
-              vErrors.push(err115);
-            }
-            errors++;
-          }
-        }
-        if (data100.networks !== void 0) {
-          let data101 = data100.networks;
-          if (Array.isArray(data101)) {
-            if (data101.length < 0) {
-              const err116 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
-              if (vErrors === null) {
-                vErrors = [err116];
-              } else {
-                vErrors.push(err116);
-              }
-              errors++;
-            }
-            const len6 = data101.length;
-            for (let i6 = 0; i6 < len6; i6++) {
-              let data102 = data101[i6];
-              if (typeof data102 === "string") {
-                if (!pattern44.test(data102)) {
-                  const err117 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
-                  if (vErrors === null) {
-                    vErrors = [err117];
-                  } else {
-                    vErrors.push(err117);
-                  }
-                  errors++;
-                }
-              } else {
-                const err118 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err118];
-                } else {
-                  vErrors.push(err118);
-                }
-                errors++;
-              }
-            }
-          } else {
-            const err119 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/type", keyword: "type", params: { type: "array" } };
-            if (vErrors === null) {
-              vErrors = [err119];
-            } else {
-              vErrors.push(err119);
-            }
-            errors++;
-          }
-        }
-        if (data100.allowHttp !== void 0) {
-          if (typeof data100.allowHttp !== "boolean") {
-            const err120 = { instancePath: instancePath + "/callbacks/allowHttp", schemaPath: "#/properties/callbacks/properties/allowHttp/type", keyword: "type", params: { type: "boolean" } };
+      let data103 = data.callbacks;
+      if (data103 && typeof data103 == "object" && !Array.isArray(data103)) {
+        for (const key18 in data103) {
+          if (!(key18 === "networks" || key18 === "allowHttp" || key18 === "ca" || key18 === "queueLimit" || key18 === "push")) {
+            const err120 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
             if (vErrors === null) {
               vErrors = [err120];
             } else {
@@ -5991,17 +5997,11 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data100.ca !== void 0) {
-          if (!validate180(data100.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data100, parentDataProperty: "ca", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data100.queueLimit !== void 0) {
-          let data105 = data100.queueLimit;
-          if (typeof data105 == "number") {
-            if (data105 > 2e4 || isNaN(data105)) {
-              const err121 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
+        if (data103.networks !== void 0) {
+          let data104 = data103.networks;
+          if (Array.isArray(data104)) {
+            if (data104.length < 0) {
+              const err121 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
               if (vErrors === null) {
                 vErrors = [err121];
               } else {
@@ -6009,48 +6009,61 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data105 < 100 || isNaN(data105)) {
-              const err122 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
-              if (vErrors === null) {
-                vErrors = [err122];
+            const len6 = data104.length;
+            for (let i6 = 0; i6 < len6; i6++) {
+              let data105 = data104[i6];
+              if (typeof data105 === "string") {
+                if (!pattern45.test(data105)) {
+                  const err122 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
+                  if (vErrors === null) {
+                    vErrors = [err122];
+                  } else {
+                    vErrors.push(err122);
+                  }
+                  errors++;
+                }
               } else {
-                vErrors.push(err122);
+                const err123 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err123];
+                } else {
+                  vErrors.push(err123);
+                }
+                errors++;
               }
-              errors++;
             }
           } else {
-            const err123 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/type", keyword: "type", params: { type: "number" } };
+            const err124 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
-              vErrors = [err123];
+              vErrors = [err124];
             } else {
-              vErrors.push(err123);
+              vErrors.push(err124);
             }
             errors++;
           }
         }
-        if (data100.push !== void 0) {
-          let data106 = data100.push;
-          if (data106 && typeof data106 == "object" && !Array.isArray(data106)) {
-            if (data106.subject === void 0) {
-              const err124 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
-              if (vErrors === null) {
-                vErrors = [err124];
-              } else {
-                vErrors.push(err124);
-              }
-              errors++;
+        if (data103.allowHttp !== void 0) {
+          if (typeof data103.allowHttp !== "boolean") {
+            const err125 = { instancePath: instancePath + "/callbacks/allowHttp", schemaPath: "#/properties/callbacks/properties/allowHttp/type", keyword: "type", params: { type: "boolean" } };
+            if (vErrors === null) {
+              vErrors = [err125];
+            } else {
+              vErrors.push(err125);
             }
-            if (data106.publicKey === void 0) {
-              const err125 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
-              if (vErrors === null) {
-                vErrors = [err125];
-              } else {
-                vErrors.push(err125);
-              }
-              errors++;
-            }
-            if (data106.privateKeyFile === void 0) {
-              const err126 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
+            errors++;
+          }
+        }
+        if (data103.ca !== void 0) {
+          if (!validate180(data103.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data103, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data103.queueLimit !== void 0) {
+          let data108 = data103.queueLimit;
+          if (typeof data108 == "number") {
+            if (data108 > 2e4 || isNaN(data108)) {
+              const err126 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
               if (vErrors === null) {
                 vErrors = [err126];
               } else {
@@ -6058,130 +6071,118 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            for (const key18 in data106) {
-              if (!(key18 === "subject" || key18 === "publicKey" || key18 === "privateKeyFile")) {
-                const err127 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
+            if (data108 < 100 || isNaN(data108)) {
+              const err127 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
+              if (vErrors === null) {
+                vErrors = [err127];
+              } else {
+                vErrors.push(err127);
+              }
+              errors++;
+            }
+          } else {
+            const err128 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/type", keyword: "type", params: { type: "number" } };
+            if (vErrors === null) {
+              vErrors = [err128];
+            } else {
+              vErrors.push(err128);
+            }
+            errors++;
+          }
+        }
+        if (data103.push !== void 0) {
+          let data109 = data103.push;
+          if (data109 && typeof data109 == "object" && !Array.isArray(data109)) {
+            if (data109.subject === void 0) {
+              const err129 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
+              if (vErrors === null) {
+                vErrors = [err129];
+              } else {
+                vErrors.push(err129);
+              }
+              errors++;
+            }
+            if (data109.publicKey === void 0) {
+              const err130 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
+              if (vErrors === null) {
+                vErrors = [err130];
+              } else {
+                vErrors.push(err130);
+              }
+              errors++;
+            }
+            if (data109.privateKeyFile === void 0) {
+              const err131 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
+              if (vErrors === null) {
+                vErrors = [err131];
+              } else {
+                vErrors.push(err131);
+              }
+              errors++;
+            }
+            for (const key19 in data109) {
+              if (!(key19 === "subject" || key19 === "publicKey" || key19 === "privateKeyFile")) {
+                const err132 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
                 if (vErrors === null) {
-                  vErrors = [err127];
+                  vErrors = [err132];
                 } else {
-                  vErrors.push(err127);
+                  vErrors.push(err132);
                 }
                 errors++;
               }
             }
-            if (data106.subject !== void 0) {
-              let data107 = data106.subject;
-              if (typeof data107 === "string") {
-                if (!pattern45.test(data107)) {
-                  const err128 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
+            if (data109.subject !== void 0) {
+              let data110 = data109.subject;
+              if (typeof data110 === "string") {
+                if (!pattern46.test(data110)) {
+                  const err133 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
                   if (vErrors === null) {
-                    vErrors = [err128];
+                    vErrors = [err133];
                   } else {
-                    vErrors.push(err128);
+                    vErrors.push(err133);
                   }
                   errors++;
                 }
               } else {
-                const err129 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/type", keyword: "type", params: { type: "string" } };
+                const err134 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err129];
+                  vErrors = [err134];
                 } else {
-                  vErrors.push(err129);
+                  vErrors.push(err134);
                 }
                 errors++;
               }
             }
-            if (data106.publicKey !== void 0) {
-              let data108 = data106.publicKey;
-              if (typeof data108 === "string") {
-                if (!pattern46.test(data108)) {
-                  const err130 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
+            if (data109.publicKey !== void 0) {
+              let data111 = data109.publicKey;
+              if (typeof data111 === "string") {
+                if (!pattern47.test(data111)) {
+                  const err135 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
                   if (vErrors === null) {
-                    vErrors = [err130];
+                    vErrors = [err135];
                   } else {
-                    vErrors.push(err130);
+                    vErrors.push(err135);
                   }
                   errors++;
                 }
               } else {
-                const err131 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/type", keyword: "type", params: { type: "string" } };
+                const err136 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
-                  vErrors = [err131];
+                  vErrors = [err136];
                 } else {
-                  vErrors.push(err131);
+                  vErrors.push(err136);
                 }
                 errors++;
               }
             }
-            if (data106.privateKeyFile !== void 0) {
-              if (!validate180(data106.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data106, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
+            if (data109.privateKeyFile !== void 0) {
+              if (!validate180(data109.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data109, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
                 errors = vErrors.length;
               }
             }
           } else {
-            const err132 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/type", keyword: "type", params: { type: "object" } };
-            if (vErrors === null) {
-              vErrors = [err132];
-            } else {
-              vErrors.push(err132);
-            }
-            errors++;
-          }
-        }
-      } else {
-        const err133 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err133];
-        } else {
-          vErrors.push(err133);
-        }
-        errors++;
-      }
-    }
-    if (data.captures !== void 0) {
-      let data110 = data.captures;
-      if (data110 && typeof data110 == "object" && !Array.isArray(data110)) {
-        for (const key19 in data110) {
-          if (!(key19 === "memory" || key19 === "commandsPerDay")) {
-            const err134 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
-            if (vErrors === null) {
-              vErrors = [err134];
-            } else {
-              vErrors.push(err134);
-            }
-            errors++;
-          }
-        }
-        if (data110.memory !== void 0) {
-          if (!validate198(data110.memory, { instancePath: instancePath + "/captures/memory", parentData: data110, parentDataProperty: "memory", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data110.commandsPerDay !== void 0) {
-          let data112 = data110.commandsPerDay;
-          if (typeof data112 == "number") {
-            if (data112 > 1e4 || isNaN(data112)) {
-              const err135 = { instancePath: instancePath + "/captures/commandsPerDay", schemaPath: "#/properties/captures/properties/commandsPerDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e4 } };
-              if (vErrors === null) {
-                vErrors = [err135];
-              } else {
-                vErrors.push(err135);
-              }
-              errors++;
-            }
-            if (data112 < 0 || isNaN(data112)) {
-              const err136 = { instancePath: instancePath + "/captures/commandsPerDay", schemaPath: "#/properties/captures/properties/commandsPerDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
-              if (vErrors === null) {
-                vErrors = [err136];
-              } else {
-                vErrors.push(err136);
-              }
-              errors++;
-            }
-          } else {
-            const err137 = { instancePath: instancePath + "/captures/commandsPerDay", schemaPath: "#/properties/captures/properties/commandsPerDay/type", keyword: "type", params: { type: "number" } };
+            const err137 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
               vErrors = [err137];
             } else {
@@ -6191,7 +6192,7 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
       } else {
-        const err138 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/type", keyword: "type", params: { type: "object" } };
+        const err138 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
           vErrors = [err138];
         } else {
@@ -6200,12 +6201,12 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
         errors++;
       }
     }
-    if (data.collect !== void 0) {
-      let data113 = data.collect;
+    if (data.captures !== void 0) {
+      let data113 = data.captures;
       if (data113 && typeof data113 == "object" && !Array.isArray(data113)) {
         for (const key20 in data113) {
-          if (!(key20 === "bytesPerDay")) {
-            const err139 = { instancePath: instancePath + "/collect", schemaPath: "#/properties/collect/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
+          if (!(key20 === "memory" || key20 === "commandsPerDay")) {
+            const err139 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
             if (vErrors === null) {
               vErrors = [err139];
             } else {
@@ -6214,39 +6215,35 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data113.bytesPerDay !== void 0) {
-          if (!validate198(data113.bytesPerDay, { instancePath: instancePath + "/collect/bytesPerDay", parentData: data113, parentDataProperty: "bytesPerDay", rootData, dynamicAnchors })) {
+        if (data113.memory !== void 0) {
+          if (!validate198(data113.memory, { instancePath: instancePath + "/captures/memory", parentData: data113, parentDataProperty: "memory", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
             errors = vErrors.length;
           }
         }
-      } else {
-        const err140 = { instancePath: instancePath + "/collect", schemaPath: "#/properties/collect/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err140];
-        } else {
-          vErrors.push(err140);
-        }
-        errors++;
-      }
-    }
-    if (data.monitors !== void 0) {
-      let data115 = data.monitors;
-      if (!data115 || typeof data115 != "object") {
-        const err141 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema41.properties.monitors.type } };
-        if (vErrors === null) {
-          vErrors = [err141];
-        } else {
-          vErrors.push(err141);
-        }
-        errors++;
-      }
-      if (Array.isArray(data115)) {
-        const len7 = data115.length;
-        for (let i7 = 0; i7 < len7; i7++) {
-          let data116 = data115[i7];
-          if (!(data116 && typeof data116 == "object" && !Array.isArray(data116))) {
-            const err142 = { instancePath: instancePath + "/monitors/" + i7, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
+        if (data113.commandsPerDay !== void 0) {
+          let data115 = data113.commandsPerDay;
+          if (typeof data115 == "number") {
+            if (data115 > 1e4 || isNaN(data115)) {
+              const err140 = { instancePath: instancePath + "/captures/commandsPerDay", schemaPath: "#/properties/captures/properties/commandsPerDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e4 } };
+              if (vErrors === null) {
+                vErrors = [err140];
+              } else {
+                vErrors.push(err140);
+              }
+              errors++;
+            }
+            if (data115 < 0 || isNaN(data115)) {
+              const err141 = { instancePath: instancePath + "/captures/commandsPerDay", schemaPath: "#/properties/captures/properties/commandsPerDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+              if (vErrors === null) {
+                vErrors = [err141];
+              } else {
+                vErrors.push(err141);
+              }
+              errors++;
+            }
+          } else {
+            const err142 = { instancePath: instancePath + "/captures/commandsPerDay", schemaPath: "#/properties/captures/properties/commandsPerDay/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
               vErrors = [err142];
             } else {
@@ -6255,20 +6252,22 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-      }
-      if (data115 && typeof data115 == "object" && !Array.isArray(data115)) {
-        if (data115.file === void 0) {
-          const err143 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
-          if (vErrors === null) {
-            vErrors = [err143];
-          } else {
-            vErrors.push(err143);
-          }
-          errors++;
+      } else {
+        const err143 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err143];
+        } else {
+          vErrors.push(err143);
         }
-        for (const key21 in data115) {
-          if (!(key21 === "file")) {
-            const err144 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 } };
+        errors++;
+      }
+    }
+    if (data.collect !== void 0) {
+      let data116 = data.collect;
+      if (data116 && typeof data116 == "object" && !Array.isArray(data116)) {
+        for (const key21 in data116) {
+          if (!(key21 === "bytesPerDay")) {
+            const err144 = { instancePath: instancePath + "/collect", schemaPath: "#/properties/collect/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 } };
             if (vErrors === null) {
               vErrors = [err144];
             } else {
@@ -6277,28 +6276,26 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data115.file !== void 0) {
-          if (!validate180(data115.file, { instancePath: instancePath + "/monitors/file", parentData: data115, parentDataProperty: "file", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+        if (data116.bytesPerDay !== void 0) {
+          if (!validate198(data116.bytesPerDay, { instancePath: instancePath + "/collect/bytesPerDay", parentData: data116, parentDataProperty: "bytesPerDay", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
             errors = vErrors.length;
           }
         }
+      } else {
+        const err145 = { instancePath: instancePath + "/collect", schemaPath: "#/properties/collect/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err145];
+        } else {
+          vErrors.push(err145);
+        }
+        errors++;
       }
     }
-    if (data.timeZone !== void 0) {
-      let data118 = data.timeZone;
-      if (typeof data118 === "string") {
-        if (!pattern47.test(data118)) {
-          const err145 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
-          if (vErrors === null) {
-            vErrors = [err145];
-          } else {
-            vErrors.push(err145);
-          }
-          errors++;
-        }
-      } else {
-        const err146 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/type", keyword: "type", params: { type: "string" } };
+    if (data.monitors !== void 0) {
+      let data118 = data.monitors;
+      if (!data118 || typeof data118 != "object") {
+        const err146 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema41.properties.monitors.type } };
         if (vErrors === null) {
           vErrors = [err146];
         } else {
@@ -6306,13 +6303,12 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
         }
         errors++;
       }
-    }
-    if (data.log !== void 0) {
-      let data119 = data.log;
-      if (data119 && typeof data119 == "object" && !Array.isArray(data119)) {
-        for (const key22 in data119) {
-          if (!(key22 === "level")) {
-            const err147 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key22 } };
+      if (Array.isArray(data118)) {
+        const len7 = data118.length;
+        for (let i7 = 0; i7 < len7; i7++) {
+          let data119 = data118[i7];
+          if (!(data119 && typeof data119 == "object" && !Array.isArray(data119))) {
+            const err147 = { instancePath: instancePath + "/monitors/" + i7, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
               vErrors = [err147];
             } else {
@@ -6321,19 +6317,20 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data119.level !== void 0) {
-          let data120 = data119.level;
-          if (typeof data120 !== "string") {
-            const err148 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
-            if (vErrors === null) {
-              vErrors = [err148];
-            } else {
-              vErrors.push(err148);
-            }
-            errors++;
+      }
+      if (data118 && typeof data118 == "object" && !Array.isArray(data118)) {
+        if (data118.file === void 0) {
+          const err148 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
+          if (vErrors === null) {
+            vErrors = [err148];
+          } else {
+            vErrors.push(err148);
           }
-          if (!(data120 === "error" || data120 === "warn" || data120 === "info")) {
-            const err149 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema41.properties.log.properties.level.enum } };
+          errors++;
+        }
+        for (const key22 in data118) {
+          if (!(key22 === "file")) {
+            const err149 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key22 } };
             if (vErrors === null) {
               vErrors = [err149];
             } else {
@@ -6342,22 +6339,87 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
+        if (data118.file !== void 0) {
+          if (!validate180(data118.file, { instancePath: instancePath + "/monitors/file", parentData: data118, parentDataProperty: "file", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+            errors = vErrors.length;
+          }
+        }
+      }
+    }
+    if (data.timeZone !== void 0) {
+      let data121 = data.timeZone;
+      if (typeof data121 === "string") {
+        if (!pattern48.test(data121)) {
+          const err150 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
+          if (vErrors === null) {
+            vErrors = [err150];
+          } else {
+            vErrors.push(err150);
+          }
+          errors++;
+        }
       } else {
-        const err150 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        const err151 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/type", keyword: "type", params: { type: "string" } };
         if (vErrors === null) {
-          vErrors = [err150];
+          vErrors = [err151];
         } else {
-          vErrors.push(err150);
+          vErrors.push(err151);
+        }
+        errors++;
+      }
+    }
+    if (data.log !== void 0) {
+      let data122 = data.log;
+      if (data122 && typeof data122 == "object" && !Array.isArray(data122)) {
+        for (const key23 in data122) {
+          if (!(key23 === "level")) {
+            const err152 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key23 } };
+            if (vErrors === null) {
+              vErrors = [err152];
+            } else {
+              vErrors.push(err152);
+            }
+            errors++;
+          }
+        }
+        if (data122.level !== void 0) {
+          let data123 = data122.level;
+          if (typeof data123 !== "string") {
+            const err153 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err153];
+            } else {
+              vErrors.push(err153);
+            }
+            errors++;
+          }
+          if (!(data123 === "error" || data123 === "warn" || data123 === "info")) {
+            const err154 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema41.properties.log.properties.level.enum } };
+            if (vErrors === null) {
+              vErrors = [err154];
+            } else {
+              vErrors.push(err154);
+            }
+            errors++;
+          }
+        }
+      } else {
+        const err155 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err155];
+        } else {
+          vErrors.push(err155);
         }
         errors++;
       }
     }
   } else {
-    const err151 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err156 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err151];
+      vErrors = [err156];
     } else {
-      vErrors.push(err151);
+      vErrors.push(err156);
     }
     errors++;
   }

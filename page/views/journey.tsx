@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { store } from '../car-store.ts';
+import { ask } from '../connection.ts';
 import { ageOf, numberOf, timeOf } from '../format.ts';
 import { useTopics, useValue } from '../hooks.ts';
 import {
@@ -291,6 +292,30 @@ function Files({ trip, track, journey }: FilesOptions): JSX.Element {
   );
 }
 
+/** The frames of a capture as a file; the request has the credentials, which a link would not. */
+function Frames({ id, path }: { readonly id: string; readonly path: string }): JSX.Element {
+  const [fault, setFault] = useState<string>();
+  const load = async (): Promise<void> => {
+    setFault(undefined);
+    const frames = await (await ask(path)).text();
+    save(`${id.replace(' ', '-').toLowerCase()}.log`, 'text/plain', frames);
+  };
+  return (
+    <>
+      {' '}
+      <button type="button" class="btn small" onClick={() => load().catch((error: Error) => setFault(error.message))}>
+        Save frames
+      </button>
+      {fault !== undefined && (
+        <span class="bad" role="alert">
+          {' '}
+          {fault}
+        </span>
+      )}
+    </>
+  );
+}
+
 interface EventsOptions {
   readonly events: readonly JourneyEvent[];
   readonly move: (at: number) => void;
@@ -302,7 +327,7 @@ function Events({ events, move }: EventsOptions): JSX.Element {
   if (newest.length === 0) return <p class="none">Nothing happened in this time.</p>;
   return (
     <ul class="happened" aria-label="Events">
-      {newest.map(({ id, kind, from, to, open, text, severity }) => (
+      {newest.map(({ id, kind, from, to, open, text, severity, log }) => (
         <li key={id}>
           <button type="button" class="btn" onClick={() => move(from)}>
             {timeOf(from)}
@@ -314,6 +339,7 @@ function Events({ events, move }: EventsOptions): JSX.Element {
               {severity === undefined ? '' : `, ${severity.toLowerCase()}`}
               {open ? ', goes on' : to === undefined ? '' : `, ${ageOf(to - from)}`}
             </span>
+            {log !== undefined && <Frames id={id} path={log} />}
           </span>
         </li>
       ))}

@@ -120,6 +120,8 @@ const namesOfKinds: Readonly<Record<EventKind, string>> = {
   Alarm: 'Alarms',
   Theft: 'Thefts',
   Service: 'Service',
+  Fault: 'Faults',
+  Capture: 'Captures',
 };
 
 const shapes: Readonly<Record<EventKind, string>> = {
@@ -128,6 +130,8 @@ const shapes: Readonly<Record<EventKind, string>> = {
   Alarm: 'M0 -6L6 0L0 6L-6 0Z',
   Theft: 'M-5 -5H5V5H-5Z',
   Service: 'M-5 0A5 5 0 1 0 5 0A5 5 0 1 0 -5 0',
+  Fault: 'M-6 -5H6L0 6Z',
+  Capture: 'M-5 -4V4M5 -4V4M-5 0H5',
 };
 
 export interface MarkOptions {

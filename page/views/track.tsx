@@ -1,13 +1,17 @@
 /** The track of a trip on a drawn grid: a map that needs no network. */
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
+import { store } from '../car-store.ts';
 import { numberOf, timeOf } from '../format.ts';
 import { useWidth } from '../hooks.ts';
 import { type JourneyEvent, type Point, placeAt } from '../journey.ts';
 import { Mark } from './timeline.tsx';
 
-/** m for each degree of latitude. */
-const DEGREE = 111_320;
+/** Circumference of the earth, m: the projection is Web Mercator, whose tiles lie below the track where the owner has some. */
+const AROUND = 40_075_017;
+/** px, and the finest tiles that servers have. */
+const TILE = 256;
+const FINEST = 19;
 /** A car that hardly moved is not drawn larger than this, m. */
 const SMALLEST = 200;
 /** Least distance of grid lines, and space around the track, px. */
@@ -30,7 +34,9 @@ export function TrackMap({ points, at, events }: TrackMapOptions): JSX.Element {
   const [zoom, setZoom] = useState(0);
   const height = Math.round(Math.min(520, Math.max(260, width * 0.6)));
   const place = placeAt(points, at);
-  const [x, y, scale] = projectionOf(points, { width, height, factor: ZOOMS[zoom] ?? 1, centre: place });
+  const projection = projectionOf(points, { width, height, factor: ZOOMS[zoom] ?? 1, centre: place });
+  const { x, y, scale } = projection;
+  const tiles = store.car?.tiles;
   const step = stepOf(CELL / scale);
   const [first, last] = [points[0], points.at(-1)];
   const sentence =
@@ -45,6 +51,8 @@ export function TrackMap({ points, at, events }: TrackMapOptions): JSX.Element {
     <div class="track-map" ref={box}>
       <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={sentence}>
         <Grid {...{ width, height, points, x, y, step: step * scale }} />
+        {tiles !== undefined && <Tiles url={tiles.url} {...{ width, height, projection }} />}
+        {tiles !== undefined && <path class="way casing" d={wayOf(points, x, y)} />}
         <path class="way" d={wayOf(points, x, y)} />
         <path
           class="way passed"
@@ -68,6 +76,7 @@ export function TrackMap({ points, at, events }: TrackMapOptions): JSX.Element {
           N
         </text>
       </svg>
+      {tiles?.attribution !== undefined && <p class="attribution">{tiles.attribution}</p>}
       <div class="zoom">
         <button
           type="button"
@@ -83,6 +92,46 @@ export function TrackMap({ points, at, events }: TrackMapOptions): JSX.Element {
       </div>
     </div>
   );
+}
+
+interface TilesOptions {
+  readonly url: string;
+  readonly width: number;
+  readonly height: number;
+  readonly projection: Projection;
+}
+
+/** The grid stays where a tile does not come. */
+function Tiles({ url, width, height, projection: { left, top, world } }: TilesOptions): JSX.Element {
+  const zoom = Math.min(FINEST, Math.max(0, Math.round(Math.log2(world / TILE))));
+  const count = 2 ** zoom;
+  const size = world / count;
+  const columns = range(Math.floor(left / size), Math.floor((left + width) / size));
+  const rows = range(Math.max(0, Math.floor(top / size)), Math.min(count - 1, Math.floor((top + height) / size)));
+  return (
+    <>
+      {rows.flatMap((row) =>
+        columns.map((column) => (
+          <image
+            key={`${zoom}/${column}/${row}`}
+            href={addressOf(url, zoom, ((column % count) + count) % count, row)}
+            x={column * size - left}
+            y={row * size - top}
+            width={size}
+            height={size}
+          />
+        )),
+      )}
+    </>
+  );
+}
+
+function addressOf(url: string, zoom: number, column: number, row: number): string {
+  return url.replaceAll('{z}', `${zoom}`).replaceAll('{x}', `${column}`).replaceAll('{y}', `${row}`);
+}
+
+function range(first: number, last: number): number[] {
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
 }
 
 interface GridOptions {
@@ -117,28 +166,46 @@ interface Frame {
   readonly centre: Point | undefined;
 }
 
-/** x and y in px, and px for each m: plane around the middle of the track, north up. */
-function projectionOf(points: readonly Point[], { width, height, factor, centre }: Frame): [Project, Project, number] {
+interface Projection {
+  /** To px. */
+  readonly x: Project;
+  readonly y: Project;
+  /** px for each m. */
+  readonly scale: number;
+  /** Of the map in the world, which is a square with a side of `world`, px. */
+  readonly left: number;
+  readonly top: number;
+  readonly world: number;
+}
+
+/** North is up. */
+function projectionOf(points: readonly Point[], { width, height, factor, centre }: Frame): Projection {
   const origin = points[0] ?? { longitude: 0, latitude: 0 };
-  const shrink = Math.cos((origin.latitude * Math.PI) / 180);
-  // The nearest way around the earth, also across the date line.
-  const east = ({ longitude }: Point): number =>
-    (((((longitude - origin.longitude + 180) % 360) + 360) % 360) - 180) * DEGREE * shrink;
-  const north = ({ latitude }: Point): number => (latitude - origin.latitude) * DEGREE;
+  /** Mercator stretches, m in the world for each m on the ground. */
+  const stretch = 1 / Math.cos((origin.latitude * Math.PI) / 180);
+  // The world is 1 wide and 1 high. The nearest way around the earth, also across the date line.
+  const east = ({ longitude }: Pick<Point, 'longitude'>): number =>
+    (origin.longitude + 180 + (((((longitude - origin.longitude + 180) % 360) + 360) % 360) - 180)) / 360;
+  const south = ({ latitude }: Pick<Point, 'latitude'>): number =>
+    0.5 - Math.asinh(Math.tan((latitude * Math.PI) / 180)) / (2 * Math.PI);
   const [west, right] = rangeOf(points.map(east));
-  const [south, top] = rangeOf(points.map(north));
+  const [top, bottom] = rangeOf(points.map(south));
+  const smallest = (SMALLEST * stretch) / AROUND;
   const fitted = Math.min(
-    (width - 2 * MARGIN) / Math.max(SMALLEST, right - west),
-    (height - FOOT - 2 * MARGIN) / Math.max(SMALLEST, top - south),
+    (width - 2 * MARGIN) / Math.max(smallest, right - west),
+    (height - FOOT - 2 * MARGIN) / Math.max(smallest, bottom - top),
   );
-  const scale = Math.max(1e-6, fitted) * factor;
+  const world = Math.max(1, fitted) * factor;
   const follows = factor > 1 && centre !== undefined;
-  const middle = follows ? [east(centre), north(centre)] : [(west + right) / 2, (south + top) / 2];
-  return [
-    (point) => width / 2 + (east(point) - (middle[0] ?? 0)) * scale,
-    (point) => (height - FOOT) / 2 - (north(point) - (middle[1] ?? 0)) * scale,
-    scale,
-  ];
+  const [middleX, middleY] = follows ? [east(centre), south(centre)] : [(west + right) / 2, (top + bottom) / 2];
+  const corner = { left: middleX * world - width / 2, top: middleY * world - (height - FOOT) / 2 };
+  return {
+    x: (point) => east(point) * world - corner.left,
+    y: (point) => south(point) * world - corner.top,
+    scale: (world * stretch) / AROUND,
+    ...corner,
+    world,
+  };
 }
 
 function rangeOf(values: readonly number[]): [number, number] {

@@ -23,6 +23,8 @@ const user = 'user: { issuer: https://issuer.example, audience: vigie, jwks: jwk
 const withClients = (clients: string, more = '') => user.replace(' }', `${more}, clients: [${clients}] }`);
 const tls = 'tls: { cert: cert.pem, key: key.pem, clientCa: ca.pem }';
 
+const tilesAt = (url: string) => ['listen: localhost:1', user, `tiles: { url: "${url}" }`];
+
 const load = (...members: string[]) => loadAs('needed', ...members);
 
 /** As an agent that starts does where a file is `awaited`. */
@@ -49,6 +51,7 @@ test('a whole section becomes plain data with absolute paths', () => {
     tls,
     fleet,
     user,
+    "tiles: { url: 'https://tiles.example/{z}/{x}/{y}.png?key=a', attribution: © Somebody }",
     'perSecond: 5',
     'maxBodyBytes: 64KiB',
   );
@@ -70,6 +73,7 @@ test('a whole section becomes plain data with absolute paths', () => {
     ],
     user: { issuer: 'https://issuer.example', audience: 'vigie', jwks: join(folder, 'jwks.json'), subjects: ['anna'] },
     vehicle: {},
+    tiles: { url: 'https://tiles.example/{z}/{x}/{y}.png?key=a', attribution: '© Somebody' },
     perDay: 86_400,
     perSecond: 5,
     maxBodyBytes: 65_536,
@@ -80,6 +84,12 @@ test('on this machine it may do without TLS, at IPv6 too', () => {
   expect(load('listen: "[::1]:8080"', user).found).toEqual([]);
   expect(load('listen: "[::1]:8080"', user).http).toMatchObject({ host: '::1', port: 8080 });
   expect(load('listen: localhost:0', user).found).toEqual([]);
+});
+
+test('tiles may come from a server of this machine without TLS', () => {
+  for (const host of ['127.0.0.1:8000', 'localhost', '[::1]:8000']) {
+    expect(load(...tilesAt(`http://${host}/{z}/{x}/{y}.png`)).found).toEqual([]);
+  }
 });
 
 test('a client of the user side can have `energy: list`', () => {
@@ -106,6 +116,14 @@ describe('an error is', () => {
     ['a folder', ['listen: localhost:1', fleet.replace('password,', "'.',"), tls], /cannot be read: it is a folder/],
     ['a certificate nobody is asked for', ['listen: localhost:1', fleet], /add clientCa/],
     ['two users of one name', ['listen: localhost:1', tls, fleet.replace(/\[(\{.*\})\]/, '[$1, $1]')], /two users/],
+    [
+      'tiles that others can read on the way',
+      tilesAt('http://tiles.example/{z}/{x}/{y}.png'),
+      /use https, or a server/,
+    ],
+    ['tiles without a place', tilesAt('https://tiles.example/{z}/{x}.png'), /has no \{y\}/],
+    ['tiles at an address that is none', tilesAt('https://tiles:x/{z}/{x}/{y}'), /is not an address/],
+    ['tiles whose address changes the policy', tilesAt("https://a;script-src *;'/{z}/{x}/{y}"), /must be an address/],
     ['no keys', ['listen: localhost:1', user.replace(' jwks: jwks.json,', '')], /either jwks or keys/],
     ['keys twice', ['listen: localhost:1', user.replace('jwks:', 'keys: [issuer.pem], jwks:')], /either jwks or keys/],
     ['keys over http', ['listen: localhost:1', user.replace('jwks.json', 'http://issuer.example/keys')], /https/],

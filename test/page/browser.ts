@@ -24,13 +24,17 @@ const SWITCHES = [
 /** Longest wait for something to appear, ms: a busy machine is no failure. */
 const PATIENCE = 60_000;
 
-/** A Chromium with a profile of its own, in `folder`. */
-export async function launchChromium(folder: string): Promise<BrowserContext> {
+/** A Chromium with a profile of its own, in `folder`, and `options` of Playwright. */
+export async function launchChromium(
+  folder: string,
+  options: { readonly ignoreHTTPSErrors?: boolean } = {},
+): Promise<BrowserContext> {
   const context = await chromium.launchPersistentContext(folder, {
     executablePath: findPeer('chromium') ?? '',
     args: SWITCHES,
     locale: 'en-GB',
     viewport: { width: 1440, height: 900 },
+    ...options,
   });
   context.setDefaultTimeout(PATIENCE);
   return context;

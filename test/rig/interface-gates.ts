@@ -9,7 +9,7 @@ import { scopes } from '../../protocol/interface/operations/scopes.ts';
 
 const ISSUER = 'https://issuer.example';
 const AUDIENCE = 'vigie';
-const PASSWORD = 'a long password';
+export const PASSWORD = 'a long password';
 
 /** What a request brings to be let in. */
 export interface Credentials {

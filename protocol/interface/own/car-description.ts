@@ -40,11 +40,22 @@ export const valueDescriptionSchema = Type.Object({
   }),
 });
 
+const mapTilesSchema = Type.Object(
+  {
+    url: Type.String({ description: 'Address of a tile in Web Mercator, with {z}, {x} and {y}.' }),
+    attribution: Type.Optional(Type.String({ description: 'Words that the map shows, such as its licence.' })),
+  },
+  { description: 'Where the page loads the tiles of its map. Absent: it draws a grid and loads nothing.' },
+);
+
 export const carDescriptionSchema = Type.Object({
   vin: Type.String(),
   title: Type.String({ description: 'Name of the car, or of its profile.' }),
   profile: Type.String(),
   bench: Type.Optional(Type.Boolean({ description: 'True: it is the simulated car of a bench.' })),
+  captures: Type.Optional(Type.Boolean({ description: 'True: it has captures (`/vigie/v1/captures`).' })),
+  faults: Type.Optional(Type.Boolean({ description: 'True: it reads fault codes (`/vigie/v1/faults`).' })),
+  tiles: Type.Optional(mapTilesSchema),
   values: Type.Array(valueDescriptionSchema, { description: 'Every value that Status can have.' }),
 });
 
@@ -58,6 +69,7 @@ export const linkReportSchema = Type.Object({
 });
 
 export type CarDescription = Static<typeof carDescriptionSchema>;
+export type MapTiles = Static<typeof mapTilesSchema>;
 export type ValueDescription = Static<typeof valueDescriptionSchema>;
 export type ValueSource = Static<typeof valueSourceSchema>;
 export type LinkReport = Static<typeof linkReportSchema>;

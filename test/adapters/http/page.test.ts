@@ -26,6 +26,16 @@ test('the page is served at the root with its files, each under a policy without
   }
 });
 
+test('pictures may come from the server of the tiles that the owner names, and nothing else', async () => {
+  const rig = await startRig({
+    documents: { ...documents, tiles: 'https://tiles.example:8443/{z}/{x}/{y}.png?key=a' },
+  });
+  const policy = (await rig.get('/')).headers['content-security-policy'] ?? '';
+  const without = (await (await startRig({ documents })).get('/')).headers['content-security-policy'] ?? '';
+  expect(policy).toBe(without.replace("img-src 'self';", "img-src 'self' https://tiles.example:8443;"));
+  expect(policy).not.toBe(without);
+});
+
 test('the page names no address but its own, and has no code or style in it', async () => {
   const rig = await startRig({ documents });
   const { text } = await rig.get('/');
