@@ -15,6 +15,8 @@ const WIDTHS = [390, 820, 1440];
 const SCHEMES = ['light', 'dark'] as const;
 /** Lets plots and lists fill before the picture, ms. */
 const SETTLED = 4_000;
+/** Lets colours change, ms: transitions end, and maps are drawn again each second. */
+const RECOLOURED = 1_500;
 
 interface Shot {
   readonly name: string;
@@ -33,10 +35,17 @@ const car: readonly Shot[] = [
       await page.getByRole('button', { name: 'Plot Speed' }).click();
     },
   },
-  { name: 'journey', hash: '#journey' },
   { name: 'commands', hash: '#commands' },
   { name: 'wire', hash: '#wire' },
   { name: 'scenes', hash: '#scenes' },
+  {
+    // Last: by now the car has a way behind it.
+    name: 'journey',
+    hash: '#journey',
+    act: async (page) => {
+      await page.getByRole('img', { name: /^Track from/ }).waitFor({ timeout: 180_000 });
+    },
+  },
 ];
 const hub: readonly Shot[] = [
   { name: 'hub', hash: '' },
@@ -88,6 +97,7 @@ async function shoot(target: string, shots: readonly Shot[], options: readonly s
       await page.waitForTimeout(SETTLED);
       for (const colorScheme of SCHEMES) {
         await page.emulateMedia({ colorScheme });
+        await page.waitForTimeout(RECOLOURED);
         const path = join(target, `${name}-${width}-${colorScheme}.png`);
         await page.screenshot({ path, fullPage: true });
         console.log(path);

@@ -22,6 +22,8 @@ const SPANS = [
   ['10 min', 600_000],
 ] as const;
 const HEIGHT = 220;
+/** Room for a label of time, px. */
+const LABEL = 84;
 /** Line patterns of the series after the first: colour is not the only sign. */
 const DASHES: readonly (readonly number[])[] = [[], [6, 4], [2, 3], [10, 3, 2, 3]];
 
@@ -218,7 +220,7 @@ function optionsOf(plotted: readonly Plotted[], place: HTMLElement, now: Now): u
       ...Object.fromEntries(units.map((unit) => [`y ${unit}`, {}])),
     },
     axes: [
-      { ...ink, values: (_, splits) => splits.map((moment) => new Date(moment).toLocaleTimeString()) },
+      { ...ink, space: LABEL, values: (_, splits) => splits.map((moment) => new Date(moment).toLocaleTimeString()) },
       // The values of further units stand in the legend.
       ...units.slice(0, 2).map((unit, index) => ({
         ...ink,

@@ -174,12 +174,19 @@ function Interlocks({ orders, type }: { readonly orders: readonly OrderReport[];
           <i class={`mark ${holds ? 'good' : 'bad'}`} aria-hidden="true" />
           <span>
             {names.size === orders.length ? '' : `${[...names].join(', ')}: `}
-            {holds ? demand : `refused, ${demand}`} <small>({shown})</small>
+            {holds ? demand : `refused, ${demand}`} <small>({breakable(shown)})</small>
           </span>
         </li>
       ))}
     </ul>
   );
+}
+
+/** Paths of Status are longer than a phone is wide: they break after a dot. */
+function breakable(text: string): readonly (string | JSX.Element)[] {
+  return text
+    .split(/(?<=[a-z]\.)(?=[A-Za-z])/)
+    .flatMap((part, index) => (index === 0 ? [part] : [<wbr key={index} />, part]));
 }
 
 export interface HistoryOptions {

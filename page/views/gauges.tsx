@@ -188,11 +188,13 @@ function Reading({ path, label }: { readonly path: string; readonly label: strin
   const found = useValue(path);
   if (found === undefined) return null;
   const { unit, resolution } = store.descriptions.get(path) ?? {};
+  // Nobody reads parts of a revolution at a glance; the list of values has them.
+  const shown = unit === 'rpm' ? 1 : resolution;
   return (
     <div class={store.isStale(found) ? 'gauge stale' : 'gauge'}>
       <span class="label">{label}</span>
       <span class="value wide">
-        <b>{textOf(found.value, resolution)}</b> {unitOf(unit)}
+        <b>{textOf(found.value, shown)}</b> {unitOf(unit)}
       </span>
     </div>
   );

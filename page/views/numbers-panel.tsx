@@ -47,7 +47,7 @@ export function NumbersPanel({
           <thead>
             <tr>
               {['Class', 'Kinds', ...columns].map((name) => (
-                <th key={name} scope="col">
+                <th key={name} scope="col" class={name === 'Kinds' ? 'wide' : ''}>
                   {name}
                 </th>
               ))}
@@ -56,8 +56,10 @@ export function NumbersPanel({
           <tbody>
             {rows.map(({ name, kinds, cells, bad }) => (
               <tr key={name}>
-                <th scope="row">{name}</th>
-                <td>{kinds.join(', ')}</td>
+                <th scope="row">
+                  {name} <small class="narrow">{kinds.join(', ')}</small>
+                </th>
+                <td class="wide">{kinds.join(', ')}</td>
                 {cells.map((cell, index) => (
                   <td key={columns[index]} class={columns[index] === bad ? 'number bad' : 'number'}>
                     {typeof cell === 'number' ? numberOf(cell, 1) : cell}

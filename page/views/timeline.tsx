@@ -43,8 +43,10 @@ export function Timeline({ journey, from, to, at, readings, chosen, move }: Time
     one.from <= to && (one.to ?? one.from) >= from;
   const trips = journey.trips.filter(isShown);
   const events = journey.events.filter(isShown);
+  // A kind of which nothing happened in the whole period takes no room.
+  const kinds = eventKinds.filter((kind) => journey.events.some((one) => one.kind === kind));
   const lane = (index: number): number => CURVE + 8 + index * LANE;
-  const height = lane(eventKinds.length + 1) + AXIS;
+  const height = lane(kinds.length + 1) + AXIS;
   const { speed } = readingAt(readings, at);
   const key = (event: KeyboardEvent): void => {
     const change = { PageUp: MINUTE, PageDown: -MINUTE }[event.key];
@@ -62,7 +64,7 @@ export function Timeline({ journey, from, to, at, readings, chosen, move }: Time
         aria-label={`${trips.length} trips and ${events.length} events from ${timeOf(from)} to ${timeOf(to)}.`}
       >
         <Ticks {...{ from, to, plot, x, height }} />
-        <Curve {...{ readings, from, to, x }} />
+        <Curve {...{ readings, from, to, x }} until={Math.min(to, trips.find(({ id }) => id === chosen)?.to ?? to)} />
         <text class="axis" x="0" y={lane(0) + 15}>
           Trips
         </text>
@@ -73,7 +75,7 @@ export function Timeline({ journey, from, to, at, readings, chosen, move }: Time
             <rect key={trip.id} class={shown} x={left} y={lane(0) + 5} width={Math.max(2, right - left)} height="12" />
           );
         })}
-        {eventKinds.map((kind, index) => (
+        {kinds.map((kind, index) => (
           <g key={kind}>
             <path class="grid" d={`M${LABELS} ${lane(index + 1)}H${width}`} />
             <text class="axis" x="0" y={lane(index + 1) + 15}>
@@ -184,6 +186,8 @@ function Ticks({ from, to, plot, x, height }: TicksOptions): JSX.Element {
 }
 
 interface CurveOptions {
+  /** Where the line ends, UTC ms. */
+  readonly until: number;
   readonly readings: readonly Reading[];
   readonly from: number;
   readonly to: number;
@@ -191,13 +195,16 @@ interface CurveOptions {
 }
 
 /** Speed of the chosen trip. */
-function Curve({ readings, from, to, x }: CurveOptions): JSX.Element {
+function Curve({ readings, from, to, until, x }: CurveOptions): JSX.Element {
   const speeds = readings.flatMap(({ at, speed }) =>
     speed === undefined || at < from || at > to ? [] : [[at, Math.max(0, speed)] as const],
   );
   const highest = speeds.reduce((most, [, speed]) => Math.max(most, speed), 0);
   const top = Math.max(40, Math.ceil(highest / 40) * 40);
   const y = (speed: number): number => CURVE - (speed / top) * (CURVE - 12);
+  // A speed holds until the next; that of a car on its way until now.
+  const last = speeds.at(-1);
+  if (last !== undefined) speeds.push([until, last[1]]);
   const line = speeds.map(([at, speed]) => `${x(at).toFixed(1)} ${y(speed).toFixed(1)}`).join('L');
   return (
     <>

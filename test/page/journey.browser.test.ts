@@ -159,6 +159,8 @@ describePeer('chromium', 'the page shows the journey', () => {
   test('the mouse scrubs the whole period, and in a gap the position is unknown', async () => {
     const page = await openSeenTrip();
     const moment = page.getByRole('slider', { name: 'Moment' });
+    // The mouse reaches only what is on the screen.
+    await moment.scrollIntoViewIfNeeded();
     const box = await moment.boundingBox();
     if (box === null) throw new Error('the time line is not shown');
     // 9.5 of 20 minutes: the way to the point of minute 10 is unknown.

@@ -16,7 +16,7 @@ describePeer('chromium', 'the page of a bench in the local network', () => {
   let url: string;
   beforeAll(async () => {
     bench = new VigieProcess(['bench', '--lan', '--data', data, '--port', '0', '--http', '0', '--scenario', 'parked']);
-    await bench.says('Ctrl-C ends the bench.');
+    await bench.says('which this bench has made itself');
     url = `https://127.0.0.1:${/In the local network: https:\/\/[\d.]+:(\d+)\//.exec(bench.output)?.[1]}`;
     // Somebody has compared its fingerprint.
     first = await launchChromium(join(folder, 'first'), { ignoreHTTPSErrors: true });
