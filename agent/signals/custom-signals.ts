@@ -38,7 +38,7 @@ export class CustomSignals implements CustomSignalsPart {
       { signals: this.signals, numbers: this.numbers, status, records },
       parts,
     );
-    this.view = new RecordedSignals(custom, this.signals, this.numbers, parts.kept);
+    this.view = new RecordedSignals(custom, this.signals, this.numbers, parts.kept, this.recorder);
     this.watched = new WatchedSignals(custom, this.signals);
   }
 

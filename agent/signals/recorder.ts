@@ -144,6 +144,16 @@ export class SignalRecorder implements Recorder {
     this.#written = seconds.length;
   }
 
+  /** Readings of the signal with this number in the batch that is open, with the times that they will travel with. */
+  *gathered(number: number): Generator<SignalReading> {
+    const step = this.#timeResolution.get(number) ?? 1;
+    for (const second of this.#seconds) {
+      for (const reading of second) {
+        if (reading.number === number) yield { ...reading, at: Math.round(reading.at / step) * step };
+      }
+    }
+  }
+
   /** Readings of an earlier profile are closed at once: their numbers are those of its catalog. */
   restoreParts(parts: readonly unknown[]): void {
     this.#written = PARTS;

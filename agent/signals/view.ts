@@ -6,6 +6,7 @@ import { signalSeries } from '../../protocol/signals/telemetry.ts';
 import { type SignalValue, valuesOf } from '../../protocol/signals/values.ts';
 import type { RecordStore } from '../ports.ts';
 import { definitionOf, type SignalNumbers } from './numbers.ts';
+import type { SignalRecorder } from './recorder.ts';
 import type { Signals } from './signals.ts';
 
 /** No piece spans more: a minute, and what a reading may come late. ms */
@@ -45,6 +46,7 @@ export class RecordedSignals implements SignalView {
   readonly #signals: Signals;
   readonly #numbers: SignalNumbers;
   readonly #records: Pick<RecordStore, 'list'>;
+  readonly #recorder: Pick<SignalRecorder, 'gathered'>;
   readonly #places: ReadonlyMap<string, number>;
   readonly #values: readonly ((count: number) => SignalValue)[];
   readonly #followers = new Set<(name: string, at: number) => void>();
@@ -54,11 +56,13 @@ export class RecordedSignals implements SignalView {
     signals: Signals,
     numbers: SignalNumbers,
     records: Pick<RecordStore, 'list'>,
+    recorder: Pick<SignalRecorder, 'gathered'>,
   ) {
     this.#custom = custom;
     this.#signals = signals;
     this.#numbers = numbers;
     this.#records = records;
+    this.#recorder = recorder;
     this.#places = new Map(custom.map(({ name }, place) => [name, place]));
     this.#values = custom.map(valuesOf);
     const tell = (place: number, at: number): void => {
@@ -88,6 +92,14 @@ export class RecordedSignals implements SignalView {
       const value = valuesOf(entry);
       for (const [i, at] of (series?.times ?? []).entries()) {
         if (at >= from && at < to) samples.push({ at, value: value(series?.values[i] as number) });
+      }
+    }
+    const place = this.#places.get(name);
+    if (place !== undefined) {
+      const value = this.#values[place] as (count: number) => SignalValue;
+      // What was recorded under an earlier profile is in pieces: a batch is closed when the profile changes.
+      for (const { at, count } of this.#recorder.gathered(this.#numbers.numbers[place] as number)) {
+        if (at >= from && at < to) samples.push({ at, value: value(count) });
       }
     }
     // Pieces may overlap by what came late.

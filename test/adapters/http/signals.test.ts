@@ -92,6 +92,32 @@ test('the history has what was recorded in a period, also under an earlier profi
   expect((await rig.get(part)).json).toEqual({ ...head, readings: readings.slice(1, 3), more: false });
 });
 
+test('the history has what is recorded and not yet sent, each reading once, with the times that it is sent with', async () => {
+  const rough = custom('Vehicle.Rough', { rule: { interval: 0, deadBand: 0, heartbeat: 60_000, resolution: 100 } });
+  const { rig, give, pass, published } = await served([...all, rough]);
+  const path = '/vigie/v1/signals/Vehicle.Rough/history';
+  const values = async () => (await rig.get(path)).json;
+  const at = (ms: number) => new Date(start + ms).toISOString();
+  const sent = () => published.filter(({ message }) => message.kind === 'telemetry').length;
+  give({ 'Vehicle.Rough': 1 });
+  await pass(30);
+  give({ 'Vehicle.Rough': 2 });
+  await pass(40);
+  give({ 'Vehicle.Rough': 3, 'Vehicle.Battery.Voltage': 5 });
+  // A period ends before its `to`, so the present moment is not in the last hour.
+  await pass(10);
+  const first = [0, 0, 100].map((ms, i) => ({ at: at(ms), value: i + 1 }));
+  const whole = `${path}?from=${at(0)}&to=${at(60_000)}`;
+  expect(sent()).toBe(0);
+  expect((await rig.get(whole)).json).toEqual({ name: 'Vehicle.Rough', readings: first, more: false });
+  expect((await rig.get(`${path}?from=${at(1)}&to=${at(100)}`)).json).toMatchObject({ readings: [] });
+  await pass(4_000);
+  give({ 'Vehicle.Rough': 4 });
+  await pass(1_000);
+  expect(sent()).toBe(1);
+  expect(await values()).toMatchObject({ readings: [...first, { at: at(4_100), value: 4 }] });
+});
+
 test.each([
   ['from=yesterday', 'must be a moment'],
   ['from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z', 'must not be later than'],
