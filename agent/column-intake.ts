@@ -16,6 +16,7 @@ export type AnyColumnSink = ColumnSink<any>;
 export function sinkWithin(take: (work: () => void) => void, sink: ReadingSink): ReadingSink {
   return {
     reading: (signal, value, raw, at) => take(() => sink.reading(signal, value, raw, at)),
+    text: (signal, text, at) => take(() => sink.text?.(signal, text, at)),
     settled: (at) => take(() => sink.settled(at)),
     alive: (signals, at) => take(() => sink.alive(signals, at)),
   };

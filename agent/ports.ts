@@ -72,6 +72,8 @@ export interface WantedSignal {
   readonly bus?: string;
   readonly message: string;
   readonly signal: string;
+  /** Its values are texts; absent: numbers. */
+  readonly text?: true;
 }
 
 /**
@@ -122,6 +124,8 @@ export interface FrameSender {
 export interface ReadingSink {
   /** `value` is physical, `raw` the integer before scaling (the IEEE value for float signals). */
   reading(signal: number, value: number, raw: number, at: number): void;
+  /** A reading of a signal whose values are texts; absent: none was asked for. */
+  text?(signal: number, text: string, at: number): void;
   /** All readings of one frame (or fix, or answer) have been delivered. */
   settled(at: number): void;
   /** A frame that carries `signals` came again unchanged: they are alive. */

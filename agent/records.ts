@@ -4,7 +4,7 @@ import { type Body, bodies } from '../protocol/schema/message.ts';
 import type { Log, Publisher, RecordStore } from './ports.ts';
 
 /** Series: pieces of what went on, in the order of time. */
-export type SeriesKind = 'telemetry' | 'waypoint' | 'signals' | 'capture';
+export type SeriesKind = 'telemetry' | 'waypoint' | 'signals' | 'capture' | 'text';
 
 /** What pieces of series are as messages: readings of custom signals are telemetry, and kept by themselves. */
 const messageOf = {
@@ -12,6 +12,7 @@ const messageOf = {
   waypoint: 'waypoint',
   signals: 'telemetry',
   capture: 'capture',
+  text: 'text',
 } as const;
 type Piece<K extends SeriesKind> = Body<(typeof messageOf)[K]>;
 
@@ -81,7 +82,7 @@ export class Records {
     const id = this.newId(at);
     this.#store.put(kind, { id, at, record: piece });
     this.#note(kind, id);
-    this.#publisher.put(messageOf[kind], piece as Body<'telemetry' | 'waypoint' | 'capture'>);
+    this.#publisher.put(messageOf[kind], piece as Body<(typeof messageOf)[SeriesKind]>);
   }
 
   /** Tells whether the wall time is known; while it is not, what is put can be corrected later. */

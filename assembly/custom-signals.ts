@@ -2,7 +2,7 @@
 import { type BoundDatabase, type DbcMessage, readable, type Signal, signalNamed } from '../adapters/can/dbc/index.ts';
 import type { WrittenSignal } from '../config/signals.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
-import type { CustomSignal } from '../protocol/profile.ts';
+import type { CustomSignal, TextSignal } from '../protocol/profile.ts';
 
 /** Numbers of more signals would not do (agent/signals/numbers.ts). */
 const MOST = 16_384;
@@ -21,6 +21,7 @@ interface Network {
 
 interface Completed {
   readonly signals: readonly CustomSignal[];
+  readonly texts: readonly TextSignal[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -28,6 +29,7 @@ interface Completed {
 export function completeSignals(written: readonly WrittenSignal[], network: Network): Completed {
   const diagnostics: Diagnostic[] = [];
   const signals: CustomSignal[] = [];
+  const texts: TextSignal[] = [];
   const lines = new Map<string, number>();
   const find = (severity: Diagnostic['severity'], line: number, message: string, fix?: string): void => {
     diagnostics.push({ file: network.file, line, severity, message, ...(fix === undefined ? {} : { fix }) });
@@ -46,7 +48,12 @@ export function completeSignals(written: readonly WrittenSignal[], network: Netw
         continue;
       }
       lines.set(entry.name, one.line);
-      const complete = completed(entry, described);
+      if (entry.kind === 'text') {
+        const { name, bus, message, signal, position, timeout } = entry;
+        texts.push({ name, bus, message, signal, position, ...(timeout === undefined ? {} : { timeout }) });
+        continue;
+      }
+      const complete = completed(entry, entry.kind, described);
       if (typeof complete === 'string') {
         find('error', one.line, complete, 'add resolution: the smallest step that matters, in the unit');
         continue;
@@ -62,7 +69,7 @@ export function completeSignals(written: readonly WrittenSignal[], network: Netw
     }
   }
   if (signals.length > MOST) find('error', 0, `${signals.length} custom signals; at most ${MOST} allowed`);
-  return { signals, diagnostics };
+  return { signals, texts, diagnostics };
 }
 
 function withoutBus({ bus: _, ...signal }: CustomSignal): CustomSignal {
@@ -113,8 +120,12 @@ function partOf(name: string): string {
 }
 
 /** The signal with all that is known of it; a text says why it cannot be recorded. */
-function completed(written: WrittenSignal, described: Signal | undefined): CustomSignal | string {
-  const { line: _, kind: chosen, names: given, resolution, ...rest } = written;
+function completed(
+  written: WrittenSignal,
+  chosen: CustomSignal['kind'] | undefined,
+  described: Signal | undefined,
+): CustomSignal | string {
+  const { names: given, resolution, ...rest } = written;
   const kind = chosen ?? kindOf(described);
   const { bus, message, signal, name, scale, shift, invalid, timeout, position, rule, while: condition } = rest;
   const common = {

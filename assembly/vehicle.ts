@@ -74,7 +74,11 @@ export function inspectVehicle(
     single && frames.has(bus) ? source : { bus, ...source },
   );
   const named = [...profile.sources, ...profile.writtenSignals.filter(({ signal }) => signal !== '*')];
-  const { signals, diagnostics: faults } = completeSignals(profile.writtenSignals, {
+  const {
+    signals,
+    texts,
+    diagnostics: faults,
+  } = completeSignals(profile.writtenSignals, {
     ...{ frames, databases, single, file: profile.file },
   });
   found.push(
@@ -88,6 +92,7 @@ export function inspectVehicle(
   const read = {
     ...{ ...profile, sources },
     ...(signals.length === 0 ? {} : { signals }),
+    ...(texts.length === 0 ? {} : { texts }),
     ...(captures === undefined ? {} : { captures: single ? withoutBuses(captures) : captures }),
   };
   return { vehicle: { profile: read, databases, signalSets }, diagnostics: found };
@@ -120,7 +125,7 @@ function readSignalSet(file: string, found: Diagnostic[]): SignalSet[] {
 }
 
 /** Something that a profile takes from a bus, and where it says so. */
-type Named = WantedSignal & { readonly bus: string; readonly line: number };
+type Named = WantedSignal & { readonly bus: string; readonly line: number; readonly kind?: string };
 
 function unknownSignals(
   { file, sources, writtenSignals }: WrittenProfile,
@@ -151,16 +156,18 @@ function unknownParameters(
 ): Diagnostic[] {
   return buses.flatMap(({ name, obd }) => {
     if (obd === undefined) return [];
-    const wanted = sources.filter(({ bus }) => bus === name);
+    const wanted = sources
+      .filter(({ bus }) => bus === name)
+      .map((source) => (source.kind === 'text' ? { ...source, text: true as const } : source));
     const { missing } = planPolls(wanted, signalSets.get(name) ?? [], pollSettings(obd));
     return wanted
       .filter((source) => missing.includes(source))
-      .map(({ message, signal, line }) => ({
+      .map(({ message, signal, line, kind }) => ({
         file,
         line,
         severity: 'error' as const,
-        message: `no signal set of bus ${name} has ${message}.${signal} as a number`,
-        fix: 'see the `signals` of the set for its `id`',
+        message: `no signal set of bus ${name} has ${message}.${signal} as a ${kind === 'text' ? 'text' : 'number'}`,
+        fix: 'see the `signals` of the set for its `id`; those with the unit `ascii` are texts: kind: text',
       }));
   });
 }
@@ -207,8 +214,8 @@ function unknownCommands({ file, commands }: WrittenProfile, databases: readonly
 
 /** What records the custom signals of the vehicle, which is loaded only for a vehicle that has some. */
 export async function signalsOf({ profile }: Vehicle): Promise<Pick<AgentPorts, 'signals'>> {
-  const { signals = [] } = profile;
-  if (signals.length === 0) return {};
+  const { signals = [], texts = [] } = profile;
+  if (signals.length + texts.length === 0) return {};
   const { CustomSignals } = await import('../agent/signals/custom-signals.ts');
-  return { signals: (parts) => new CustomSignals(signals, parts) };
+  return { signals: (parts) => new CustomSignals(signals, parts, texts) };
 }

@@ -20,7 +20,7 @@ import { readConstants, readSources, reportTimeless, type Source } from './sourc
 
 /** A vehicle profile without faults of its own; whether the DBC has its signals is for who reads the DBC to say. */
 export interface Profile
-  extends Required<Omit<VehicleProfile, 'signals' | 'faultCodes' | 'captures'>>,
+  extends Required<Omit<VehicleProfile, 'signals' | 'texts' | 'faultCodes' | 'captures'>>,
     Pick<VehicleProfile, 'faultCodes' | 'captures'> {
   /** Absolute path. */
   readonly file: string;

@@ -49,7 +49,12 @@ const signal = closed(
       expected: 'a message and a signal with a point between, such as MOTION.Speed, or MOTION.*',
     }),
     bus,
-    kind: Type.Optional(choice(signalKinds, 'What its values are; default: as the DBC describes them')),
+    kind: Type.Optional(
+      choice(
+        [...signalKinds, 'text'],
+        'What its values are; default: as the DBC describes them, or the signal set if text',
+      ),
+    ),
     unit: Type.Optional(line('Unit; default: that of the DBC')),
     resolution: Type.Optional(
       number('Smallest step that is kept, in the unit; default: the step of the raw value', { exclusiveMinimum: 0 }),

@@ -15,7 +15,7 @@ import type { SignalInput } from './signal-schema.ts';
 export interface WrittenSignal extends Omit<CustomSignal, 'kind' | 'raw'> {
   readonly bus: string;
   /** Absent: as the network description says. */
-  readonly kind?: CustomSignal['kind'];
+  readonly kind?: CustomSignal['kind'] | 'text';
   readonly line: number;
 }
 
@@ -51,6 +51,9 @@ function readSignal(
     findings.error(at, `a name ends with .* when the signal is MESSAGE.*, and not otherwise`, fix);
   }
   checkKind(input, at, findings);
+  if (input.kind === 'text' && buses.buses.find((one) => one.name === bus)?.kind !== 'obd') {
+    findings.error(`${at}/kind`, 'texts come from buses with `obd` only', 'a DBC describes numbers: remove kind');
+  }
   const path = pathOfVss(name);
   if (path !== undefined && !fed.has(path)) {
     findings.warning(
@@ -97,9 +100,20 @@ function ruleOf({ interval, deadBand, heartbeat, timeResolution }: SignalInput):
 
 /** Members that say something of numbers only. */
 const ofQuantities = ['unit', 'resolution', 'deadBand', 'scale', 'offset'] as const;
+/** Members that say nothing of texts: each other text is a message. */
+const notOfTexts = [
+  ...ofQuantities,
+  ...(['invalid', 'names', 'interval', 'heartbeat', 'timeResolution', 'while'] as const),
+];
 
 function checkKind(input: SignalInput, at: string, findings: Findings): void {
   const { kind, names, scale, resolution, deadBand = 0 } = input;
+  if (kind === 'text') {
+    for (const member of notOfTexts) {
+      if (input[member] !== undefined) findings.error(`${at}/${member}`, `a text has no ${member}`, 'remove it');
+    }
+    return;
+  }
   if (names !== undefined && kind !== undefined && kind !== 'enumeration') {
     findings.error(`${at}/names`, `a ${kind} has no names`, 'remove names, or kind');
   }

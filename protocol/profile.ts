@@ -153,6 +153,10 @@ export interface CustomSignal extends SignalDefinition {
   readonly while?: Condition;
 }
 
+/** A signal whose values are texts, such as a part number. */
+export interface TextSignal
+  extends Pick<CustomSignal, 'name' | 'bus' | 'message' | 'signal' | 'timeout' | 'position'> {}
+
 /** Raw frames: those of some buses, those of some identifiers, or both; what is left out excludes nothing. */
 export interface FrameChoice {
   /** Names in the profile. */
@@ -185,6 +189,8 @@ export interface VehicleProfile {
   readonly sources: readonly SourceMapping[];
   /** Absent: none. */
   readonly signals?: readonly CustomSignal[];
+  /** Absent: none. */
+  readonly texts?: readonly TextSignal[];
   /** Absent: no raw frames are kept. */
   readonly captures?: CaptureRules;
   readonly constants: Readonly<Record<string, string | number | boolean | readonly string[]>>;

@@ -137,6 +137,7 @@ export class SourceWatch {
 function counted(sink: ReadingSink, meter: Meter): ReadingSink {
   return {
     reading: (signal, value, raw, at) => sink.reading(signal, value, raw, at),
+    text: (signal, text, at) => sink.text?.(signal, text, at),
     settled: (at) => {
       meter.delivered(1);
       sink.settled(at);

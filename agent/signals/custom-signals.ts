@@ -1,4 +1,4 @@
-import type { CustomSignal } from '../../protocol/profile.ts';
+import type { CustomSignal, TextSignal } from '../../protocol/profile.ts';
 import type { CatalogEntry } from '../../protocol/schema/catalog.ts';
 import { catalogParts } from '../../protocol/signals/catalog.ts';
 import type { ColumnSink } from '../column-intake.ts';
@@ -8,6 +8,7 @@ import type { OutboxStore, Publisher, ReadingSink, WantedSignal } from '../ports
 import { definitionOf, SignalNumbers } from './numbers.ts';
 import { SignalRecorder } from './recorder.ts';
 import { Signals } from './signals.ts';
+import { Texts } from './texts.ts';
 import { RecordedSignals, type SignalView } from './view.ts';
 import { WatchedSignals } from './watch.ts';
 
@@ -20,17 +21,19 @@ interface SplitGroup {
 export class CustomSignals implements CustomSignalsPart {
   readonly wanted: readonly WantedSignal[];
   readonly signals: Signals;
+  readonly texts: Texts;
   readonly numbers: SignalNumbers;
   readonly recorder: SignalRecorder;
   readonly view: SignalView;
   readonly watched: WatchedSignals;
 
-  constructor(custom: readonly CustomSignal[], parts: SignalParts) {
+  constructor(custom: readonly CustomSignal[], parts: SignalParts, texts: readonly TextSignal[] = []) {
     const { status, records, memory, log, clock, quality } = parts;
-    this.wanted = custom.map(({ bus, message, signal }) =>
-      bus === undefined ? { message, signal } : { bus, message, signal },
-    );
+    const wantedOf = ({ bus, message, signal }: TextSignal): WantedSignal =>
+      bus === undefined ? { message, signal } : { bus, message, signal };
+    this.wanted = [...custom.map(wantedOf), ...texts.map((one) => ({ ...wantedOf(one), text: true as const }))];
     this.signals = new Signals(custom, parts.privacy);
+    this.texts = new Texts(texts, records, parts.privacy);
     const now = quality() === 'none' ? undefined : clock.now();
     this.numbers = new SignalNumbers(custom.map(definitionOf), memory, log, now);
     this.recorder = new SignalRecorder(
@@ -38,7 +41,8 @@ export class CustomSignals implements CustomSignalsPart {
       { signals: this.signals, numbers: this.numbers, status, records },
       parts,
     );
-    this.view = new RecordedSignals(custom, this.signals, this.numbers, parts.kept, this.recorder);
+    const { signals, numbers, recorder } = this;
+    this.view = new RecordedSignals(custom, { signals, numbers, recorder, kept: parts.kept }, texts, this.texts);
     this.watched = new WatchedSignals(custom, this.signals);
   }
 
@@ -52,7 +56,8 @@ export class CustomSignals implements CustomSignalsPart {
       for (const entries of this.numbers.earlier(at)) put(entries);
       break;
     }
-    put(this.numbers.entries);
+    // A car with texts alone has no catalog.
+    if (this.numbers.entries.length > 0) put(this.numbers.entries);
   }
 
   states(): Iterable<readonly [key: string, value: unknown]> {
@@ -61,6 +66,7 @@ export class CustomSignals implements CustomSignalsPart {
 
   stepped(by: number): void {
     this.signals.stepped(by);
+    this.texts.stepped(by);
   }
 
   get readings(): number {
@@ -73,7 +79,8 @@ export class CustomSignals implements CustomSignalsPart {
 
   /** Takes the readings of {@link wanted}, which come behind the `first` signals of `mapping`. */
   behind(mapping: ColumnSink<SourceGroup>, first: number): ColumnSink<SplitGroup> {
-    const { signals } = this;
+    const { signals, texts } = this;
+    const firstText = first + signals.size;
     const split = (all: readonly number[]): SplitGroup & { readonly own: readonly number[] } => {
       const own = all.filter((signal) => signal < first);
       const custom = Int32Array.from(all.filter((signal) => signal >= first).map((signal) => signal - first));
@@ -88,6 +95,9 @@ export class CustomSignals implements CustomSignalsPart {
       reading(signal, value, raw, at) {
         if (signal < first) mapping.reading(signal, value, raw, at);
         else signals.reading(signal - first, value, raw, at);
+      },
+      text(signal, text, at) {
+        texts.take(signal - firstText, text, at);
       },
       settled: (at) => mapping.settled(at),
       alive,

@@ -1,20 +1,21 @@
 /** Custom signals as readers see them: what they are, say, and said. */
-import type { CustomSignal } from '../../protocol/profile.ts';
-import type { SignalDefinition } from '../../protocol/schema/catalog.ts';
+import type { CustomSignal, TextSignal } from '../../protocol/profile.ts';
 import type { Telemetry } from '../../protocol/schema/telemetry.ts';
+import type { SignalText } from '../../protocol/schema/text.ts';
 import { signalSeries } from '../../protocol/signals/telemetry.ts';
-import { type SignalValue, valuesOf } from '../../protocol/signals/values.ts';
+import { type ShownDefinition, type SignalValue, valuesOf } from '../../protocol/signals/values.ts';
 import type { RecordStore } from '../ports.ts';
 import { definitionOf, type SignalNumbers } from './numbers.ts';
 import type { SignalRecorder } from './recorder.ts';
 import type { Signals } from './signals.ts';
+import type { Texts } from './texts.ts';
 
 /** No piece spans more: a minute, and what a reading may come late. ms */
 const PIECE = 120_000;
 
 /** A signal as it stands now. */
 export interface PresentSignal {
-  readonly definition: SignalDefinition;
+  readonly definition: ShownDefinition;
   /** It says where the car is. */
   readonly position: boolean;
   /** Undefined: it has none, or privacy hides it. */
@@ -41,39 +42,51 @@ export interface SignalView {
   follow(changed: (name: string, at: number) => void): () => void;
 }
 
+export interface RecordedParts {
+  readonly signals: Signals;
+  readonly numbers: SignalNumbers;
+  readonly kept: Pick<RecordStore, 'list'>;
+  readonly recorder: Pick<SignalRecorder, 'gathered'>;
+}
+
+/** Places from that of the first text on are those of texts. */
 export class RecordedSignals implements SignalView {
   readonly #custom: readonly CustomSignal[];
   readonly #signals: Signals;
   readonly #numbers: SignalNumbers;
   readonly #records: Pick<RecordStore, 'list'>;
   readonly #recorder: Pick<SignalRecorder, 'gathered'>;
+  readonly #textual: readonly TextSignal[];
+  readonly #texts: Texts;
   readonly #places: ReadonlyMap<string, number>;
   readonly #values: readonly ((count: number) => SignalValue)[];
   readonly #followers = new Set<(name: string, at: number) => void>();
 
   constructor(
     custom: readonly CustomSignal[],
-    signals: Signals,
-    numbers: SignalNumbers,
-    records: Pick<RecordStore, 'list'>,
-    recorder: Pick<SignalRecorder, 'gathered'>,
+    { signals, numbers, kept, recorder }: RecordedParts,
+    textual: readonly TextSignal[],
+    texts: Texts,
   ) {
     this.#custom = custom;
     this.#signals = signals;
     this.#numbers = numbers;
-    this.#records = records;
+    this.#records = kept;
     this.#recorder = recorder;
-    this.#places = new Map(custom.map(({ name }, place) => [name, place]));
+    this.#textual = textual;
+    this.#texts = texts;
+    this.#places = new Map([...custom, ...textual].map(({ name }, place) => [name, place]));
     this.#values = custom.map(valuesOf);
     const tell = (place: number, at: number): void => {
-      const { name } = custom[place] as CustomSignal;
+      const { name } = (custom[place] ?? textual[place - custom.length]) as TextSignal;
       for (const follower of this.#followers) follower(name, at);
     };
     signals.observe({ changed: (place, _count, at) => tell(place, at), absent: tell });
+    texts.observe((place, at) => tell(custom.length + place, at));
   }
 
   *all(now: number): Generator<PresentSignal> {
-    for (let place = 0; place < this.#custom.length; place++) yield this.#present(place, now);
+    for (let place = 0; place < this.#places.size; place++) yield this.#present(place, now);
   }
 
   get(name: string, now: number): PresentSignal | undefined {
@@ -82,6 +95,7 @@ export class RecordedSignals implements SignalView {
   }
 
   history(name: string, from: number, to: number): SignalSample[] {
+    if ((this.#places.get(name) ?? 0) >= this.#custom.length) return this.#textHistory(name, from, to);
     const samples: SignalSample[] = [];
     for (const { record } of this.#records.list('signals', from - PIECE, to)) {
       const telemetry = record as Telemetry;
@@ -111,8 +125,14 @@ export class RecordedSignals implements SignalView {
     return () => this.#followers.delete(changed);
   }
 
+  #textHistory(name: string, from: number, to: number): SignalSample[] {
+    const texts = [...this.#records.list('text', from, to)].map(({ record }) => record as SignalText);
+    return texts.filter((one) => one.name === name).map(({ at, text }) => ({ at, value: text }));
+  }
+
   #present(place: number, now: number): PresentSignal {
-    const custom = this.#custom[place] as CustomSignal;
+    const custom = this.#custom[place];
+    if (custom === undefined) return this.#presentText(place - this.#custom.length, now);
     const count = this.#signals.count(place);
     const known = !Number.isNaN(count);
     return {
@@ -121,6 +141,18 @@ export class RecordedSignals implements SignalView {
       value: known ? this.#values[place]?.(count) : undefined,
       changedAt: known ? this.#signals.changedAt(place) : undefined,
       stale: known && !this.#signals.fresh(place, now),
+    };
+  }
+
+  #presentText(place: number, now: number): PresentSignal {
+    const { name, position } = this.#textual[place] as TextSignal;
+    const value = this.#texts.text(place);
+    return {
+      definition: { name, kind: 'text' },
+      position,
+      value,
+      changedAt: value === undefined ? undefined : this.#texts.changedAt(place),
+      stale: value !== undefined && !this.#texts.fresh(place, now),
     };
   }
 }

@@ -91,6 +91,8 @@ export interface Log {
 export interface ReadingSink {
     /** `value` is physical, `raw` the integer before scaling (the IEEE value for float signals). */
     reading(signal: number, value: number, raw: number, at: number): void;
+    /** A reading of a signal whose values are texts; absent: none was asked for. */
+    text?(signal: number, text: string, at: number): void;
     /** All readings of one frame (or fix, or answer) have been delivered. */
     settled(at: number): void;
     /** A frame that carries `signals` came again unchanged: they are alive. */

@@ -555,7 +555,7 @@ export type Message<K extends BodyKind = BodyKind> = {
 }[K];
 
 /** What a message from the car can be; the order is the wire's, so the list only grows at its end. */
-export declare const kinds: readonly ['status', 'telemetry', 'waypoint', 'trip', 'alert', 'collision', 'maintenance', 'alarm', 'stolen', 'event', 'remote', 'monitor', 'gap', 'hello', 'catalog', 'fault', 'capture'];
+export declare const kinds: readonly ['status', 'telemetry', 'waypoint', 'trip', 'alert', 'collision', 'maintenance', 'alarm', 'stolen', 'event', 'remote', 'monitor', 'gap', 'hello', 'catalog', 'fault', 'capture', 'text'];
 
 /** Changes when a receiver of the version before could misread a message. New members do not change it. */
 export declare const PROTOCOL_VERSION = 1;

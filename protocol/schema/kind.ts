@@ -19,6 +19,7 @@ export const kinds = [
   'catalog',
   'fault',
   'capture',
+  'text',
 ] as const;
 export type Kind = (typeof kinds)[number];
 

@@ -16,6 +16,7 @@ import { monitorListSchema } from './monitor.ts';
 import { remoteReportSchema } from './remote.ts';
 import { statusMessageSchema } from './status-message.ts';
 import { telemetrySchema } from './telemetry.ts';
+import { textSchema } from './text.ts';
 import { theftSchema } from './theft.ts';
 import { tripSchema } from './trip.ts';
 import { waypointMessageSchema, waypointWireSchema } from './waypoint.ts';
@@ -73,6 +74,7 @@ export const bodies = {
   catalog: catalogSchema,
   fault: faultSchema,
   capture: captureSchema,
+  text: textSchema,
 } as const satisfies Record<Kind, TSchema>;
 
 export type BodyKind = Kind;

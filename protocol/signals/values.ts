@@ -1,6 +1,11 @@
 /** Values of custom signals: the integers that travel, and what they say. */
 import { decimalScale, rounded } from '../decimals.ts';
-import type { SignalDefinition } from '../schema/catalog.ts';
+import type { SignalDefinition, SignalKind } from '../schema/catalog.ts';
+
+/** What a custom signal is to readers: one of a catalog, or a text. */
+export interface ShownDefinition extends Omit<SignalDefinition, 'kind'> {
+  readonly kind: SignalKind | 'text';
+}
 
 /** A name that the catalog does not have is the integer itself. */
 export type SignalValue = number | boolean | string;

@@ -214,6 +214,7 @@ test('check says what is wrong with the form of each custom signal', async () =>
   Vehicle.D: { signal: M1.S7, kind: enumeration, unit: V }
   Vehicle.E: { signal: M0.S0, while: { path: kinetic.speed, atLeast: 1 } }
   Vehicle..F: { signal: M3.S1 }
+  Vehicle.G: { signal: M0.S2, kind: text, interval: 1s }
 `;
   expect(await findings('form.yaml', entries)).toEqual([
     '1: a name ends with .* when the signal is MESSAGE.*, and not otherwise (write M0.*, or a name without *)',
@@ -222,6 +223,8 @@ test('check says what is wrong with the form of each custom signal', async () =>
     '4: an enumeration has no unit (remove it)',
     '5: nothing under status gives kinetic.speed a value: the signal would never be recorded (add it to status)',
     '6: "Vehicle..F" must be a name such as Vehicle.Cabin.Lights',
+    '7: a text has no interval (remove it)',
+    '7: texts come from buses with `obd` only (a DBC describes numbers: remove kind)',
   ]);
 });
 

@@ -3,17 +3,16 @@ import { commandName } from '../addressing.ts';
 import { hexByte } from '../hex.ts';
 import { includesYear } from '../model-years.ts';
 import type { ObdCommand, ObdSignal, SignalSet } from '../signal-set.ts';
-import { type ParameterReader, sampleReader } from './readers.ts';
+import { type ParameterReader, sampleReader, type TextReader, textReader } from './readers.ts';
 import type { PollPriority, PollSettings } from './settings.ts';
 
 /** The message name under which a profile finds a signal of any command: `OBD.VehicleSpeed`. */
 export const obdMessage = 'OBD';
 
-export interface PlannedSignal {
+export type PlannedSignal = {
   /** Place in the list of wanted signals. */
   readonly index: number;
-  readonly read: ParameterReader;
-}
+} & ({ readonly read: ParameterReader } | { readonly readText: TextReader });
 
 /** One command that must be asked, and what is wanted of its answers. */
 export interface PlannedCommand {
@@ -26,7 +25,7 @@ export interface PlannedCommand {
 
 export interface PollPlan {
   readonly commands: readonly PlannedCommand[];
-  /** Wanted signals that no set has, and text. */
+  /** Wanted signals that no set has as what is wanted: a number, or a text. */
   readonly missing: readonly WantedSignal[];
 }
 
@@ -53,8 +52,8 @@ export function planPolls(
   const missing: WantedSignal[] = [];
   for (const [index, want] of wanted.entries()) {
     const found = find(commands, want, settings);
-    const read = found === undefined ? undefined : sampleReader(found.signal, found.command);
-    if (found === undefined || read === undefined) {
+    const planned = found === undefined ? undefined : plannedSignal(index, want, found);
+    if (found === undefined || planned === undefined) {
       missing.push(want);
       continue;
     }
@@ -62,9 +61,9 @@ export function planPolls(
     const interval = rule.interval ?? intervalOf(found.command, settings);
     const priority = rule.priority ?? 'normal';
     const draft = drafts.get(found.command);
-    if (draft === undefined) drafts.set(found.command, { signals: [{ index, read }], interval, priority });
+    if (draft === undefined) drafts.set(found.command, { signals: [planned], interval, priority });
     else {
-      draft.signals.push({ index, read });
+      draft.signals.push(planned);
       draft.interval = Math.min(draft.interval, interval);
       if (ORDER.indexOf(priority) < ORDER.indexOf(draft.priority)) draft.priority = priority;
     }
@@ -72,19 +71,33 @@ export function planPolls(
   return { commands: [...drafts].map(([command, draft]) => ({ command, ...draft })), missing };
 }
 
+function plannedSignal(index: number, want: WantedSignal, { signal, command }: Found): PlannedSignal | undefined {
+  if (want.text === true) {
+    const readText = textReader(signal);
+    return readText === undefined ? undefined : { index, readText };
+  }
+  const read = sampleReader(signal, command);
+  return read === undefined ? undefined : { index, read };
+}
+
 function applies({ years }: ObdCommand, { modelYear }: PollSettings): boolean {
   return years === undefined || modelYear === undefined || includesYear(years, modelYear);
+}
+
+interface Found {
+  readonly command: ObdCommand;
+  readonly signal: ObdSignal;
 }
 
 function find(
   commands: readonly ObdCommand[],
   { message, signal: id }: WantedSignal,
   settings: PollSettings,
-): { readonly command: ObdCommand; readonly signal: ObdSignal } | undefined {
+): Found | undefined {
   const any = message === obdMessage;
   const name = any ? undefined : commandName(message);
   if (!any && name === undefined) return undefined;
-  let best: { readonly command: ObdCommand; readonly signal: ObdSignal } | undefined;
+  let best: Found | undefined;
   for (const command of commands) {
     if (any ? isDebug(command, settings) : !isNamed(command, message, name?.request)) continue;
     const signal = command.signals.find((candidate) => candidate.id === id);

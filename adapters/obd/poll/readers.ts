@@ -12,8 +12,21 @@ interface Sample {
 /** Data behind the echoed parameter to a sample; undefined: no value, or the answer is too short. */
 export type ParameterReader = (data: Uint8Array) => Sample | undefined;
 
+/** Data behind the echoed parameter to a text; undefined: the answer is too short, or has only padding. */
+export type TextReader = (data: Uint8Array) => string | undefined;
+
+/** Reads a signal as text; undefined for signals that are numbers. */
+export function textReader({ format }: ObdSignal): TextReader | undefined {
+  if (format.unit !== 'ascii' || format.map !== undefined) return undefined;
+  const read = fieldReader(format);
+  return (data) => {
+    const value = read(data);
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  };
+}
+
 /**
- * Reads a signal as numbers; undefined for text, which readings cannot carry. Where the command also says whether the
+ * Reads a signal as numbers; undefined for text. Where the command also says whether the
  * car has the signal, under the name `<id>Supported` or `<id>_SUP`, it has no value unless that reads 1.
  */
 export function sampleReader(signal: ObdSignal, command: ObdCommand): ParameterReader | undefined {

@@ -258,9 +258,14 @@ export class ObdSource implements ReadingSource {
     for (const [poll, data] of answered) {
       this.#counts.answers++;
       poll.answered(asked);
-      for (const { index, read } of poll.planned.signals) {
-        const sample = read(data);
-        if (sample !== undefined) this.#sink?.reading(index, sample.value, sample.raw, at);
+      for (const planned of poll.planned.signals) {
+        if ('readText' in planned) {
+          const text = planned.readText(data);
+          if (text !== undefined) this.#sink?.text?.(planned.index, text, at);
+          continue;
+        }
+        const sample = planned.read(data);
+        if (sample !== undefined) this.#sink?.reading(planned.index, sample.value, sample.raw, at);
       }
     }
     this.#sink?.settled(at);

@@ -1,10 +1,9 @@
-import type { SignalDefinition } from '../../schema/catalog.ts';
-import type { SignalValue } from '../../signals/values.ts';
+import type { ShownDefinition, SignalValue } from '../../signals/values.ts';
 import { dateTime } from './date-time.ts';
 
 /** A custom signal as the HTTP interface and its stream of changes write it. */
 export interface ShownSignal {
-  readonly definition: SignalDefinition;
+  readonly definition: ShownDefinition;
   readonly value: SignalValue | undefined;
   /** UTC ms. */
   readonly changedAt: number | undefined;
@@ -29,7 +28,7 @@ export function signalChangeJson({ definition: { name }, value, stale }: ShownSi
 }
 
 export function signalHistoryJson(
-  { name, unit }: SignalDefinition,
+  { name, unit }: ShownDefinition,
   samples: readonly { readonly at: number; readonly value: SignalValue }[],
   more: boolean,
 ): object {

@@ -6,7 +6,7 @@ import { LocalGate } from '../../../adapters/http/access/local.ts';
 import type { SignalView } from '../../../agent/signals/view.ts';
 import type { CustomSignal } from '../../../protocol/profile.ts';
 import { RecordedDisk } from '../../adapters/store/recorded-disk.ts';
-import { custom, type Run, run } from '../../agent/signals/car.ts';
+import { custom, type Run, run, text } from '../../agent/signals/car.ts';
 import { type Rig, startRig } from './rig.ts';
 
 const start = Date.UTC(2026, 0, 1, 12);
@@ -116,6 +116,31 @@ test('the history has what is recorded and not yet sent, each reading once, with
   await pass(1_000);
   expect(sent()).toBe(1);
   expect(await values()).toMatchObject({ readings: [...first, { at: at(4_100), value: 4 }] });
+});
+
+test('a text is listed after the numbers with its kind, and its history has each text that it had', async () => {
+  const car = await run(all, { texts: [text('Vehicle.Part', { timeout: 2_000 })] });
+  onTestFinished(() => car.drop());
+  const rig = await startRig({ signals: viewOf(car), clock: car.clock });
+  const part = (await rig.get('/vigie/v1/signals/Vehicle.Part')).json;
+  expect(part).toEqual({ name: 'Vehicle.Part', kind: 'text' });
+  car.say({ 'Vehicle.Part': 'A' });
+  await car.pass(1_000);
+  car.say({ 'Vehicle.Part': 'B' });
+  await car.pass(3_000);
+  const { json } = await rig.get('/vigie/v1/signals');
+  const at = (seconds: number) => new Date(start + seconds * 1_000).toISOString();
+  expect((json as { signals: unknown[] }).signals[3]).toEqual({
+    ...{ name: 'Vehicle.Part', kind: 'text', value: 'B', changedAt: at(1), stale: true },
+  });
+  expect((await rig.get('/vigie/v1/signals/Vehicle.Part/history')).json).toEqual({
+    name: 'Vehicle.Part',
+    readings: [
+      { at: at(0), value: 'A' },
+      { at: at(1), value: 'B' },
+    ],
+    more: false,
+  });
 });
 
 test.each([

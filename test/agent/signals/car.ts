@@ -4,7 +4,7 @@ import { Agent } from '../../../agent/agent.ts';
 import { emptyLedger } from '../../../agent/remotes/ledger.ts';
 import { CustomSignals } from '../../../agent/signals/custom-signals.ts';
 import { decodeMessage } from '../../../protocol/cbor/message.ts';
-import type { CustomSignal, SourceMapping, VehicleProfile } from '../../../protocol/profile.ts';
+import type { CustomSignal, SourceMapping, TextSignal, VehicleProfile } from '../../../protocol/profile.ts';
 import type { CatalogEntry } from '../../../protocol/schema/catalog.ts';
 import type { Message } from '../../../protocol/schema/message.ts';
 import { agentSettings } from '../../../protocol/settings.ts';
@@ -37,6 +37,10 @@ export function custom(name: string, more: Partial<CustomSignal> = {}): CustomSi
   };
 }
 
+export function text(name: string, more: Partial<TextSignal> = {}): TextSignal {
+  return { name, message: 'M', signal: name, position: false, ...more };
+}
+
 export interface Published {
   readonly topic: string;
   readonly message: Message;
@@ -53,6 +57,8 @@ export interface Run {
   readonly published: Published[];
   /** Gives signals values; raw and physical are the same. */
   give(values: Readonly<Record<string, number>>): void;
+  /** Gives text signals a text. */
+  say(texts: Readonly<Record<string, string>>): void;
   /** Lets time pass, and the disk work. */
   pass(ms: number): Promise<void>;
   /** Closes the store; the agent is not told, as by a power cut. */
@@ -65,6 +71,7 @@ interface Start {
   readonly connected?: boolean;
   readonly boot?: number;
   readonly sources?: readonly SourceMapping[];
+  readonly texts?: readonly TextSignal[];
   /** Instead of one with nothing but `sources`. */
   readonly profile?: VehicleProfile;
 }
@@ -87,7 +94,7 @@ export async function run(signals: readonly CustomSignal[], start: Start = {}): 
           published.push({ topic, message: decodeMessage(payload), moment: disk.moments });
         },
       },
-      signals: (parts) => new CustomSignals(signals, parts),
+      signals: (parts) => new CustomSignals(signals, parts, start.texts),
     },
     {
       vin: VIN,
@@ -107,6 +114,13 @@ export async function run(signals: readonly CustomSignal[], start: Start = {}): 
       const sink = agent.sink();
       for (const [signal, value] of Object.entries(values)) {
         sink.reading(places.get(signal) as number, value, value, clock.now());
+      }
+      sink.settled(clock.now());
+    },
+    say(texts) {
+      const sink = agent.sink();
+      for (const [signal, text] of Object.entries(texts)) {
+        sink.text?.(places.get(signal) as number, text, clock.now());
       }
       sink.settled(clock.now());
     },

@@ -52,6 +52,11 @@ const position: Position = {
 };
 
 const examples: { [K in BodyKind]: Message<K> } = {
+  text: {
+    ...envelope,
+    kind: 'text',
+    body: { at: 1_699_999_999_000, name: 'Vehicle.Ecu.PartNumber', text: '8W0 907 115 Ä' },
+  },
   status: {
     ...envelope,
     kind: 'status',
@@ -295,6 +300,7 @@ describe('messages', () => {
       'catalog',
       'fault',
       'capture',
+      'text',
     ]);
     expect([...kinds].sort()).toEqual(Object.keys(bodies).sort());
   });

@@ -203,6 +203,9 @@ function isPlannedWhole(set: SignalSet): void {
       expect(sampleReader(signal, command) === undefined, signal.id).toBe(text);
       const { missing } = planned([set], [`${command.id} ${signal.id}`]);
       expect(missing, signal.id).toHaveLength(text ? 1 : 0);
+      const asText = [{ ...want(signal.id, command.id), text: true as const }];
+      const readable = text && signal.format.map === undefined;
+      expect(planPolls(asText, [set], defaultPollSettings).missing, signal.id).toHaveLength(readable ? 0 : 1);
     }
   }
 }

@@ -1,0 +1,81 @@
+import type { TextSignal } from '../../protocol/profile.ts';
+import { LONGEST_TEXT } from '../../protocol/schema/text.ts';
+import type { Records } from '../records.ts';
+
+/** Sees what text signals say. */
+export type TextObserver = (place: number, at: number) => void;
+
+/**
+ * The present text of each text signal. A text that differs from the last recorded one is recorded, and so published; it
+ * is not kept over a restart what that was, so each text is recorded anew then.
+ */
+export class Texts {
+  readonly size: number;
+  readonly #signals: readonly TextSignal[];
+  readonly #records: Pick<Records, 'append'>;
+  readonly #level: () => number;
+  readonly #now: (string | undefined)[];
+  readonly #seenAt: Float64Array;
+  readonly #changedAt: Float64Array;
+  readonly #recorded: (string | undefined)[];
+  #observers: readonly TextObserver[] = [];
+
+  /** @param level of privacy: 0 nothing is hidden, 1 positions, 2 all */
+  constructor(signals: readonly TextSignal[], records: Pick<Records, 'append'>, level: () => number) {
+    this.size = signals.length;
+    this.#signals = signals;
+    this.#records = records;
+    this.#level = level;
+    this.#now = signals.map(() => undefined);
+    this.#recorded = signals.map(() => undefined);
+    this.#seenAt = new Float64Array(this.size).fill(Number.NEGATIVE_INFINITY);
+    this.#changedAt = new Float64Array(this.size).fill(Number.NaN);
+  }
+
+  observe(observer: TextObserver): void {
+    this.#observers = [...this.#observers, observer];
+  }
+
+  /** A reading. What privacy hides is not recorded; the first reading after that is. */
+  take(place: number, text: string, at: number): void {
+    const value = text.slice(0, LONGEST_TEXT);
+    this.#seenAt[place] = at;
+    const isNew = value !== this.#now[place];
+    if (isNew) {
+      this.#now[place] = value;
+      this.#changedAt[place] = at;
+    }
+    if (this.hidden(place)) return;
+    if (value !== this.#recorded[place]) {
+      this.#recorded[place] = value;
+      const { name } = this.#signals[place] as TextSignal;
+      this.#records.append('text', { at: Math.round(at), name, text: value }, at);
+    }
+    if (isNew) for (const observer of this.#observers) observer(place, at);
+  }
+
+  /** Undefined: it has none, or privacy hides it. */
+  text(place: number): string | undefined {
+    return this.hidden(place) ? undefined : this.#now[place];
+  }
+
+  /** UTC milliseconds of the reading that made the text what it is. */
+  changedAt(place: number): number {
+    return this.#changedAt[place] as number;
+  }
+
+  /** It was read not longer ago than its time-out. */
+  fresh(place: number, now: number): boolean {
+    const age = now - (this.#seenAt[place] as number);
+    return age >= -1000 && age <= (this.#signals[place]?.timeout ?? Number.POSITIVE_INFINITY);
+  }
+
+  hidden(place: number): boolean {
+    return (this.#signals[place]?.position === true ? 1 : 2) <= this.#level();
+  }
+
+  /** The clock was set `by` ms later. */
+  stepped(by: number): void {
+    for (const times of [this.#seenAt, this.#changedAt]) for (const [i, at] of times.entries()) times[i] = at + by;
+  }
+}

@@ -1,0 +1,17 @@
+/** Texts of custom signals, such as part numbers: no columns hold them. */
+import { instant, record, required, type Static, text } from './fields.ts';
+
+/** Most characters of a text: an answer of a control unit has at most 4,095 bytes (ISO 15765-2). */
+export const LONGEST_TEXT = 4_095;
+
+/** Body of a `text` message. */
+export const textSchema = record(
+  'SignalText',
+  {
+    at: required(1, instant({ description: 'When the car read it.' })),
+    name: required(2, text({ description: 'Name of the custom signal, with points.' })),
+    text: required(3, text({ maxLength: LONGEST_TEXT, description: 'The text.' })),
+  },
+  { description: 'A custom signal of a car has another text.' },
+);
+export type SignalText = Static<typeof textSchema>;
