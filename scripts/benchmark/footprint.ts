@@ -24,7 +24,7 @@ const SLICE = 10;
 /** The kernel counts processor time in these, per second (sysconf(_SC_CLK_TCK), the same on every Linux). */
 const TICKS = 100;
 
-interface Cost {
+export interface Cost {
   /** Seconds from the start of the process to its first message at a subscriber. */
   readonly first: number;
   readonly privateMiB: number;
@@ -164,7 +164,7 @@ async function agent(
 }
 
 /** What the unit tells Node and the C library: a variable a line, in quotes where there are spaces (systemd.exec(5)). */
-function environmentOfUnit(): Record<string, string> {
+export function environmentOfUnit(): Record<string, string> {
   const unit = readFileSync(new URL('../service/vigie.service', import.meta.url), 'utf8');
   const found = [...unit.matchAll(/^Environment="?([A-Z_]+)=([^"\n]+)"?$/gm)];
   if (found.length === 0) throw new Error('the unit sets nothing');
@@ -172,7 +172,7 @@ function environmentOfUnit(): Record<string, string> {
 }
 
 /** Measures a process from its start; `feed` is called every {@link SLICE} ms from its first message on. */
-async function measured(
+export async function measured(
   child: ChildProcess,
   filter: string,
   watcher: CloudClient,

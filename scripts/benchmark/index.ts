@@ -24,6 +24,7 @@ import { compilerVersion } from './reference.ts';
 import { commanding } from './remotes.ts';
 import { replaying } from './replay.ts';
 import { type BenchmarkTarget, markdown, type Section, type Size } from './section.ts';
+import { recordingSignals } from './signals.ts';
 import { storing } from './store.ts';
 import { targetTable } from './targets.ts';
 import { wire } from './wire.ts';
@@ -40,6 +41,7 @@ const sections: readonly Section[] = [
   monitoring,
   serving,
   footprint,
+  recordingSignals,
   installing,
   growing,
 ];
