@@ -1,58 +1,176 @@
 /** Which numbers of one class of a car arrived, which the car gave up, and which are missing. */
 import { type Run, Runs } from '../protocol/runs.ts';
 import type { Gap } from '../protocol/schema/gap.ts';
+import { type Envelope, UNCOUNTED_BOOT } from '../protocol/schema/message.ts';
+
+/** What one start of the agent sent and gave up: [boot, the first number that it gave out, arrived, given up]. */
+export type KeptStart = readonly [boot: number, first: number | null, arrived: readonly Run[], givenUp: readonly Run[]];
 
 /** What is kept of them. */
 export interface KeptNumbers {
+  /** From starts before those of `starts`. */
   readonly arrived: readonly Run[];
-  /** As `gap` messages say, those included that arrived all the same. */
+  /** As `gap` messages of these starts say, numbers included that arrived all the same. */
   readonly givenUp: readonly Run[];
+  /** The newest starts, in the order in which the car made them. */
+  readonly starts: readonly KeptStart[];
 }
 
 /** Ascending runs; every number from 0 up to the highest that is known is in exactly one of the three lists. */
-export interface NumbersReport extends KeptNumbers {
+export interface NumbersReport {
+  readonly arrived: readonly Run[];
+  readonly givenUp: readonly Run[];
   readonly missing: readonly Run[];
 }
 
-/** A car numbers each class from 0, without a hole and for ever, so what is in neither set is missing. */
-export class ClassNumbers {
-  readonly #arrived = new Runs();
-  readonly #givenUp = new Runs();
+/** What counts of one message. */
+export type Numbered = Pick<Envelope, 'seq' | 'boot' | 'offset'>;
 
-  constructor({ arrived, givenUp }: KeptNumbers = { arrived: [], givenUp: [] }) {
-    for (const [first, last] of arrived) this.#arrived.add(first, last);
-    for (const [first, last] of givenUp) this.#givenUp.add(first, last);
+interface Start {
+  readonly boot: number;
+  /** Undefined until a message of this class says it. */
+  first: number | undefined;
+  readonly arrived: Runs;
+  readonly givenUp: Runs;
+}
+
+/** Starts that are told apart. Messages of older ones come only when the car was asked for them. */
+const STARTS = 4;
+
+/**
+ * A car numbers each class from 0, without a hole and for ever, so what is in neither set is missing. After its disk
+ * refused to write, a start gives numbers out again that the start before has sent from memory: from the first number of
+ * a start on, what earlier starts sent or gave up says nothing of the number.
+ */
+export class ClassNumbers {
+  readonly #arrived: Runs;
+  readonly #givenUp: Runs;
+  readonly #starts: Start[];
+
+  constructor({ arrived, givenUp, starts }: KeptNumbers = { arrived: [], givenUp: [], starts: [] }) {
+    this.#arrived = runsOf(arrived);
+    this.#givenUp = runsOf(givenUp);
+    this.#starts = starts.map(([boot, first, come, lost]) => ({
+      ...{ boot, first: first ?? undefined },
+      arrived: runsOf(come),
+      givenUp: runsOf(lost),
+    }));
   }
 
   get kept(): KeptNumbers {
-    return { arrived: this.#arrived.all, givenUp: this.#givenUp.all };
+    return {
+      arrived: this.#arrived.all,
+      givenUp: this.#givenUp.all,
+      starts: this.#starts.map(({ boot, first, arrived, givenUp }) => [boot, first ?? null, arrived.all, givenUp.all]),
+    };
   }
 
   get report(): NumbersReport {
-    const arrived = this.#arrived.all;
-    const givenUp = new Runs();
-    for (const [first, last] of this.#givenUp.all) givenUp.add(first, last);
-    for (const [first, last] of arrived) givenUp.remove(first, last);
+    const arrived = this.#valid('arrived');
+    const told = this.#valid('givenUp');
+    const givenUp = runsOf(told.all);
+    for (const [first, last] of arrived.all) givenUp.remove(first, last);
     const missing = new Runs();
-    const highest = Math.max(arrived.at(-1)?.[1] ?? -1, this.#givenUp.all.at(-1)?.[1] ?? -1);
+    const highest = Math.max(arrived.all.at(-1)?.[1] ?? -1, told.all.at(-1)?.[1] ?? -1);
     if (highest >= 0) missing.add(0, highest);
-    for (const [first, last] of [...arrived, ...this.#givenUp.all]) missing.remove(first, last);
-    return { arrived, givenUp: givenUp.all, missing: missing.all };
+    for (const [first, last] of [...arrived.all, ...told.all]) missing.remove(first, last);
+    return { arrived: arrived.all, givenUp: givenUp.all, missing: missing.all };
   }
 
   /** How many numbers are missing. */
   get missing(): number {
-    const known = new Runs();
-    for (const [first, last] of [...this.#arrived.all, ...this.#givenUp.all]) known.add(first, last);
+    const known = this.#valid('arrived');
+    for (const [first, last] of this.#valid('givenUp').all) known.add(first, last);
     return (known.all.at(-1)?.[1] ?? -1) + 1 - known.size;
   }
 
-  arrive(seq: number): void {
-    this.#arrived.add(seq);
+  /** A message that was not here before. */
+  arrive({ seq, boot, offset }: Numbered): void {
+    (this.#startOf(boot, offset === undefined ? undefined : seq - offset)?.arrived ?? this.#arrived).add(seq);
   }
 
-  /** A `gap` message says which numbers of the class never come; one without numbers says nothing of them. */
-  giveUp(numbers: Gap['numbers'] = []): void {
-    for (const [first, last] of numbers) if (first <= last) this.#givenUp.add(first, last);
+  /**
+   * A message that was here before. The place of an uncounted start among the others is a guess: a message that the car
+   * sends again although a later start seemed to have taken its number is the one that the car has under this number.
+   */
+  arriveAgain({ seq, boot }: Numbered): void {
+    const isMissing = this.report.missing.some(([first, last]) => first <= seq && seq <= last);
+    if (isMissing && boot >= UNCOUNTED_BOOT) (this.#starts.at(-1)?.arrived ?? this.#arrived).add(seq);
   }
+
+  /**
+   * A `gap` message of the start `boot` says which numbers of the class never come; one without numbers says nothing of
+   * them.
+   */
+  giveUp(boot: number, numbers: Gap['numbers'] = []): void {
+    if (numbers.length === 0) return;
+    const givenUp = this.#startOf(boot, undefined)?.givenUp ?? this.#givenUp;
+    for (const [first, last] of numbers) if (first <= last) givenUp.add(first, last);
+  }
+
+  /** Without what was sent or given up under a number before a later start gave the number out again. */
+  #valid(what: 'arrived' | 'givenUp'): Runs {
+    const valid = new Runs();
+    let end = Number.POSITIVE_INFINITY;
+    for (const { first, [what]: own } of this.#starts.toReversed()) {
+      addBelow(valid, own, end);
+      end = Math.min(end, first ?? end);
+    }
+    addBelow(valid, what === 'arrived' ? this.#arrived : this.#givenUp, end);
+    return valid;
+  }
+
+  /** Undefined for a start before all that are told apart. */
+  #startOf(boot: number, first: number | undefined): Start | undefined {
+    const known = this.#starts.find((one) => one.boot === boot);
+    if (known !== undefined) {
+      known.first ??= first;
+      return known;
+    }
+    const next = this.#starts.findIndex((one) => isBefore({ boot, first }, one));
+    const place = next < 0 ? this.#starts.length : next;
+    if (place === 0 && this.#starts.length === STARTS) return undefined;
+    const start: Start = { boot, first, arrived: new Runs(), givenUp: new Runs() };
+    // What is known of no start may be its own: an older hub did not tell them apart.
+    if (place === 0 && first !== undefined) {
+      move(this.#arrived, start.arrived, first);
+      move(this.#givenUp, start.givenUp, first);
+    }
+    this.#starts.splice(place, 0, start);
+    if (this.#starts.length > STARTS) this.#mergeOldest();
+    return start;
+  }
+
+  #mergeOldest(): void {
+    const oldest = this.#starts.shift() as Start;
+    for (const [all, own] of [
+      [this.#arrived, oldest.arrived],
+      [this.#givenUp, oldest.givenUp],
+    ] as const) {
+      all.remove(oldest.first ?? Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
+      addBelow(all, own, Number.POSITIVE_INFINITY);
+    }
+  }
+}
+
+/** Whether a start that is not listed came before one that is. A number by chance says nothing of that. */
+function isBefore(start: Pick<Start, 'boot' | 'first'>, listed: Start): boolean {
+  if (start.boot >= UNCOUNTED_BOOT) return (listed.first ?? -1) >= (start.first ?? Number.POSITIVE_INFINITY);
+  return listed.boot < UNCOUNTED_BOOT && start.boot < listed.boot;
+}
+
+function runsOf(runs: readonly Run[]): Runs {
+  const made = new Runs();
+  for (const [first, last] of runs) made.add(first, last);
+  return made;
+}
+
+function addBelow(to: Runs, from: Runs, end: number): void {
+  for (const [first, last] of from.all) if (first < end) to.add(first, Math.min(last, end - 1));
+}
+
+/** Moves the numbers from `first` on. */
+function move(from: Runs, to: Runs, first: number): void {
+  for (const [begin, last] of from.all) if (last >= first) to.add(Math.max(begin, first), last);
+  from.remove(first, Number.POSITIVE_INFINITY);
 }

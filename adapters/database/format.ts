@@ -181,6 +181,11 @@ export const steps: readonly string[] = [
   CREATE INDEX monitors_of_callback ON monitors (callback) WHERE callback IS NOT NULL;
   CREATE INDEX monitors_of_car ON monitors (vin) WHERE vin IS NOT NULL;
   `,
+  `
+  -- The newest starts of the agent as JSON: [[boot, first number, arrived, given up], ...]. arrived and given_up are of
+  -- the starts before these.
+  ALTER TABLE numbers ADD COLUMN starts TEXT NOT NULL DEFAULT '[]';
+  `,
 ];
 
 /** Number of the format that this program writes. */

@@ -12,6 +12,7 @@ import { ClassNumbers } from '../../hub/numbers.ts';
 import type { MessageStore, Saved } from '../../hub/ports.ts';
 import { VehicleStatus } from '../../hub/vehicle-status.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
 import { keepReport } from './command-store.ts';
 import { numbersIn, REFUSED_KEPT, statusIn } from './queries.ts';
 import { IN_USE } from './registry.ts';
@@ -54,10 +55,11 @@ export class SqliteMessageStore implements MessageStore {
       const changes: Changes = { numbers: new Map(), statuses: new Map() };
       const fresh = messages.filter((one) => !strangers.has(one.vin) && this.#keep(one, changes));
       for (const { vehicle, class: priority, value, received } of changes.numbers.values()) {
-        const { arrived, givenUp } = value.kept;
+        const { arrived, givenUp, starts } = value.kept;
         this.#database.run(
-          `INSERT INTO numbers (vehicle, class, arrived, given_up, missing, due) VALUES (?, ?, ?, ?, ?, ?)
-           ON CONFLICT DO UPDATE SET arrived = excluded.arrived, given_up = excluded.given_up, missing = excluded.missing,
+          `INSERT INTO numbers (vehicle, class, arrived, given_up, starts, missing, due) VALUES (?, ?, ?, ?, ?, ?, ?)
+           ON CONFLICT DO UPDATE SET arrived = excluded.arrived, given_up = excluded.given_up, starts = excluded.starts,
+             missing = excluded.missing,
              due = CASE WHEN missing = 0 THEN excluded.due ELSE due END,
              attempts = CASE WHEN excluded.missing = 0 THEN 0 ELSE attempts END,
              requested = CASE WHEN excluded.missing = 0 THEN 0 ELSE requested END`,
@@ -65,6 +67,7 @@ export class SqliteMessageStore implements MessageStore {
           priority,
           JSON.stringify(arrived),
           JSON.stringify(givenUp),
+          JSON.stringify(starts),
           value.missing,
           received,
         );
@@ -120,10 +123,13 @@ export class SqliteMessageStore implements MessageStore {
       received,
       payload,
     );
-    if (row === undefined) return false;
-    this.#numbersIn(changes, vehicle, priority, received).arrive(seq);
+    if (row === undefined) {
+      if (boot >= UNCOUNTED_BOOT) this.#numbersIn(changes, vehicle, priority, received).arriveAgain(message);
+      return false;
+    }
+    this.#numbersIn(changes, vehicle, priority, received).arrive(message);
     if (kind === 'gap') {
-      this.#numbersIn(changes, vehicle, message.body.class, received).giveUp(message.body.numbers);
+      this.#numbersIn(changes, vehicle, message.body.class, received).giveUp(boot, message.body.numbers);
     }
     if (kind === 'status') this.#statusIn(changes, vehicle).apply(message.body, { boot, seq });
     const correction = correctionIn(message);
@@ -187,7 +193,7 @@ export class SqliteMessageStore implements MessageStore {
     const known = numbers.get(name);
     if (known !== undefined) return known.value;
     const row = this.#database.one(
-      'SELECT arrived, given_up FROM numbers WHERE vehicle = ? AND class = ?',
+      'SELECT arrived, given_up, starts FROM numbers WHERE vehicle = ? AND class = ?',
       vehicle,
       priority,
     );

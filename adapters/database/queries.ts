@@ -1,5 +1,5 @@
 /** What a hub reads, in the SQL that SQLite and PostgreSQL share. No query reads a whole table of what cars sent. */
-import { ClassNumbers } from '../../hub/numbers.ts';
+import { ClassNumbers, type KeptStart } from '../../hub/numbers.ts';
 import type {
   CommandState,
   CommandStore,
@@ -57,7 +57,7 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
   async numbers(vin: string): Promise<readonly VehicleNumbers[] | undefined> {
     if ((await this.vehicle(vin)) === undefined) return undefined;
     const rows = await this.#select(
-      `SELECT class, arrived, given_up FROM numbers WHERE vehicle = ${CAR} ORDER BY class`,
+      `SELECT class, arrived, given_up, starts FROM numbers WHERE vehicle = ${CAR} ORDER BY class`,
       vin,
     );
     return rows.map((row) => ({ class: row['class'] as number, ...numbersIn(row).report }));
@@ -230,10 +230,11 @@ export function unknownVehicle(vin: string): VigieError {
 }
 
 /** Numbers of a class as a row has them: runs as JSON. */
-export function numbersIn({ arrived, given_up: givenUp }: SqlRow): ClassNumbers {
+export function numbersIn({ arrived, given_up: givenUp, starts }: SqlRow): ClassNumbers {
   return new ClassNumbers({
     arrived: JSON.parse(arrived as string) as readonly Run[],
     givenUp: JSON.parse(givenUp as string) as readonly Run[],
+    starts: JSON.parse(starts as string) as readonly KeptStart[],
   });
 }
 

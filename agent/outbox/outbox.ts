@@ -47,6 +47,8 @@ export class Outbox implements Publisher {
   readonly repetition: Repetition;
   /** Messages made since the start: states of commands, and all others. */
   readonly made = { remote: 0, other: 0 };
+  /** By class: the first number of this start. */
+  readonly #first = new Map<number, number>();
   /** By kind: the number of the newest message that the broker shall keep. */
   readonly #retained = new Map<string, number>();
 
@@ -151,7 +153,9 @@ export class Outbox implements Publisher {
     const seq = this.#store.nextSeq(priority);
     const at = Math.round(this.#clock.now());
     const { boot, quality } = this.#options;
-    const message = { version: PROTOCOL_VERSION, kind, seq, boot, at, clock: quality(), body };
+    const first = this.#first.get(priority) ?? seq;
+    this.#first.set(priority, first);
+    const message = { version: PROTOCOL_VERSION, kind, seq, boot, at, clock: quality(), body, offset: seq - first };
     const payload = encodeMessage(message);
     const entry: OutboxEntry = {
       class: priority,

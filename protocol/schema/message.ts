@@ -7,7 +7,7 @@ import { collisionSchema } from './collision.ts';
 import { count } from './count.ts';
 import { eventSchema } from './event.ts';
 import { faultSchema } from './fault.ts';
-import { enumeration, quantity, record, required, type Static, type TSchema } from './fields.ts';
+import { enumeration, optional, quantity, record, required, type Static, type TSchema } from './fields.ts';
 import { gapSchema } from './gap.ts';
 import { helloSchema } from './hello.ts';
 import { type Kind, kindSchema, kinds } from './kind.ts';
@@ -46,9 +46,16 @@ const envelope = {
       description: 'Source of the car’s time: satellites, a time server, or none yet.',
     }),
   ),
+  offset: optional(
+    8,
+    count(
+      '`seq` less the first number that this start of the agent gave out in the class. What earlier starts sent under ' +
+        'numbers from that first one on were other messages, which the car’s disk did not take.',
+    ),
+  ),
 };
 
-/** What every message begins with; the body is member 7. */
+/** What every message has; the body is member 7. */
 export const envelopeSchema = record('Envelope', envelope, { description: 'Begin of every message.' });
 export type Envelope = Static<typeof envelopeSchema>;
 

@@ -12,6 +12,7 @@ import type {
   VehicleReader,
 } from '../../hub/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import { type MessageOptions, NOON, ONE, OTHER, received, trip } from '../hub/messages.ts';
 
@@ -98,6 +99,28 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
         { class: 3, arrived: [[0, 0]], givenUp: [], missing: [] },
       ]);
       expect(await hub.reader.numbers(OTHER)).toEqual([{ class: 2, arrived: [[0, 0]], givenUp: [], missing: [] }]);
+    });
+
+    test('a number that the start before has sent from memory is missing until the start that has it sends it', async () => {
+      const missing = async () => (await hub.reader.numbers(ONE))?.map((one) => one.missing);
+      await hub.store.save([received('trip', trip('a'), { seq: 0, boot: 1, offset: 0 })], []);
+      await hub.store.save([received('trip', trip('b'), { seq: 1, boot: 1, offset: 1 })], []);
+      // Its disk refused number 1 before the power failed.
+      await hub.store.save([received('trip', trip('d'), { seq: 2, boot: 2, offset: 1 })], []);
+      await hub.reopen();
+      expect(await missing()).toEqual([[[1, 1]]]);
+      expect((await hub.reader.dueNumbers(NOON + 99, 10)).map((one) => one.missing)).toEqual([[[1, 1]]]);
+      await hub.store.save([received('trip', trip('c'), { seq: 1, boot: 2, offset: 0 })], []);
+      expect(await missing()).toEqual([[]]);
+    });
+
+    test('a message of an uncounted start that comes again for a missing number is what the car has there', async () => {
+      const own = received('trip', trip('b'), { seq: 1, boot: UNCOUNTED_BOOT, offset: 0 });
+      await hub.store.save([received('trip', trip('a'), { seq: 0, boot: 1, offset: 0 }), own], []);
+      await hub.store.save([received('trip', trip('d'), { seq: 2, boot: 2, offset: 1 })], []);
+      expect((await hub.reader.numbers(ONE))?.[0]?.missing).toEqual([[1, 1]]);
+      expect((await hub.store.save([own], [])).fresh).toEqual([]);
+      expect((await hub.reader.numbers(ONE))?.[0]?.missing).toEqual([]);
     });
 
     test('numbers that are missing are due since the message that showed it, until they arrive or are given up', async () => {

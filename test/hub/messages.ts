@@ -14,14 +14,15 @@ export interface MessageOptions {
   readonly vin?: string;
   readonly seq?: number;
   readonly boot?: number;
+  readonly offset?: number;
   readonly at?: number;
   readonly clock?: ClockQuality;
   readonly received?: number;
 }
 
 export function payloadOf<K extends BodyKind>(kind: K, body: Body<K>, options: MessageOptions = {}): Uint8Array {
-  const { seq = 0, boot = 1, at = NOON, clock = 'gnss' } = options;
-  return encodeMessage({ version: 1, kind, seq, boot, at, clock, body });
+  const { seq = 0, boot = 1, at = NOON, clock = 'gnss', offset } = options;
+  return encodeMessage({ version: 1, kind, seq, boot, at, clock, body, ...(offset === undefined ? {} : { offset }) });
 }
 
 export function received<K extends BodyKind>(kind: K, body: Body<K>, options: MessageOptions = {}): CarMessage {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ClassNumbers } from '../../hub/numbers.ts';
 import type { Run } from '../../protocol/runs.ts';
+import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
 
 function numbersIn(runs: readonly Run[]): number[] {
   return runs.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, index) => first + index));
@@ -21,10 +22,10 @@ test('reports as arrived, given up and missing what a naive set of numbers says'
         // What is kept is read again by another run.
         if (index === restart) numbers = new ClassNumbers(JSON.parse(JSON.stringify(numbers.kept)));
         if ('arrive' in one) {
-          numbers.arrive(one.arrive);
+          numbers.arrive({ seq: one.arrive, boot: 1 });
           arrived.add(one.arrive);
         } else {
-          numbers.giveUp([[one.from, one.from + one.more]]);
+          numbers.giveUp(1, [[one.from, one.from + one.more]]);
           for (let number = one.from; number <= one.from + one.more; number++) told.add(number);
         }
       }
@@ -40,8 +41,8 @@ test('reports as arrived, given up and missing what a naive set of numbers says'
 
 test('a gap that covers billions of numbers costs one run', () => {
   const numbers = new ClassNumbers();
-  numbers.giveUp([[0, Number.MAX_SAFE_INTEGER - 1]]);
-  numbers.arrive(7);
+  numbers.giveUp(1, [[0, Number.MAX_SAFE_INTEGER - 1]]);
+  numbers.arrive({ seq: 7, boot: 1, offset: 7 });
   expect(numbers.report).toEqual({
     arrived: [[7, 7]],
     givenUp: [
@@ -54,6 +55,79 @@ test('a gap that covers billions of numbers costs one run', () => {
 
 test('a gap that says no numbers gives none up', () => {
   const numbers = new ClassNumbers();
-  numbers.giveUp(undefined);
+  numbers.giveUp(1, undefined);
   expect(numbers.report).toEqual({ arrived: [], givenUp: [], missing: [] });
+});
+
+/** Starts of an agent, each with the first number that it gives out and what it sends and gives up. */
+const starts = fc
+  .array(fc.record({ taken: fc.nat(6), sent: fc.array(fc.nat(8), { maxLength: 5 }), lost: fc.option(fc.nat(8)) }), {
+    minLength: 1,
+    maxLength: 4,
+  })
+  .map((list) => {
+    let first = 0;
+    return list.map(({ taken, sent, lost }, place) => {
+      // Of what the start before has sent, its disk took only a part.
+      first += taken;
+      return { boot: 10 + place, first, sent: sent.map((number) => first + number), lost: lost && first + lost };
+    });
+  });
+
+test('a number counts only as the last start that gave it out sent it or gave it up, in whatever order all that comes', () => {
+  fc.assert(
+    fc.property(starts, fc.infiniteStream(fc.nat(1_000)), (list, order) => {
+      const steps = list.flatMap(({ boot, first, sent, lost }) => [
+        ...sent.map((seq) => (numbers: ClassNumbers) => numbers.arrive({ seq, boot, offset: seq - first })),
+        ...(typeof lost === 'number' ? [(numbers: ClassNumbers) => numbers.giveUp(boot, [[lost, lost]])] : []),
+      ]);
+      let numbers = new ClassNumbers();
+      // The first start is known: what comes before it is of no start.
+      const [oldest] = list;
+      numbers.arrive({ seq: oldest?.first ?? 0, boot: oldest?.boot ?? 0, offset: 0 });
+      while (steps.length > 0) {
+        const [step] = steps.splice((order.next().value as number) % steps.length, 1);
+        step?.(numbers);
+        numbers = new ClassNumbers(JSON.parse(JSON.stringify(numbers.kept)));
+      }
+      const heard = list.filter(({ sent }, place) => place === 0 || sent.length > 0);
+      // A start of which nothing came of this class takes no number from those before it.
+      const owner = (number: number) => heard.findLast(({ first }) => first <= number)?.boot ?? -1;
+      const known = (what: (one: (typeof list)[number]) => readonly number[]) =>
+        new Set(list.flatMap((one) => what(one).filter((number) => one.boot >= owner(number))));
+      const arrived = known(({ sent, first, boot }) => (boot === oldest?.boot ? [first, ...sent] : sent));
+      const told = known(({ lost }) => (typeof lost === 'number' ? [lost] : []));
+      const all = [...Array(Math.max(-1, ...arrived, ...told) + 1).keys()];
+      expect(numbersIn(numbers.report.arrived)).toEqual(all.filter((number) => arrived.has(number)));
+      expect(numbersIn(numbers.report.givenUp)).toEqual(all.filter((n) => told.has(n) && !arrived.has(n)));
+      expect(numbers.missing).toBe(all.filter((number) => !arrived.has(number) && !told.has(number)).length);
+    }),
+  );
+});
+
+test('a number that an uncounted start has sent counts again when the car sends that message again on request', () => {
+  const numbers = new ClassNumbers();
+  const own = { seq: 7, boot: UNCOUNTED_BOOT + 5, offset: 0 };
+  numbers.arrive({ seq: 6, boot: 1, offset: 6 });
+  numbers.arrive(own);
+  numbers.arrive({ seq: 8, boot: 2, offset: 1 });
+  expect(numbers.report.missing).toEqual([
+    [0, 5],
+    [7, 7],
+  ]);
+  numbers.arriveAgain(own);
+  expect(numbers.report.missing).toEqual([[0, 5]]);
+});
+
+test('a start of an older hub is taken over: what it has sent stays there', () => {
+  const numbers = new ClassNumbers({ arrived: [[0, 20]], givenUp: [], starts: [] });
+  numbers.arrive({ seq: 22, boot: 3, offset: 12 });
+  expect(numbers.report.missing).toEqual([[21, 21]]);
+});
+
+test('keeps four starts apart, however often a car starts', () => {
+  const numbers = new ClassNumbers();
+  for (let boot = 1; boot < 100; boot++) numbers.arrive({ seq: boot, boot, offset: 0 });
+  expect(numbers.kept).toMatchObject({ arrived: [[1, 95]], starts: { length: 4 } });
+  expect(numbers.report.missing).toEqual([[0, 0]]);
 });

@@ -41,7 +41,10 @@ class Inode {
       grown.set(this.contents);
       this.bytes = grown;
     }
-    if (length < this.length) this.bytes.fill(0, length, this.length);
+    if (length < this.length) {
+      this.bytes.fill(0, length, this.length);
+      for (const page of this.dirty) if (page * PAGE >= length) this.dirty.delete(page);
+    }
     this.length = length;
   }
 

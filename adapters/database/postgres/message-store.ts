@@ -17,6 +17,7 @@ import { ClassNumbers } from '../../../hub/numbers.ts';
 import type { MessageStore, Saved } from '../../../hub/ports.ts';
 import { VehicleStatus } from '../../../hub/vehicle-status.ts';
 import { VigieError } from '../../../protocol/errors.ts';
+import { UNCOUNTED_BOOT } from '../../../protocol/schema/message.ts';
 import { numbersIn, REFUSED_KEPT, statusIn } from '../queries.ts';
 import { IN_USE } from '../registry.ts';
 import type { Execute, PostgresDatabase } from './database.ts';
@@ -44,9 +45,10 @@ export class PostgresMessageStore implements MessageStore {
       if (known.length > 0) await keepRefused(execute, known);
       const own = messages.filter(({ vin }) => !strangers.has(vin));
       if (own.length === 0) return { strangers, fresh: [] };
-      const kept = await keepMessages(execute, own, await keepVehicles(execute, own));
+      const vehicles = await keepVehicles(execute, own);
+      const kept = await keepMessages(execute, own, vehicles);
+      await keepNumbers(execute, kept, repeatedIn(own, kept, vehicles));
       if (kept.length === 0) return { strangers, fresh: [] };
-      await keepNumbers(execute, kept);
       await keepStatuses(execute, kept);
       await keepCorrections(execute, kept);
       await keepRecords(execute, kept);
@@ -129,7 +131,25 @@ async function keepMessages(
   });
 }
 
-async function keepNumbers(execute: Execute, kept: readonly NewMessage[]): Promise<void> {
+/** Messages of uncounted starts that were there. */
+function repeatedIn(
+  messages: readonly CarMessage[],
+  kept: readonly NewMessage[],
+  vehicles: ReadonlyMap<string, number>,
+): (CarMessage & { readonly vehicle: number })[] {
+  const fresh = new Set(kept.map(({ message }) => message));
+  return messages.flatMap((one) =>
+    one.message.boot < UNCOUNTED_BOOT || fresh.has(one.message)
+      ? []
+      : [{ ...one, vehicle: vehicles.get(one.vin) as number }],
+  );
+}
+
+async function keepNumbers(
+  execute: Execute,
+  kept: readonly NewMessage[],
+  repeated: readonly (CarMessage & { readonly vehicle: number })[],
+): Promise<void> {
   const changes: {
     readonly vehicle: number;
     readonly class: number;
@@ -137,11 +157,15 @@ async function keepNumbers(execute: Execute, kept: readonly NewMessage[]): Promi
     change(numbers: ClassNumbers): void;
   }[] = [];
   for (const { vehicle, class: priority, message, received } of kept) {
-    changes.push({ vehicle, class: priority, received, change: (numbers) => numbers.arrive(message.seq) });
+    changes.push({ vehicle, class: priority, received, change: (numbers) => numbers.arrive(message) });
     if (message.kind !== 'gap') continue;
     const { class: lost, numbers: runs } = message.body;
-    changes.push({ vehicle, class: lost, received, change: (numbers) => numbers.giveUp(runs) });
+    changes.push({ vehicle, class: lost, received, change: (numbers) => numbers.giveUp(message.boot, runs) });
   }
+  for (const { vehicle, class: priority, message, received } of repeated) {
+    changes.push({ vehicle, class: priority, received, change: (numbers) => numbers.arriveAgain(message) });
+  }
+  if (changes.length === 0) return;
   const values = new Map(changes.map((one) => [`${one.vehicle}/${one.class}`, { ...one, value: new ClassNumbers() }]));
   const keys = columns([...values.values()].map(({ vehicle, class: priority }) => [vehicle, priority]));
   const rows = await execute(
@@ -155,17 +179,18 @@ async function keepNumbers(execute: Execute, kept: readonly NewMessage[]): Promi
   }
   for (const one of changes) one.change(values.get(`${one.vehicle}/${one.class}`)?.value as ClassNumbers);
   await execute(
-    `INSERT INTO numbers (vehicle, class, arrived, given_up, missing, due)
-     SELECT * FROM unnest($1::bigint[], $2::smallint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
+    `INSERT INTO numbers (vehicle, class, arrived, given_up, starts, missing, due)
+     SELECT * FROM unnest($1::bigint[], $2::smallint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
      ON CONFLICT (vehicle, class) DO UPDATE
-     SET arrived = excluded.arrived, given_up = excluded.given_up, missing = excluded.missing,
+     SET arrived = excluded.arrived, given_up = excluded.given_up, starts = excluded.starts, missing = excluded.missing,
        due = CASE WHEN numbers.missing = 0 THEN excluded.due ELSE numbers.due END,
        attempts = CASE WHEN excluded.missing = 0 THEN 0 ELSE numbers.attempts END,
        requested = CASE WHEN excluded.missing = 0 THEN 0 ELSE numbers.requested END`,
     columns(
       [...values.values()].map(({ vehicle, class: priority, value, received }) => {
-        const { arrived, givenUp } = value.kept;
-        return [vehicle, priority, JSON.stringify(arrived), JSON.stringify(givenUp), value.missing, received];
+        const { arrived, givenUp, starts } = value.kept;
+        const runs = [arrived, givenUp, starts].map((one) => JSON.stringify(one));
+        return [vehicle, priority, ...runs, value.missing, received];
       }),
     ),
   );

@@ -187,6 +187,12 @@ export const steps: readonly string[] = [
   ALTER TABLE monitors ALTER vin SET STATISTICS 0, ALTER document SET STATISTICS 0;
   ALTER TABLE callbacks ALTER document SET STATISTICS 0;
   `,
+  `
+  -- The newest starts of the agent as JSON: [[boot, first number, arrived, given up], ...]. arrived and given_up are of
+  -- the starts before these.
+  ALTER TABLE numbers ADD COLUMN starts text NOT NULL DEFAULT '[]';
+  ALTER TABLE numbers ALTER starts SET STATISTICS 0;
+  `,
 ];
 
 /** Number of the format that this program writes, in the table hub_format. */
