@@ -60,6 +60,13 @@ export class Caller {
     this.#parts = parts;
   }
 
+  /** A car has reported that it trusts a key no more: whoever has the key still tries; what that was, in words. */
+  useRevoked(vin: string, keyId: string): string {
+    const key = operators.findIndex((one) => one.hex === keyId);
+    const car = this.#parts.vins.indexOf(vin);
+    return this.send({ do: 'command', at: 0, car, which: this.#counter, key, manner: 'once', wait: 0 });
+  }
+
   /** Sends what the plan says; what it was, in words. */
   send({ car, which, key, manner, wait }: Extract<Happening, { do: 'command' }>): string {
     const { broker, time, vins, now } = this.#parts;

@@ -5,6 +5,8 @@ import { Intake } from '../../hub/intake.ts';
 import { HubMeasures } from '../../hub/measures.ts';
 import type { HubLog } from '../../hub/ports.ts';
 import { ResendRequests } from '../../hub/resend.ts';
+import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { classOf } from '../../protocol/classes.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Chance } from './chance.ts';
 import { hubKey } from './keys.ts';
@@ -20,6 +22,8 @@ export interface HubParts {
   readonly chance: Chance;
   readonly send: (vin: string, topic: string, payload: Uint8Array) => void;
   readonly log: HubLog;
+  /** Told of a message that was acknowledged and is not in the database. */
+  readonly lacks: (what: string) => void;
 }
 
 interface HubRun {
@@ -132,10 +136,21 @@ export class WorldHub {
       };
       this.#pending.add(fail);
       this.#run.intake.accept(topic, payload).then(() => {
+        if (!this.#has(topic, payload)) this.#parts.lacks(topic);
         this.#pending.delete(fail);
         resolve();
       }, fail);
     });
+  }
+
+  #has(topic: string, payload: Uint8Array): boolean {
+    const { seq, boot, kind } = decodeMessage(payload);
+    const key = [topic.split('/')[2] ?? '', classOf(kind), seq, boot];
+    const row = this.database.one(
+      `SELECT 1 FROM messages JOIN vehicles ON vehicles.id = vehicle WHERE vin = ? AND class = ? AND seq = ? AND boot = ?`,
+      ...key,
+    );
+    return row !== undefined;
   }
 
   /** A car has subscribed. */

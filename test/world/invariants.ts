@@ -1,6 +1,7 @@
 /** What must hold in every world, each in one sentence. */
 export const INVARIANTS = {
   kept: 'Every message that was acknowledged to a car is at the hub.',
+  committed: 'The hub acknowledges a message only when it is in its database.',
   once: 'The hub has each message once, with the bytes that the car sent.',
   numbered: 'Every number of every class arrived at the hub or is in a gap message that arrived.',
   oneContent: 'No number has two contents.',
@@ -8,7 +9,7 @@ export const INVARIANTS = {
   actsKnown: 'Nothing acts but a command that is on its way.',
   actsInTime: 'No command acts late.',
   actsSigned: 'No command acts that is not signed by a key the car trusts, for this car.',
-  actsTrusted: 'No command acts that came only after its key was revoked.',
+  actsTrusted: 'No command is accepted or acts that came only after its key was revoked.',
   actsSafely: 'No command acts against an interlock.',
   success: 'A command ends with Success only when the car shows its result.',
   oneEnd: 'A command ends in one way, however often it is asked for.',

@@ -26,7 +26,7 @@ export const mutants: readonly Mutant[] = [
     file: 'agent/outbox/outbox.ts',
     edits: [['      await this.#store.commit();', '      this.#store.commit().catch(() => undefined);']],
     invariant: 'oneContent',
-    seed: 50,
+    seed: 18,
   },
   {
     defect: 'what is to be in a gap message is forgotten',
@@ -107,6 +107,54 @@ export const mutants: readonly Mutant[] = [
     edits: [['  if (isCounted && isOtherCounted && a.boot !== b.boot)', '  if (a.boot !== b.boot)']],
     invariant: 'status',
     seed: 10,
+  },
+  {
+    defect: 'the journal does not wait until it is synced',
+    file: 'adapters/store/flusher.ts',
+    edits: [['      else await file.sync();', '      else file.sync().catch(() => undefined);']],
+    invariant: 'oneContent',
+    seed: 18,
+  },
+  {
+    defect: 'the journal is not synced',
+    file: 'adapters/store/flusher.ts',
+    edits: [['      else await file.sync();', '      else if (began < 0) await file.sync();']],
+    invariant: 'oneContent',
+    seed: 19,
+  },
+  {
+    defect: 'a key that was revoked stays trusted',
+    file: 'adapters/keys/trust-store.ts',
+    edits: [
+      ['      this.#added.filter((added) => added !== key),', '      this.#added,'],
+      ['trusted.filter(({ kid }) => !gone.has(kid))', 'trusted.filter(({ kid }) => kid.length > 0 || gone.has(kid))'],
+    ],
+    invariant: 'actsTrusted',
+    seed: 19,
+  },
+  {
+    defect: 'the hub acknowledges messages before it has committed them',
+    file: 'hub/intake.ts',
+    edits: [
+      [
+        '      this.#waiting.push({ topic, item, resolve, reject });',
+        "      this.#waiting.push({ topic, item, resolve, reject });\n      if ('read' in item) resolve();",
+      ],
+    ],
+    invariant: 'committed',
+    seed: 1,
+  },
+  {
+    defect: 'numbers that are only in a checkpoint are given out again',
+    file: 'adapters/store/replay.ts',
+    edits: [
+      [
+        '      series.next = Math.max(series.next, next);\n    }\n    return',
+        '      series.next = Math.max(series.next, next > 0 ? 0 : next);\n    }\n    return',
+      ],
+    ],
+    invariant: 'oneContent',
+    seed: 3,
   },
 ];
 

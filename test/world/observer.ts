@@ -23,8 +23,13 @@ const BEYOND = 96 * 1024;
 
 interface Published {
   readonly payload: Uint8Array;
-  readonly boot: number;
   acknowledged: boolean;
+}
+
+/** What was said first, and whether the disk had refused something in that run: then it need not have been on disk. */
+interface Said<T> {
+  readonly value: T;
+  readonly unwritten: boolean;
 }
 
 /** What is known of one car. */
@@ -32,14 +37,14 @@ interface Watched {
   /** By class, number and start. */
   readonly published: Map<string, Published>;
   /** By class and number: the content that was published first. */
-  readonly contents: Map<string, Uint8Array>;
+  readonly contents: Map<string, Said<Uint8Array>>;
   /** By command and action. */
   readonly acts: Map<string, number>;
   /** In this run, by kind: the command that has reached SentToVehicle and has not ended. */
   underWay: Map<string, string>;
   readonly revoked: Set<string>;
   /** How commands ended, as published. */
-  readonly ends: Map<string, string>;
+  readonly ends: Map<string, Said<string>>;
   readonly accepted: Set<string>;
   readonly succeeded: Set<string>;
 }
@@ -51,6 +56,8 @@ export interface ObserverParts {
   readonly cars: ReadonlyMap<string, WorldCar>;
   readonly tell: (who: string, what: string) => void;
   readonly note: (who: string, what: string, bytes?: Uint8Array) => void;
+  /** Told when a car has reported that it trusts a key no more. */
+  readonly revoked: (vin: string, key: string) => void;
 }
 
 export class Observer implements UnitWatcher {
@@ -89,11 +96,11 @@ export class Observer implements UnitWatcher {
     this.counts.published++;
     const first = watched.contents.get(number);
     // A disk that refuses cannot keep numbers apart: then the number of the start does.
-    if (first !== undefined && !unit.diskRefused) {
+    if (first !== undefined && !first.unwritten) {
       breaches.add('oneContent', `${unit.vin} ${kind} ${number} was published with other contents`);
     }
-    watched.contents.set(number, payload);
-    watched.published.set(`${number}/${boot}`, { payload, boot, acknowledged: false });
+    watched.contents.set(number, { value: payload, unwritten: unit.diskRefused });
+    watched.published.set(`${number}/${boot}`, { payload, acknowledged: false });
     const body = decode(payload);
     const mark = findMark(body);
     if (mark !== undefined) breaches.add('private', `${unit.vin} publishes ${mark} in ${kind} ${number}`);
@@ -255,17 +262,23 @@ export class Observer implements UnitWatcher {
 
   /** A state of a command is on its way to those who wait for it. */
   #told(unit: Unit, { remoteActionId: id, type, status, failureCause }: RemoteReport): void {
-    const { breaches, tell } = this.#parts;
+    const { breaches, commands, tell } = this.#parts;
     const watched = this.#of(unit);
     tell(unit.vin, `reports ${id} (${type}): ${status}${failureCause === undefined ? '' : ` ${failureCause}`}`);
-    if (status === 'Accepted') watched.accepted.add(id);
+    if (status === 'Accepted') {
+      watched.accepted.add(id);
+      const sent = commands.get(id);
+      if (sent !== undefined && !sent.cameTrusted) breaches.add('actsTrusted', `${unit.vin} accepts ${id}`);
+    }
     if (status !== 'Success' && status !== 'AlreadyDone' && status !== 'Failed') return;
     this.counts.ended++;
     const before = watched.ends.get(id);
-    if (before !== undefined && before !== status && !unit.diskRefused) {
-      breaches.add('oneEnd', `${unit.vin} ${id}: ${before}, then ${status}`);
+    if (before !== undefined && before.value !== status && !before.unwritten && !unit.diskRefused) {
+      breaches.add('oneEnd', `${unit.vin} ${id}: ${before.value}, then ${status}`);
     }
-    watched.ends.set(id, status);
+    watched.ends.set(id, { value: status, unwritten: unit.diskRefused });
+    const revoked = commands.get(id)?.revokes;
+    if (status === 'Success' && revoked !== undefined) this.#parts.revoked(unit.vin, revoked);
   }
 
   /** What the car shows against an action, by its buses and not by the agent's Status. */

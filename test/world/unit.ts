@@ -63,7 +63,7 @@ export class Unit {
   /** The agent, when it has opened its records. */
   run: Run | undefined;
   runs = 0;
-  /** The disk has refused something, at any time. */
+  /** The disk has refused something since the last start. */
   diskRefused = false;
   readonly #parts: UnitParts;
   #clock: RunClock | undefined;
@@ -98,6 +98,7 @@ export class Unit {
     const clock = new RunClock(time, this.board);
     this.#clock = clock;
     const number = ++this.runs;
+    this.diskRefused = false;
     const alive = (): boolean => clock.alive;
     const files: FileSystem = this.disk.mount(alive, faults, chance.fork(`disk ${number}`));
     const say =

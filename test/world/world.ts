@@ -19,6 +19,8 @@ import { Unit } from './unit.ts';
 const LOOK = 5_000;
 /** After the last happening a world must come to rest within this, ms. */
 const REST = 3_600_000;
+/** After a key was revoked somebody signs with it, ms. */
+const REVOKED_KEY_IS_USED = [1_000, 30_000];
 /** Status is told by then, ms. */
 const QUIET = 150_000;
 
@@ -96,6 +98,11 @@ class World {
       commands: this.#caller.sent,
       tell: (who, what) => this.#tell(who, what),
       note: (who, what, bytes) => this.#trace.note(time.now, who, what, bytes),
+      revoked: (vin, key) => {
+        for (const after of REVOKED_KEY_IS_USED) {
+          time.after(after, () => this.#tell('caller', this.#caller.useRevoked(vin, key)));
+        }
+      },
     });
     for (const [vin, car] of cars) {
       const faults: DiskFaults = {
@@ -130,6 +137,7 @@ class World {
         warn: (event, fields) => this.#tell('hub', `logs warn: ${event} ${JSON.stringify(fields)}`),
         error: (event, fields) => this.#tell('hub', `logs error: ${event} ${JSON.stringify(fields)}`),
       },
+      lacks: (what) => this.#breaches.add('committed', what),
     });
     this.#hub = hub;
     hub.start();
