@@ -48,11 +48,6 @@ export class Downlink {
     this.requests.recall(parts.memory, (id) => parts.ledger.find(id) !== undefined);
   }
 
-  /** Messages that were no command of a trusted key. */
-  get unsigned(): number {
-    return this.#remotes.intake.unsigned;
-  }
-
   /** A message on one of the car's down topics. Never throws: it may come from anybody. */
   message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined): void {
     if (!this.#remotes.intake.admits()) return;

@@ -326,11 +326,6 @@ export class Service implements CarService {
     };
   }
 
-  /** Where health can be read. */
-  get addresses(): readonly string[] {
-    return this.#servers.map(({ address }) => address);
-  }
-
   /** `ends`: the process ends with the run; else it is started anew. */
   async close(ends: boolean): Promise<void> {
     for (const server of this.#servers) await server.close();

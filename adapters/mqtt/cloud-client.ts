@@ -9,7 +9,6 @@ import { matches } from './filter.ts';
 import { LinkProgress } from './health.ts';
 import { KeepAlive } from './keep-alive.ts';
 import type { MqttAddress } from './link.ts';
-import type { Version } from './protocol-choice.ts';
 import { makeTargets, type TlsNames } from './socket.ts';
 
 export interface CloudClientOptions extends Omit<MqttAddress, 'url'> {
@@ -37,7 +36,6 @@ export interface CloudClientOptions extends Omit<MqttAddress, 'url'> {
 
 /** What a broker says that it can do. */
 export interface BrokerAbilities {
-  readonly version: Version;
   /** It shares a subscription among its subscribers. */
   readonly shares: boolean;
 }

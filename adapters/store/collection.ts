@@ -51,10 +51,6 @@ export class Collection {
     return this.#bytes;
   }
 
-  get size(): number {
-    return this.#series.rows.size;
-  }
-
   /** Adds the record or replaces the one with its id. Throws `input.malformed` and `message.unbounded`. */
   put({ id, at, record }: StoredRecord): void {
     const what = `record ${id} of ${this.name}`;

@@ -13,10 +13,6 @@ export class HashTable {
   /** Places that are not empty. */
   #taken = 0;
 
-  get size(): number {
-    return this.#size;
-  }
-
   add(hash: number, number: number): void {
     if (2 * (this.#taken + 1) > this.#number.length) this.#rebuild();
     const mask = this.#number.length - 1;

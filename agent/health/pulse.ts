@@ -23,7 +23,6 @@ export class Pulse {
   readonly #clock: Clock;
   readonly #parts: PulseParts;
   #lastTick: number | undefined;
-  #ticks = 0;
   /** The worst lateness of the window that goes on, and of the one before. */
   #worst = 0;
   #worstBefore = 0;
@@ -36,11 +35,6 @@ export class Pulse {
     this.#parts = parts;
   }
 
-  /** Ticks since the start. */
-  get ticks(): number {
-    return this.#ticks;
-  }
-
   /** The tick of the agent ran to its end. */
   ticked(): void {
     const now = this.#clock.monotonic();
@@ -51,7 +45,6 @@ export class Pulse {
     }
     if (this.#lastTick !== undefined) this.#worst = Math.max(this.#worst, now - this.#lastTick - this.#interval);
     this.#lastTick = now;
-    this.#ticks++;
   }
 
   /** From now on ticks come this far apart, ms: 1,000 in a car that is awake. */

@@ -55,11 +55,6 @@ export class Signals {
     this.#invalid = signals.map(({ invalid }) => (invalid.length === 0 ? undefined : new Set(invalid)));
   }
 
-  /** Observers that each change is told to. */
-  get watchers(): number {
-    return this.#observers.length;
-  }
-
   /** Tells the observer of changes until the result is called. */
   observe(observer: CustomSignalObserver): () => void {
     this.#observers = [...this.#observers, observer];

@@ -43,14 +43,3 @@ export function remoteKindOf(type: RemoteType): RemoteKind<RemoteType> {
 export const remoteActions: ReadonlyMap<string, RemoteActionRules> = new Map(
   remoteKinds.flatMap(({ actions }) => Object.entries(actions)),
 );
-
-/** Why a body that follows its schema still asks for nothing that can be done; undefined when it is sound. */
-export function bodyFault(type: string, body: object): string | undefined {
-  return byType.get(type)?.fault?.(body);
-}
-
-/** The deprecated member of a body that is there; it has no effect. */
-export function deprecatedMember(type: string, body: object): string | undefined {
-  const member = byType.get(type)?.deprecated;
-  return member !== undefined && Object.hasOwn(body, member) ? member : undefined;
-}

@@ -6,7 +6,6 @@ import { monitorId } from './monitor.ts';
 
 /** What asks for a capture. */
 export const captureCauses = ['collision', 'monitor', 'command'] as const;
-export type CaptureCause = (typeof captureCauses)[number];
 
 /** Bounds of one part. */
 export const captureBounds = {

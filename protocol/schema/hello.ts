@@ -153,7 +153,6 @@ export const helloPowerSchema = record(
   },
   { description: 'Cost of being awake and asleep since the start of the agent.' },
 );
-export type HelloPower = Static<typeof helloPowerSchema>;
 
 /**
  * Body of a `hello` message: the first after a start of the agent, another when the time became known, and now and then

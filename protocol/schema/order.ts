@@ -33,7 +33,6 @@ export const monitorOrderSchema = record(
   },
   { description: 'With `monitor`: watch it. Without: set its status, or remove it.' },
 );
-export type MonitorOrder = Static<typeof monitorOrderSchema>;
 
 /** Gives a callback, pauses it or lets it run again, or takes it away. */
 export const callbackOrderSchema = record(
@@ -47,7 +46,6 @@ export const callbackOrderSchema = record(
   },
   { description: 'With `side` and `subscribe`: add the callback. Without: set its status, or remove it.' },
 );
-export type CallbackOrder = Static<typeof callbackOrderSchema>;
 
 const moment = (description: string) =>
   quantity({ unit: 'ms', resolution: 1, minimum: 0, maximum: 8.64e15, description });
@@ -87,7 +85,6 @@ export const trustOrderSchema = record(
   },
   { description: 'One of `add` and `revoke`.' },
 );
-export type TrustOrder = Static<typeof trustOrderSchema>;
 
 const sentFileSchema = record(
   'SentFile',
@@ -127,7 +124,6 @@ export const configurationOrderSchema = record(
   },
   { description: 'A configuration: on trial until the broker is reached with it (docs/operations.md).' },
 );
-export type ConfigurationOrder = Static<typeof configurationOrderSchema>;
 
 /** Asks for messages again that the car has sent. */
 export const resendOrderSchema = record(
@@ -147,7 +143,6 @@ export const resendOrderSchema = record(
   },
   { description: 'Messages to be sent again; a `gap` message lists those that the car does not have any more.' },
 );
-export type ResendOrder = Static<typeof resendOrderSchema>;
 
 /** Has the agent read the fault codes of the car now. */
 export const readFaultsOrderSchema = record(

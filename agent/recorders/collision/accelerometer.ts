@@ -23,11 +23,6 @@ export class Accelerometer {
   #count = 0;
   #last = Number.NEGATIVE_INFINITY;
 
-  /** The moment of the newest sample, UTC ms; -Infinity: none. */
-  get last(): number {
-    return this.#last;
-  }
-
   /** Acceleration in the plane at the newest sample, squared, (m/s²)². */
   get planeSquared(): number {
     const [x, y] = [this.#present[0] as number, this.#present[1] as number];

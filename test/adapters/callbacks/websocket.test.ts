@@ -122,6 +122,23 @@ test('who does not answer pings is not there any more', async () => {
   await closed;
 });
 
+test('at rest an idle connection closes, one with a message under way stays, and the next message opens another', async () => {
+  const server = await receiver();
+  const sender = channel();
+  const send = (id: string) => sender.deliver({ receiver: 'r', url: server.url, messages: messages(id) });
+  server.behaviour = (frame, socket) => {
+    sender.rest();
+    server.acknowledge(frame, socket);
+  };
+  expect(await send('1')).toEqual({ outcome: 'delivered' });
+  const [client] = server.clients;
+  const closed = new Promise<void>((resolve) => client?.once('close', () => resolve()));
+  sender.rest();
+  await closed;
+  expect(await send('2')).toEqual({ outcome: 'delivered' });
+  expect(server.connections).toBe(2);
+});
+
 test('the wait after failures in a row grows to a minute, and begins anew after a success', async () => {
   const server = await receiver();
   const sender = channel();

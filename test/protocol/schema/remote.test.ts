@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeBody, encodeBody } from '../../../protocol/command.ts';
 import { secondsOfDay } from '../../../protocol/remote/programs.ts';
-import { bodyFault, deprecatedMember, remoteBodies, remoteTypes } from '../../../protocol/remote/table.ts';
+import { remoteBodies, remoteKindOf, remoteTypes } from '../../../protocol/remote/table.ts';
 import { vigieCddl } from '../../../protocol/vigie-cddl.ts';
 import { valuesOf } from '../cbor/arbitrary.ts';
 import { matchCddl } from '../cddl/matcher.ts';
@@ -90,7 +90,7 @@ describe('on the wire', () => {
         expect(decodeBody(type, bytes)).toEqual(body);
         expect(matchCddl(cddl, 'command-body', bytes)).toEqual([]);
         // Whatever follows the schema, the rules have an answer for.
-        expect(typeof (bodyFault(type, body) ?? '')).toBe('string');
+        expect(typeof (remoteKindOf(type).fault?.(body) ?? '')).toBe('string');
       }),
       { numRuns: 60 },
     );
@@ -134,11 +134,4 @@ test('times of day', () => {
   expect(['PT0S', 'PT14H30M', 'PT23H59M59S', 'PT90M'].map(secondsOfDay)).toEqual([0, 52_200, 86_399, 5_400]);
   const none = ['PT24H', 'PT', 'P1D', 'PT1.5H', '14:30', '', 'PT1M1H', 'PT-1H'];
   expect(none.map(secondsOfDay)).toEqual(none.map(() => undefined));
-});
-
-test('deprecated members are found', () => {
-  expect(deprecatedMember('Doors', { forced: false })).toBe('forced');
-  expect(deprecatedMember('Navigation', { driverApproval: true })).toBe('driverApproval');
-  expect(deprecatedMember('Doors', { state: 'Locked' })).toBeUndefined();
-  expect(deprecatedMember('Horn', { forced: true })).toBeUndefined();
 });

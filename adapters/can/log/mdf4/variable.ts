@@ -20,11 +20,6 @@ export class VariableBytes {
     this.#inOrder = inOrder;
   }
 
-  /** Frames of the batch that wait. */
-  get waiting(): number {
-    return this.#frames.size;
-  }
-
   /** The key of the next frame, which says this offset. */
   keyOf(offset: number): number {
     return this.#inOrder ? this.#nextFrame : offset;
