@@ -349,7 +349,7 @@ export class Agent implements LinkEvents {
     this.#schedule();
     this.#downlink.rested();
     const asleep = this.#power.asleep();
-    // What was still being gathered would otherwise be told only when the car is used again.
+    // Otherwise the messages that are still being gathered would wait until the car is used again.
     const now = this.#ports.clock.now();
     if (asleep) for (const recorder of this.#pipeline.recorders) this.#guard(() => recorder.flush(now));
     this.#ports.rest?.(asleep);

@@ -1,14 +1,14 @@
 import { type Clock, ERROR, type FrameBatch, SENT } from './ports.ts';
 
 /**
- * When each bus of the car was last heard: while one talks, another may sleep. Every frame is looked at here and nowhere
- * else for that. What says nothing of the car:
+ * The time of the latest frame on each bus of the car: while one bus talks, another may sleep. Only this class examines
+ * each frame for that purpose. Two kinds of frame do not show that the car is awake:
  *
- * - what the controller itself reports: a frame that nobody acknowledges is reported for as long as it is sent again;
- * - what this unit sent: it would hold itself awake, and take its own frame for the answer of a car that it wakes.
+ * - error frames of the controller: it reports a frame that no node acknowledges each time it sends the frame again;
+ * - frames that this unit sent: they would keep it awake, and it would take its own wake-up frame for the car's answer.
  *
- * A log is of somebody else's hearing. What is marked there as sent was sent by whoever recorded it, who is for the car a
- * node like any other, and tools that simulate a car mark every frame so: all of it says that the car is awake. So
+ * In a log, the mark "sent" means that the recording device sent the frame. For the car that device is a node like any
+ * other, and tools that simulate a car mark every frame so. Every frame of a log therefore shows that the car is awake:
  * `sends` is false for a replay, and a log that is played as if its buses were there gives frames without that mark.
  */
 export class BusActivity {

@@ -11,7 +11,7 @@ export interface ChannelObserver {
   sample?(channel: Channel, value: SlotValue, at: number): void;
 }
 
-/** The present value of each channel. Nobody but the mapping writes it. */
+/** The present value of each channel. Only the mapping writes it. */
 export class Channels {
   readonly #values: (SlotValue | undefined)[] = new Array(channels.length).fill(undefined);
   readonly #seenAt = new Float64Array(channels.length).fill(Number.NEGATIVE_INFINITY);

@@ -8,7 +8,7 @@ export interface ColumnSink<G> extends ReadingSink {
   aliveTogether(group: G, at: number): void;
 }
 
-/** A sink whose groups concern nobody else. */
+/** A sink; only the sink itself reads its groups. */
 // biome-ignore lint/suspicious/noExplicitAny: only the sink itself looks into its groups
 export type AnyColumnSink = ColumnSink<any>;
 

@@ -66,7 +66,7 @@ export interface AgentPorts {
   readonly waker?: (at: number, due: () => void) => () => void;
   /** Told whether the unit sleeps, when that changes: whatever does something of its own accord leaves off. */
   readonly rest?: (asleep: boolean) => void;
-  /** Is told why readings become no values, for who maps a car; default: nobody. */
+  /** Gets the reason for each reading that becomes no value, for engineers who map a car; default: no listener. */
   readonly refusals?: RefusalListener;
   /** Bytes to and from the broker since the start, for what sleep costs. */
   readonly traffic?: () => number;
@@ -74,7 +74,7 @@ export interface AgentPorts {
   readonly recorders?: readonly MakeRecorder[];
   /** Takes the custom signals of the profile; absent: it has none. */
   readonly signals?: (parts: SignalParts) => CustomSignalsPart;
-  /** Keeps raw frames around events; absent: nobody asks for any. */
+  /** Keeps raw frames around events; absent: no captures are configured. */
   readonly captures?: (parts: CaptureParts) => CapturesPart;
 }
 

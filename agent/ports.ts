@@ -103,7 +103,7 @@ export interface LineEvents {
   closed(reason: string): void;
 }
 
-/** Opens a line; rejects with `input.unreadable`. Whoever speaks over lines opens them again, with back-off. */
+/** Opens a line; rejects with `input.unreadable`. The caller opens a lost line again, with back-off. */
 export type OpenLine = (events: LineEvents) => Promise<Line>;
 
 /** One frame to put on a bus. */

@@ -153,7 +153,7 @@ export class PowerStates implements Power {
     else this.#become('asleep');
   }
 
-  /** The car's buses talk, and each that one of `actions` needs, so that a frame wakes nobody. */
+  /** The buses talk, and so does each bus that one of `actions` needs: a frame sent now wakes no control unit. */
   awake(actions: readonly string[] = []): boolean {
     const talks = this.#parts.clock.monotonic() - this.#heard <= this.#rules.busSilentAfter;
     return talks && !actions.some((action) => this.#parts.actuator.asleep?.(action) === true);

@@ -59,7 +59,7 @@ export class ReconnectingLine {
   readonly #backoff: Backoff;
   #state: SourceHealth['state'] = 'opening';
   #reason: string | undefined;
-  /** The reason that the log was told last. */
+  /** The reason that was last logged. */
   #told: string | undefined;
   #opened = 0;
   #lost = 0;
@@ -211,7 +211,7 @@ export class ReconnectingLine {
     if (this.#attempt !== attempt) return;
     this.#state = 'waiting';
     this.#reason = reason;
-    // A line on which somebody spoke is new to be gone; one that never does need not be told of at each attempt.
+    // The loss of a line that carried data is news; the log does not repeat the failure of a line that never did.
     if (reason !== this.#told || attempt.heard !== undefined) {
       this.#options.log?.warn('line.waiting', { line: this.#options.name, reason });
     }

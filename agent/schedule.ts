@@ -1,6 +1,6 @@
 /**
- * What is due at a wall-clock time, in the calendar of a time zone. It has no timer: it is asked. Each occurrence comes
- * out once, however often the clock steps and the agent restarts, and also when nobody asked at its moment.
+ * What is due at a wall-clock time, in the calendar of a time zone. It has no timer: the owner asks it at each tick. It
+ * gives each occurrence once, however often the clock steps and the agent restarts, and also after its moment.
  */
 
 import { DAY, weekdayOf } from '../protocol/calendar.ts';
@@ -27,7 +27,7 @@ export interface Occurrence {
   readonly key: string;
   /** Its moment, UTC ms. */
   readonly due: number;
-  /** Earlier occurrences of the same key that nobody asked for in time. */
+  /** Earlier occurrences of the same key that passed between two questions of the owner. */
   readonly skipped: number;
   /** There will be no other. */
   readonly last: boolean;

@@ -15,7 +15,7 @@ export interface StatusObserver {
   settled?(at: number): void;
 }
 
-/** Reads Status; nobody but the mapping writes it. */
+/** Reads Status; only the mapping writes it. */
 export interface StatusReader {
   value(slot: Slot): SlotValue | undefined;
   /**
@@ -54,9 +54,9 @@ export class Status implements StatusListener {
   readonly #expiring: Slot[] = [];
   readonly #stale = new Set<Slot>();
   readonly #observers: StatusObserver[] = [];
-  /** By index of the slot: those that are told of its changes. Most changes concern few. */
+  /** By index of the slot: observers of its changes. Most changes concern few. */
   readonly #watchers: Watcher[][] = slots.map(() => []);
-  /** Of them, those that are told of each frame. */
+  /** The observers among them that are called once for each frame. */
   readonly #settlers: Required<Pick<StatusObserver, 'settled'>>[] = [];
 
   observe(observer: StatusObserver): void {

@@ -24,6 +24,6 @@ export class WatchLease {
     this.#end = Math.max(this.#end, this.#clock.monotonic() + span);
   }
 
-  /** How long something may wait that waits `age` ms while nobody watches. */
+  /** How long a publication may wait that waits `age` ms while no client watches. */
   readonly patience = (age: number): number => (this.watches ? Math.min(age, PROMPT) : age);
 }

@@ -4,8 +4,8 @@ import type { Clock } from './ports.ts';
 export const FAREWELL = 3_000;
 
 /**
- * Waits for some work, for `patience` ms at most. Rejects as the work does, if that is in time; what becomes of it later
- * is nobody's concern any more.
+ * Waits for some work, for `patience` ms at most. Rejects as the work does, if that is in time; a later result or error
+ * is ignored.
  */
 export async function within(patience: number, work: Promise<unknown>, clock: Pick<Clock, 'after'>): Promise<void> {
   let cancel: () => void = () => undefined;

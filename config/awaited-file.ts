@@ -6,7 +6,7 @@ import type { Findings } from './findings.ts';
 export interface AwaitedFile {
   /** What to do when it is not there. */
   readonly fix?: string;
-  /** Nobody but its owner and group should be able to use it. */
+  /** Only its owner and group should be able to use it. */
   readonly secret?: boolean;
 }
 

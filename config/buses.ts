@@ -100,7 +100,7 @@ export function readBuses(
       line: findings.line(at),
     });
   }
-  // With a bus whose name nobody can tell, every bus could be meant.
+  // If the name of one bus cannot be read, a rule could mean any bus.
   const all = listed.length > 0 && findings.sound('/buses');
   const known = all ? [...new Set(listed.map(({ name }) => name))] : undefined;
   const having = (message: string | undefined): string[] => {

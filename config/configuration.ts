@@ -68,7 +68,7 @@ export interface Configuration extends ServiceConfiguration {
   readonly collect: CollectSettings;
   /** Where programs of the car are at home, a name of the IANA data base; absent: Europe/Paris. */
   readonly timeZone?: string;
-  /** Absent: none are written down on the unit. */
+  /** Absent: the configuration has no monitors. */
   readonly monitors?: MonitorsConfiguration;
   readonly log: { readonly level: 'error' | 'warn' | 'info' };
 }

@@ -102,7 +102,7 @@ export function readYaml(file: string, text: string): YamlReading {
     const fix = 'remove it and the line `---`';
     diagnostics.push({ file, line, severity: 'error', message: 'a second document begins here', fix });
   }
-  // Of a text that is not YAML nobody can say which member is which; what followed would be noise.
+  // In a text that is not YAML the members are unknown; further findings would be noise.
   if (others.length > 0) return { diagnostics };
   try {
     const { contents, twice } = plain(document as Document, lines);

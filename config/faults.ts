@@ -8,7 +8,7 @@ import type { SchemaFault, Validator } from './validator.ts';
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
-  /** `false` where no others are allowed, and then none is in a fault. */
+  /** `false` where the object allows no other members; a fault never leads into them then. */
   readonly additionalProperties?: Schema;
   readonly propertyNames?: Schema;
   readonly items?: Schema;

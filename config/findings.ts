@@ -20,7 +20,7 @@ export class Findings {
   readonly #broken = new Set<string>();
   readonly #files: 'needed' | 'awaited';
 
-  /** @param files whether what is {@link missing} must be there, or is waited for by whoever runs */
+  /** @param files whether {@link missing} files must be there now, or the running agent waits for them */
   constructor(
     file: string,
     lines: ReadonlyMap<string, number>,

@@ -156,7 +156,7 @@ export interface UserConfiguration {
   readonly clients?: readonly { readonly clientId: string; readonly energy: 'object' | 'list' }[];
 }
 
-/** What is told of the car itself. */
+/** What the interface says about the car itself. */
 export interface VehicleConfiguration {
   readonly id?: string;
   readonly motorization?: 'Electric' | 'Hybrid' | 'Thermic' | 'Hydrogen';

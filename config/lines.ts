@@ -1,4 +1,4 @@
-/** The form of addresses of lines, for the sections `can`, `obd` and `gnss` of vigie.yaml; whoever opens one reads it. */
+/** The form of line addresses, for `can`, `obd` and `gnss` of vigie.yaml; the adapter that opens a line reads them. */
 import type { Findings } from './findings.ts';
 
 const forms = 'write /dev/ttyUSB0, serial:/dev/ttyUSB0?baud=38400, tcp://host:port or file:/path';

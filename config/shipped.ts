@@ -1,4 +1,4 @@
-/** The profiles that come with Vigie. Whoever reads one finds it here; see `profileFile`. */
+/** The profiles that come with Vigie; see `profileFile`. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -47,7 +47,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // Whoever reads the file then says why it cannot be read.
+    // The reader of the file then reports why it cannot be read.
     return false;
   }
 }

@@ -2,7 +2,7 @@
 
 /** ms */
 export const DAY = 86_400_000;
-/** 2020-01-01, UTC ms: a clock that shows an earlier time was never set, and nobody knows when its time was. */
+/** 2020-01-01, UTC ms: a clock that shows an earlier time was never set, so its times cannot be corrected. */
 export const EARLIEST_TIME: number = Date.UTC(2020, 0, 1);
 
 /** The moment at which a date begins, UTC ms; undefined when the calendar has no such date. Months are 1 to 12. */

@@ -114,7 +114,7 @@ function checkTimes({ issued, expires }: Command): void {
   throw new VigieError('message.malformed', `expires must be after issued (${issued}), is ${expires}`);
 }
 
-/** Faults of a message become faults of a command: they decide what the sender is told. */
+/** Faults of a message become faults of a command: they decide the answer to the sender. */
 function asCommand<T>(step: () => T): T {
   try {
     return step();

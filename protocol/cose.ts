@@ -30,7 +30,7 @@ export interface SignatureHeader {
   readonly keyId: Uint8Array;
 }
 
-/** A signed message whose signature nobody has looked at yet. */
+/** A signed message whose signature is not verified yet. */
 export interface SignedMessage extends SignatureHeader {
   readonly payload: Uint8Array;
   readonly signature: Uint8Array;
@@ -99,7 +99,7 @@ function headerOf(
   checkBounds(protectedHeader, { ...bounds, maximumBytes: protectedHeader.length });
   const header = parse(protectedHeader);
   if (!(header instanceof Map)) throw malformed('has a protected header that is not a map');
-  // RFC 9052 section 3.1: a parameter marked critical must be understood; none is here.
+  // RFC 9052 section 3.1: a receiver must understand critical parameters; this protocol has none.
   if (header.has(CRITICAL)) throw malformed('has critical header parameters, which this protocol does not use');
   const algorithm: unknown = header.get(ALGORITHM);
   if (algorithm !== ES256 && algorithm !== EDDSA) {

@@ -82,7 +82,7 @@ export interface DiagnosticAddress {
   readonly request: number;
   /** 29-bit identifiers. */
   readonly extended: boolean;
-  /** CAN identifier of the one control unit that is to answer; absent: whoever does. */
+  /** CAN identifier of the one control unit that is to answer; absent: any unit may answer. */
   readonly response?: number;
   /** Identifier that flow control is sent with, where it is not the usual one for the answer's. */
   readonly flowControl?: number;

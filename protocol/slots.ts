@@ -34,7 +34,7 @@ interface Assembly {
   readonly only: ReadonlySet<number> | undefined;
   /** The parts of the plan that objects of `only` are in; the others have nothing to say by themselves. */
   readonly ways: ReadonlySet<PlanNode> | undefined;
-  /** Leaves placed so far: what added none is empty and left out. */
+  /** Leaves placed so far: an object that added no leaf is empty and left out. */
   placed: number;
   /** Newest createdAt placed since the enclosing object began. */
   newest: number;

@@ -6,7 +6,7 @@ import { checkBounds } from './cbor/bounds.ts';
 import { compile } from './cbor/codec.ts';
 import { quantity, record, required, type Static } from './schema/fields.ts';
 
-/** A car is watched for an hour at most, however often it is told, ms: who watches longer says so again. */
+/** A watch lasts an hour at most, ms; a client that watches longer renews it. */
 export const LONGEST_WATCH = 3_600_000;
 
 export const watchSchema = record(

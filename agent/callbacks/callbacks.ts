@@ -20,7 +20,7 @@ export interface CallbacksParts {
   readonly log: Log;
   readonly monitors: WatchedMonitors;
   readonly notifier: Notifier;
-  /** What happened is kept here until everybody was told, in the commits of the states. */
+  /** Keeps each event until all receivers have it; written with the commits of the states. */
   readonly records: RecordStore;
   /** Resolves when all that was changed before the call is on disk; rejects when the disk refuses. */
   readonly committed: () => Promise<void>;
@@ -149,7 +149,7 @@ export class Callbacks {
     });
   }
 
-  /** The states of this command are to be told to a callback. @throws VigieError `input.unknown` */
+  /** From now on the callback gets the states of this command. @throws VigieError `input.unknown` */
   setOrigin(remoteActionId: string, origin: CommandOrigin): void {
     if (this.get(origin.callbackId) === undefined) throw unknownCallback(origin.callbackId);
     this.#origins.set(remoteActionId, origin);

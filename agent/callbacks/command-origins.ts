@@ -1,4 +1,4 @@
-/** Commands that were given through a callback, until they are finished: their states are told to it. */
+/** Commands that clients gave through a callback, until they finish: the callback gets their states. */
 import { VigieError } from '../../protocol/errors.ts';
 import type { Attribute } from '../../protocol/schema/callback/attributes.ts';
 import { readAttributes } from '../../protocol/schema/callback/attributes.ts';

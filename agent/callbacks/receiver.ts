@@ -23,7 +23,7 @@ export interface ReceiverParts {
   /** Writes the first of the items as one request. */
   readonly batch: (to: Destination, items: readonly NotificationItem[]) => RequestBatch;
   readonly send: (batch: RequestBatch) => Promise<Receipt>;
-  /** Undefined: nobody knows the receiver any more. */
+  /** Undefined: the callback of this receiver was removed. */
   readonly destination: () => Destination | undefined;
   readonly running: () => boolean;
   /** The receiver said that it does not exist any more. */
@@ -100,7 +100,7 @@ export class Receiver {
     this.#expire();
     const { clock, destination, running, idle } = this.#parts;
     const to = destination();
-    // Whoever is not known any more has no place where it could be told.
+    // A removed receiver has no address to send to.
     if (to === undefined) this.#queue.clear();
     if (to === undefined || this.#queue.length === 0) {
       idle();
@@ -161,7 +161,7 @@ export class Receiver {
     if (batch === undefined) return;
     this.#queue.freeze(batch.count);
     try {
-      // Told before it is on disk, an event could be told again under another id after a power cut.
+      // An event sent before it is on disk could be sent again under another id after a power cut.
       await this.#parts.committed();
     } catch (error) {
       this.#parts.log.warn('callbacks.waiting', { receiver: this.key, error: (error as Error).message });
@@ -183,7 +183,7 @@ export class Receiver {
         this.#say(error as Error);
         const [first] = items;
         const alone = items.findIndex((item) => !isWritable(() => batch(to, [item])));
-        // What cannot be written today cannot be tomorrow, and nothing behind it would ever be told.
+        // An event that cannot be encoded now never can be, and it would hold up all events behind it.
         if (alone >= 0) this.#lose(alone, items[alone]?.id, 'callbacks.unencodable');
         else if (first !== undefined) return batch(to, [first]);
       }
@@ -234,7 +234,7 @@ export class Receiver {
 
   #ended(to: Destination, count: number, reason: string): void {
     this.#parts.gone(reason);
-    // Whoever is needed all the same is tried again.
+    // A receiver that is still needed gets another attempt.
     if (!this.#stopped) this.#failed(to, count, { outcome: 'failed', reason });
   }
 

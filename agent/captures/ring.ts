@@ -5,7 +5,7 @@ export const SLOT_BYTES = 24;
 
 /** Length of a slot that holds further payload of the frame before. */
 const CONTINUED = 255;
-/** Flag of a frame that nobody may read any more; the wire has no such flag. */
+/** Flag of a frame that must not be read any more; the wire has no such flag. */
 const WITHHELD = 0x80;
 
 /**
@@ -109,7 +109,7 @@ export class FrameRing {
     return ((this.#flags[frame % this.#capacity] as number) & WITHHELD) !== 0;
   }
 
-  /** From now on nobody may read the frame. */
+  /** From now on no reader gets the frame. */
   withhold(frame: number): void {
     const place = frame % this.#capacity;
     this.#flags[place] = (this.#flags[place] as number) | WITHHELD;

@@ -17,7 +17,7 @@ export interface UnitFaults {
 export interface FaultReader {
   /**
    * Asks all control units. Freeze frames are read only of codes that are not `known`.
-   * @returns units in the order of their identifiers; none when nobody answers
+   * @returns units in the order of their identifiers; empty when no unit answers
    * @throws VigieError `input.unreadable` when there is no way to ask now
    */
   read(known: (unit: string, code: string) => boolean): Promise<readonly UnitFaults[]>;

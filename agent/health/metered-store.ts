@@ -74,7 +74,7 @@ export class MeteredStore implements OutboxStore {
     return this.#outcomes;
   }
 
-  /** Milliseconds that the oldest commit under way has been waited for; 0: none is. */
+  /** Milliseconds since the oldest commit under way began; 0: no commit is under way. */
   get commitWait(): number {
     for (const { since } of this.#underWay) return this.#clock.monotonic() - since;
     return 0;

@@ -9,7 +9,7 @@ const WINDOW = 60_000;
 
 /** What the pulse looks at beside the tick. */
 export interface PulseParts {
-  /** Milliseconds that the oldest commit has been waited for; 0: none is under way. */
+  /** Milliseconds since the oldest commit under way began; 0: no commit is under way. */
   readonly commitWait: () => number;
   /** Why a source counts as stuck; undefined: none does. */
   readonly stuckSource: () => string | undefined;

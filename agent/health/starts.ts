@@ -9,7 +9,7 @@ export interface AgentRun {
   readonly boot: string;
   /** Milliseconds since that boot. */
   readonly at: number;
-  /** It ended because it was told to. */
+  /** It ended on request. */
   readonly ended?: true;
 }
 

@@ -10,6 +10,6 @@ export interface WatchedSignal {
   hidden(): boolean;
   /** Undefined: it has no value, or privacy hides it. */
   read(): number | string | undefined;
-  /** Nobody watches it any more. */
+  /** Ends the watch. */
   end(): void;
 }

@@ -24,9 +24,9 @@ export class MonitorDesk {
   readonly #publisher: Publisher;
   readonly #clock: Clock;
   readonly #log: Log;
-  /** Version that the cloud was told of last in this run; 0: of none. */
+  /** Version that the agent last reported to the cloud in this run; 0: it reported none. */
   #told = 0;
-  /** Ids of those that came with the configuration and that nobody else gave since. */
+  /** Ids of monitors of the configuration that no command or request has replaced since. */
   #written = new Set<string>();
   #writtenChanged = false;
 

@@ -161,7 +161,7 @@ export class Evaluator {
     this.#settle();
   }
 
-  /** What privacy hid or showed since the last tick is looked at; nobody says so of a signal that is silent meanwhile. */
+  /** Checks whether privacy hid or showed the signal since the last tick: a silent signal causes no other check. */
   #heedPrivacy(source: TriggerSource, signal: WatchedSignal): void {
     const obscured = signal.hidden();
     if (obscured !== source.obscured || !sameValue(signal.read(), source.last)) source.dirty = true;
@@ -310,7 +310,7 @@ export class Evaluator {
     this.#assign(trigger, TRUE);
   }
 
-  /** What it asks for is so, or not, or nobody knows: it counts at once or after its wait. */
+  /** Its condition is true, false or unknown; the result counts at once or after the trigger's wait. */
   #consider(trigger: RunningTrigger): void {
     const raw = rawOf(trigger);
     const { holdFor } = trigger.compiled;

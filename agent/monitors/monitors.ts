@@ -250,8 +250,8 @@ export class Monitors implements Recorder, RecordObserver {
   }
 
   /**
-   * Takes up what an earlier run kept, after Status was; `at` is the present moment, UTC ms. A monitor that cannot be
-   * read is left out, one of which nobody knows where it stood begins anew; both are said.
+   * Restores what an earlier run kept, after Status was restored; `at` is the present moment, UTC ms. A monitor that
+   * cannot be read is left out, a monitor without a readable state begins anew; the log reports both.
    */
   recall(memory: Memory, at: number): void {
     this.#attempt(RECORDS, memory, (state) => this.#facts.restore(state));

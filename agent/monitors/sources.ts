@@ -35,7 +35,7 @@ export class Sources {
   readonly #status: StatusReader;
   readonly #facts: Facts;
   readonly #byName = new Map<SourceName, TriggerSource>();
-  /** By index of the slot; a slot that nobody watches has none. */
+  /** By index of the slot; undefined for a slot that no monitor watches. */
   readonly bySlot: (TriggerSource[] | undefined)[] = new Array(slots.length).fill(undefined);
 
   /** @param custom absent: the profile has no custom signals */
@@ -54,7 +54,7 @@ export class Sources {
     return this.#byName.values();
   }
 
-  /** Adds a trigger to those that are told of changes. */
+  /** From now on the trigger gets the changes of this source. */
   watch(name: SourceName, trigger: RunningTrigger): TriggerSource {
     const source = this.#byName.get(name) ?? this.#begin(name);
     source.triggers.push(trigger);

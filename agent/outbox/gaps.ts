@@ -1,4 +1,4 @@
-/** What will never be sent and has not yet been told to a receiver that acknowledged it. */
+/** Messages that the agent will never send, until a receiver has acknowledged the report of them. */
 import { classOf } from '../../protocol/classes.ts';
 import { type Run, Runs } from '../../protocol/runs.ts';
 import type { Gap } from '../../protocol/schema/gap.ts';
@@ -86,7 +86,7 @@ export class Gaps {
     losses.set(lost, before === undefined ? loss : both(before, loss));
   }
 
-  /** What is still to be told, one gap for each kind. Whoever takes it says with {@link tell} what became of it. */
+  /** Gaps that are still to be reported, one for each kind. The caller reports the outcome with {@link tell}. */
   take(): Gap[] {
     const gaps = [...this.#gaps()];
     this.#untold.clear();

@@ -321,7 +321,7 @@ export class Outbox implements Publisher {
     this.#drain();
   }
 
-  /** A message that was taken can never be sent: it is forgotten when it is on disk that the receiver is to be told. */
+  /** An accepted message can never be sent. It is removed as soon as the report of its loss is on disk. */
   #giveUp(queued: Queued, event: 'outbox.damaged' | 'outbox.unsendable', error?: Error): void {
     const { class: priority, seq } = queued;
     const reference = this.#store.reference(priority, seq);
@@ -384,7 +384,7 @@ export class Outbox implements Publisher {
     this.#commitSoon();
   }
 
-  /** A broker that refuses every message would otherwise be told of each refusal, for ever. */
+  /** Otherwise a broker that refuses every message would get a report of each refusal, for ever. */
   #tellGapsLater(): void {
     this.#gapsLater = true;
     this.#drainLater();

@@ -7,10 +7,10 @@ import type { StatusListener, StatusObserver } from '../status.ts';
 /** Bound on the parts of a recorder's state. */
 export const PARTS = 64;
 
-/** How long something may wait now that would wait `age` ms while nobody watches the car. */
+/** How long a publication may wait now that waits `age` ms while no client watches the car. */
 export type Patience = (age: number) => number;
 
-/** Nobody ever watches. */
+/** For a car that no client can watch. */
 export const unchanged: Patience = (age) => age;
 
 /**

@@ -7,7 +7,7 @@ import { type Patience, type Recorder, unchanged } from './recorder.ts';
 const GATHER = { event: 1_000, quantity: 10_000 };
 /** The retained whole Status is not older than this while anything changes, ms. */
 const WHOLE = 60_000;
-/** Nothing changed for this long: the whole Status is told, so that who comes now finds it as it is, ms. */
+/** After this long without a change the whole Status is published, so that a new subscriber gets all of it, ms. */
 const QUIET = 10_000;
 
 /**
@@ -21,9 +21,9 @@ export class StatusRecorder implements Recorder {
   readonly #status: Status;
   readonly #publisher: Publisher;
   readonly #patience: Patience;
-  /** When what changed since the last message is to be told; infinite: nothing did. */
+  /** When the changes since the last message are to be published; infinite: there are none. */
   #due = Number.POSITIVE_INFINITY;
-  /** The first of the changes that wait to be told. */
+  /** The time of the first change that waits to be published. */
   #waitsSince = Number.POSITIVE_INFINITY;
   /** Objects that changed since the last whole Status. */
   readonly #changed = new Set<number>();
@@ -41,7 +41,7 @@ export class StatusRecorder implements Recorder {
     this.#publisher = publisher;
   }
 
-  /** The link is up: whoever listens may have missed anything, so the next publication is whole, and now. */
+  /** The link is up: subscribers may have missed changes, so the next publication is whole, and now. */
   linkUp(now: number): void {
     this.#live = true;
     this.#whole = true;

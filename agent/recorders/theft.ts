@@ -81,7 +81,7 @@ export class TheftRecorder implements Recorder {
       this.#end(at);
       return;
     }
-    // Whoever drives it now has no say in what it shows.
+    // The driver's privacy setting does not protect a thief.
     this.#parts.writer.expose(true, at);
     if (this.#theft === undefined) this.#begin('Declared', at);
     else if (this.#theft.origin !== 'Declared') this.#put({ ...this.#theft, origin: 'Declared' }, at);

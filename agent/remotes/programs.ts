@@ -40,7 +40,7 @@ export interface ScheduledCommand {
   readonly window: number;
 }
 
-/** Preconditioning late is for nobody, charging late is better than not. */
+/** Late preconditioning has no use; late charging is better than none. */
 const WINDOW = { preconditioning: 15 * 60_000, charging: 2 * 3_600_000 };
 
 /** Keys in the schedule. */

@@ -104,7 +104,7 @@ export class SignalRecorder implements Recorder {
     this.#turn(this.#conditions.look(at, slot), at);
   }
 
-  /** Looks at the conditions again, where nobody says when Status changes. */
+  /** Evaluates the conditions again; for callers that do not observe Status. */
   look(now: number): void {
     this.#turn(this.#conditions.look(now), now);
   }
@@ -183,7 +183,7 @@ export class SignalRecorder implements Recorder {
 
   /** A signal has another value. */
   #take(place: number, count: number, at: number): void {
-    // It is not hidden, or nobody would be told.
+    // A hidden signal causes no call of this observer, so this one is visible.
     this.#hidden[place] = 0;
     if (!this.#wanted(place)) return;
     // What was never recorded is NaN, and no difference to that is less than a dead-band.

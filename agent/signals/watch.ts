@@ -5,7 +5,7 @@ import { valuesOf } from '../../protocol/signals/values.ts';
 import type { MonitorSignals, WatchedSignal } from '../monitors/custom-signals.ts';
 import type { CustomSignalObserver, Signals } from './signals.ts';
 
-/** Sees nothing of the signals while nobody watches one: a unit without such monitors spends nothing on them. */
+/** Observes the signals only while a monitor watches one: a unit without such monitors spends nothing on them. */
 export class WatchedSignals implements MonitorSignals {
   readonly #custom: readonly CustomSignal[];
   readonly #signals: Signals;

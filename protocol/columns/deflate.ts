@@ -1,6 +1,6 @@
 /**
- * Raw deflate (RFC 1951), written. The decoder (inflate.ts) does not care who wrote: whoever has a faster deflate than
- * the portable one passes it in, and the bytes need not be the same.
+ * Writes raw deflate (RFC 1951). The decoder (inflate.ts) reads the output of any deflate: a program that has a faster
+ * one than this portable one passes it in, and the bytes need not be the same.
  */
 import { deflateSync } from 'fflate';
 

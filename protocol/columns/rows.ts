@@ -6,7 +6,7 @@
  *     members                  how many different keys there are
  *     for each member:
  *       key
- *       runs                   lengths of runs of records that have it, have it not, have it, … until all are told
+ *       runs                   lengths of runs of records with it, without it, with it, … until the last record
  *       step                   what all differences are multiples of, at least 1   ┐
  *       first value            signed                                              ├ only when any record has it
  *       differences            in steps, signed, of all that have it but the first ┘

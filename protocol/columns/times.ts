@@ -1,6 +1,6 @@
 /**
- * Times of readings as numbers. What is sampled has a rhythm that it keeps roughly, so a time is told by how many
- * intervals it is after the one before, and by how much it is off that:
+ * Times of readings as numbers. Samples come at a roughly regular interval, so a time is written as the number of
+ * intervals since the previous time, and its deviation from that:
  *
  *     time = previous + periods × interval + deviation
  *
@@ -24,7 +24,7 @@ export interface TimeLists {
   readonly sizes: readonly number[];
 }
 
-/** Times as they are told: see the top of this file. */
+/** Times as written: see the top of this file. */
 export interface TimeColumns {
   /** In ticks; 0: none. */
   readonly interval: number;

@@ -1,4 +1,4 @@
-/** Monitors by HTTP: which scopes of the user side one needs. A monitor tells nobody what the caller could not read. */
+/** Scopes of the user side that a monitor by HTTP needs: it never reports what its creator may not read. */
 import type { CompiledMonitor } from '../schema/monitor/compile.ts';
 import { isSignal, signalNameOf, type TriggerData } from '../schema/monitor/data.ts';
 import type { Extension, ExtensionType } from '../schema/monitor/extensions.ts';

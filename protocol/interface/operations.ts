@@ -1,7 +1,7 @@
 /**
  * All operations of the interface: fleet 3.19.2 and user 4.17.2 without what was removed from them.
  *
- * Whoever serves them has to know:
+ * For the server:
  * - {@link Operation.path} is below the base of its side; parameters stand in braces. A path with one slash more at
  *   its end answers as well (`…/stolen/` is published so). A path of the table asked with another method is 405.
  * - {@link Operation.id} is `side.resource.action`; the action is one of list, get, create, replace, remove, setStatus.

@@ -174,7 +174,7 @@ export const charging = remoteKind({
     verb: 'charge',
     usage:
       'charge [on|off|never] | --at TIME [--until TIME] [--days DAYS] [--slot N] | [--level 1-5] [--type partial|full]',
-    // No program at all is how the interface says that none is wanted any more.
+    // In the interface an empty list of programs ends all programs.
     bodies: { on: { immediate: true }, off: { immediate: false }, never: { schedule: { programs: [] } } },
     alone: { immediate: true },
   },

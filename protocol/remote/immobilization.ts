@@ -24,7 +24,7 @@ export const immobilization = remoteKind({
   actions: {
     'immobilization.on': {
       interlocks: [
-        // Whoever drives must be able to start again, also at a traffic light where the engine has stopped by itself.
+        // The driver must be able to start again, also at a traffic light where the engine has stopped by itself.
         { ...speedAtMost(0), fixed: true },
         {
           any: [

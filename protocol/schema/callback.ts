@@ -16,7 +16,7 @@ export const callbackId = text({
   description: 'Names the callback. Interface 4.17.2 CallbackId.',
 });
 
-/** Interface 4.17.2 CallbacksStatusSetter: what a callback can be told to be. `Failed` is listed there but never set. */
+/** Interface 4.17.2 CallbacksStatusSetter: statuses that a client may set; it lists `Failed`, which is never set. */
 export const callbackStatuses = ['Running', 'Paused'] as const;
 export type CallbackStatus = (typeof callbackStatuses)[number];
 

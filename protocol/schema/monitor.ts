@@ -17,7 +17,7 @@ export const monitorId = text({
   description: 'Names the monitor. Interface 3.19.2 MonitorId.',
 });
 
-/** Interface 3.19.2 MonitorStatusSetter: what a monitor can be told to be. `Failed` is listed there but never set. */
+/** Interface 3.19.2 MonitorStatusSetter: statuses that a client may set; it lists `Failed`, which is never set. */
 export const monitorStatuses = ['Running', 'Paused'] as const;
 export type MonitorStatus = (typeof monitorStatuses)[number];
 

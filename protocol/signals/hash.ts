@@ -1,4 +1,4 @@
-/** FNV-1a of 64 bits (draft-eastlake-fnv): tells apart the few catalogs of one car; nobody is kept out by it. */
+/** FNV-1a of 64 bits (draft-eastlake-fnv): distinguishes the few catalogs of one car; it protects nothing. */
 export class Fnv {
   // The offset basis, cbf29ce484222325.
   #high = 0xcbf29ce4;

@@ -34,7 +34,7 @@ export function tellsPower(status: StatusReader, read: (slot: Slot) => boolean):
   return read(slots.thermicSpeed) || read(slots.electricSpeed);
 }
 
-/** Whether anything is known by which movement could be told. */
+/** Whether Status has a value that can show movement. */
 export function measuresWay(status: StatusReader): boolean {
   const told = (slot: Slot): boolean => status.value(slot) !== undefined;
   return told(slots.speed) || told(slots.moving) || told(slots.mileage) || told(slots.latitude);

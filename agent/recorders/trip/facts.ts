@@ -67,7 +67,7 @@ export function recordOf(
 
 function kineticOf({ distance, maxSpeed, away }: TripFacts, span: number): Trip['kinetic'] {
   const kinetic: NonNullable<Trip['kinetic']> = {};
-  // The time in which nobody measured a way would make the car slower than it was.
+  // Time without a measured distance would make the average speed too low.
   const hours = (span - away) / 3_600_000;
   if (distance !== undefined && hours > 0) kinetic.avgSpeed = tenths(Math.min(LIMIT.speed, distance / hours));
   if (maxSpeed !== undefined) kinetic.maxSpeed = tenths(Math.min(LIMIT.speed, maxSpeed));

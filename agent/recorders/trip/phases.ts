@@ -29,7 +29,7 @@ export interface CarUse {
   readonly rests: boolean;
 }
 
-/** A car that is on, or of which nobody knows whether it is, is driven after so much way; less is a faulty reading. km */
+/** A car that is on, or whose state is unknown, is driven after this distance; less is a faulty reading. km */
 const DRIVEN = 0.02;
 /** A car that is off has been driven after so much: less is pushed, or rolls out. km */
 const PUSHED = 0.1;
@@ -261,7 +261,7 @@ export class Phases {
     const { open } = state;
     if (open === null) return;
     const { pause, gap } = open;
-    // Full privacy lets nothing be told before it ends.
+    // Full privacy forbids any publication before it ends.
     if (gap !== null && this.#status.value(privacy) === 'Full') return;
     let from: number | undefined;
     if (gap !== null && !gap.paused) from = gap.since;

@@ -12,9 +12,9 @@ export function newShares(): Shares {
 }
 
 /**
- * The segments of a trip of `distance` km, in the order of the interface. Shares of which nobody knows what drove are
- * divided like those that are known. The percentages, in tenths, add up to 100: what rounding leaves over goes to those
- * it took most from.
+ * The segments of a trip of `distance` km, in the order of the interface. Shares whose drive is unknown are divided in
+ * the proportion of the known ones. The percentages, in tenths, add up to 100: the remainder of the rounding goes to
+ * the segments that it reduced most.
  */
 export function segmentsOf(shares: Shares, distance: number): NonNullable<Trip['segments']> | undefined {
   const driven = propulsions.filter((name) => shares[name] > 0);

@@ -32,7 +32,7 @@ export interface Pause {
   facts: TripFacts;
 }
 
-/** Nothing is heard of the car, so that nobody knows whether it is driven. */
+/** No data comes from the car, so it is unknown whether it is driven. */
 interface Gap {
   /** The last moment that is known. */
   since: number;

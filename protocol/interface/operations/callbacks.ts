@@ -58,5 +58,5 @@ function callbacks(side: Side): Operation[] {
   ];
 }
 
-/** Ways by which somebody is told of events and of what became of remotes. */
+/** Callbacks: how a client gets events of monitors and states of commands. */
 export const callbackOperations: readonly Operation[] = [...callbacks('fleet'), ...callbacks('user')];

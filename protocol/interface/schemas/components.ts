@@ -59,7 +59,7 @@ export class Components {
     if (variants.length < 2) return title;
     const content = contentOf(schema);
     const ours = variants.filter((variant) => variant.sides.has(side));
-    // Beyond one of a side they are told apart by their place.
+    // Further variants of a side get names with their place.
     const place = ours.findIndex((variant) => variant.content === content);
     return `${sideNames[side]}${title.slice(0, 1).toUpperCase()}${title.slice(1)}${place > 0 ? place + 1 : ''}`;
   }

@@ -1,4 +1,4 @@
-/** How somebody wants to be told: webhooks, push notifications, websockets. Interface 3.19.2 and 4.17.2. */
+/** Channels of a callback: webhooks, push notifications, websockets. Interface 3.19.2 and 4.17.2. */
 import type { RemoteKind } from '../../remote/kind.ts';
 import { type RemoteType, remoteKinds } from '../../remote/table.ts';
 import type { Side } from '../operation.ts';

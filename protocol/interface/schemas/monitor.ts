@@ -135,7 +135,7 @@ export function monitorRef(side: Side): JsonSchema {
   );
 }
 
-/** What a monitor or callback is told to be. Interface 3.19.2 MonitorStatusSetter, RemoteCallbacksStatusSetter. */
+/** A status that a client sets. Interface 3.19.2 MonitorStatusSetter, RemoteCallbacksStatusSetter. */
 export const statusSetter = object(
   'StatusSetter',
   { status: string('Wanted state.', { enum: ['Running', 'Paused'] }) },

@@ -66,7 +66,7 @@ export interface CompiledMonitor {
   readonly triggers: readonly CompiledTrigger[];
   /** Truth table of the expression over the triggers in their order (expression.ts). */
   readonly table: number;
-  /** ms; undefined: nothing is told again. */
+  /** The monitor repeats its event after this, ms; undefined: never. */
   readonly refresh: number | undefined;
   readonly extensions: readonly Extension[];
   /** ms */
