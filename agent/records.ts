@@ -91,9 +91,9 @@ export class Records {
   }
 
   /**
-   * The time became known: what was put without it is kept again with its moments `by` ms later, those after `latest`,
-   * of a run that knew the time, aside. Records are published again, each with its id; of series the receiver is told by
-   * `hello`.
+   * The time became known: records put without it are kept again with their moments `by` ms later, except those after
+   * `latest`, of a run that knew the time. Records are published again, each with its id; `hello` reports the
+   * correction of series.
    */
   correct(by: number, latest = Number.POSITIVE_INFINITY): void {
     const provisional = this.#provisional;

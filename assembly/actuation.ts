@@ -11,7 +11,7 @@ export interface Ways {
   readonly sender?: FrameSender;
   /** Who asks the control units of a bus, by its name in the profile. */
   readonly requesters?: ReadonlyMap<string, UdsRequester>;
-  /** Whether a bus of frames sleeps; default: none is known to. */
+  /** Whether a bus of frames sleeps; default: no bus ever does. */
   readonly sleeps?: (bus: string) => boolean;
 }
 

@@ -72,7 +72,7 @@ export class BusFollowers implements BusStreams {
   frames(): FollowedEvents {
     const table = this.#table;
     let generation = -1;
-    /** Identifiers and the number of the frame that the stream was told of. */
+    /** How many identifiers the stream has sent. */
     let told = 0;
     let seen = 0;
     const current = (): boolean => this.#privacy().shown && generation === table.generation;
@@ -181,7 +181,7 @@ export class BusFollowers implements BusStreams {
     const { status, vehicle, clock } = this.#options;
     const state = status.value(privacy);
     const { sources, constants } = vehicle.profile;
-    // Where nobody in the car can choose, nobody has chosen.
+    // A car without a way to set privacy has no privacy setting.
     const chosen =
       state !== undefined || sources.some(({ path }) => path === privacy.path) || privacy.path in constants;
     if (!chosen) return { shown: true };

@@ -1,4 +1,4 @@
-/** The VIN of the car that a unit is in, where nobody has typed it. */
+/** Reads the VIN of the car, for a unit without a configured VIN. */
 import { readVin } from '../adapters/obd/j1979/index.ts';
 import { openNotifier } from '../adapters/service/notify.ts';
 import type { Configuration } from '../config/configuration.ts';

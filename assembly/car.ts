@@ -90,7 +90,7 @@ export interface CarOptions extends Ways {
   readonly numbered?: AgentOptions['numbered'];
   /** Has frames pass the kernel beside those that the profile needs; absent: all pass. */
   readonly listen?: CollectSurroundings['listen'];
-  /** Reads and records fault codes; absent: nobody asks for them. */
+  /** Reads and records fault codes; absent: the agent does not read them. */
   readonly faults?: FaultCodes;
   /** Called with each message the broker has acknowledged. */
   readonly published?: (topic: string, payload: Uint8Array) => void;
@@ -144,7 +144,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   const link = linkOf(options, rest);
   teardowns.unshift(() => link.close());
   const buses = new BusActivity(clock, settings.power.busSilentAfter);
-  // A bus that nothing listens to takes no frames either: whoever sends there is told that.
+  // A bus without a source takes no frames either: the sender there gets that error, not that the bus sleeps.
   const sleeps = (bus: string): boolean => sources.some((source) => source.buses.includes(bus)) && buses.asleep(bus);
   const actuation = actuationOf(vehicle, { ...options, sleeps }, clock, log, options.actuators);
   const kept = service?.store(store) ?? store.outbox;

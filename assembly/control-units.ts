@@ -138,7 +138,7 @@ function overBus(
   return transport;
 }
 
-/** For commands to the control units of a bus of frames, where it takes any and nobody asks there already. */
+/** For commands to the control units of a bus of frames that takes frames and has no requester yet. */
 export function overFrames(bus: string, { senders, taps, requesters, clock }: Ways): void {
   const sender = senders.get(bus);
   if (sender === undefined || requesters.has(bus)) return;

@@ -1,4 +1,4 @@
-/** Lets somebody listen to all frames for a while. While nobody does, a batch costs one comparison and a frame nothing. */
+/** Passes all frames to a listener for a while. Without a listener a batch costs one comparison and a frame nothing. */
 import type { FrameBatch, FrameSource } from '../agent/ports.ts';
 
 /** `buses` are the names that the batch's `bus` indexes. The batch may not be kept. */
@@ -15,7 +15,7 @@ export class FrameTap {
     };
   }
 
-  /** One listener at a time; undefined: nobody. */
+  /** One listener at a time; undefined: no listener. */
   set listener(listener: FrameListener | undefined) {
     this.#listener = listener;
   }

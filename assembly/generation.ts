@@ -193,7 +193,7 @@ export class Configurations {
     this.#cancel();
   }
 
-  /** What the cloud is told. */
+  /** What `hello` reports to the cloud. */
   get told(): HelloConfiguration {
     return told(this.#state);
   }

@@ -6,7 +6,7 @@ import type { Notifier } from '../agent/callbacks/notifier.ts';
 import type { Motorization } from '../protocol/interface/json/viewer.ts';
 import { idOf } from './view.ts';
 
-/** A notification of a car, in the fleet for which it is told. */
+/** A notification of a car, for one fleet. */
 export type HubNotification = Notification & {
   readonly vin: string;
   readonly motorization: Motorization;

@@ -40,7 +40,7 @@ import { retryUntilSound } from './retry.ts';
 export interface LanServing {
   readonly host: string;
   readonly tls: ServerTlsFiles;
-  /** Lets in who has the token, and nobody else. */
+  /** Admits only clients with the token. */
   readonly door: LanDoor;
 }
 
@@ -54,17 +54,17 @@ export interface LocalHttp {
 
 export interface InterfaceOptions {
   readonly http: HttpConfiguration | LocalHttp;
-  /** What is told of the car. */
+  /** What the interface shows of the car. */
   readonly view: CarView;
   /** What `/vigie/v1` says of the car. */
   readonly own: Omit<OwnOptions, 'served'>;
-  /** Its changes are told to `/live`. */
+  /** `/live` sends its changes. */
   readonly status: Status;
   /** Its custom signals; absent: it has none. */
   readonly signals?: SignalView | undefined;
   /** Its captures; absent: its profile asks for none. */
   readonly captures?: CaptureView | undefined;
-  /** Its fault codes; absent: nobody reads them. */
+  /** Its fault codes; absent: the agent does not read them. */
   readonly faults?: FaultView | undefined;
   /** Directory of records and state. */
   readonly data: string;
@@ -74,7 +74,7 @@ export interface InterfaceOptions {
   readonly log: Log;
 }
 
-/** On the bench nobody has to be held back; what the limits do can be seen in the answers all the same. */
+/** The bench needs no limits; they are so high that they only show in the headers of the answers. */
 export const BENCH_LIMITS: InterfaceSettings = {
   ...defaultsOf(interfaceSettings),
   perDay: 1_000_000_000,
@@ -121,10 +121,10 @@ function localServing(lan: LanServing | undefined) {
 }
 
 /**
- * As {@link startInterface}; where a file of it is missing or damaged, or in a car the port is taken, it is tried again
- * until it can be served.
- * `trouble` is told what is wrong, and undefined when nothing is. Rejects with everything else that keeps it from
- * beginning.
+ * As {@link startInterface}; where a file is missing or damaged, or in a car the port is taken, it tries again until it
+ * succeeds.
+ * Calls `trouble` with the reason, and with undefined when it has gone. Rejects with everything else that keeps the
+ * interface from starting.
  */
 export async function keepInterface(
   options: InterfaceOptions,
@@ -139,7 +139,7 @@ export async function keepInterface(
     event: 'http.unavailable',
     attempt,
     trouble,
-    // A person at a bench is told at once that the port is taken; a car is recorded until it is free.
+    // A bench reports at once that the port is taken; the agent in a car records until the port is free.
     retried: [
       'configuration.wrong',
       'input.unreadable',

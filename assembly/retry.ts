@@ -62,7 +62,7 @@ export async function retryUntilSound(retry: Retry): Promise<() => Promise<void>
 
 /** What those need that keep at it. */
 export interface KeepOptions {
-  /** Whoever asks is told there. */
+  /** Shows the reason to `vigie status` and the metrics. */
   readonly service: Pick<CarService, 'lacks'> | undefined;
   readonly clock: Clock;
   readonly log: Log;

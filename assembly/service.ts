@@ -37,7 +37,7 @@ export interface Lacking {
   readonly callbacks?: string;
 }
 
-/** What `vigie status` is told. */
+/** The answer to `vigie status`. */
 export interface StatusReport extends HealthSnapshot {
   readonly version: string;
   readonly vin: string;
@@ -123,7 +123,7 @@ export class Starts {
     await this.#write(begun(this.#document.data, { ...moment() }));
   }
 
-  /** This run ends because it was told to. */
+  /** This run ends on request. */
   async end(): Promise<void> {
     this.#forget();
     await this.#write(ended(this.#document.data));

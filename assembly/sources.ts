@@ -26,7 +26,7 @@ interface Sources {
   readonly sender?: FrameSender;
   /** Who asks control units for commands, by the profile's name of the bus. */
   readonly requesters: ReadonlyMap<string, UdsRequester>;
-  /** Who is asked for fault codes; absent: nobody. */
+  /** Whom the agent asks for fault codes; absent: it asks for none. */
   readonly faults?: AskedForFaults;
   /** Closes the recording. */
   readonly close?: () => void;
@@ -157,7 +157,7 @@ function open(
     }
     case 'slcan': {
       const where = `${file}:${input.line}`;
-      // Where nobody may command the car, the adapter only listens.
+      // Without permitted commands the adapter only listens.
       const sends = asked || diagnosed || (commands !== undefined && isCommanded(vehicle, bus));
       const adapter = new SlcanBus({
         bus,

@@ -1,4 +1,4 @@
-/** What the HTTP interface is told of a running car. */
+/** What the HTTP interface reads of a running car. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { NamedVehicle } from '../adapters/callbacks/notification.ts';
 import type { BenchControls } from '../adapters/http/own-routes.ts';

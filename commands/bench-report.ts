@@ -16,7 +16,7 @@ export class BenchReport {
   readonly #now: () => number;
   readonly #write: (line: string) => void;
   readonly #topics = new Set<string>();
-  /** Trips that were told to have begun: of an open one there are several messages. */
+  /** Trips whose begin is printed: an open trip sends several messages. */
   readonly #trips = new Set<string>();
   #acknowledged = 0;
   /** How many were acknowledged when `tell` was called last. */

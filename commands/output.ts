@@ -10,7 +10,7 @@ export function formatOf(asked: string | undefined): Format {
   return process.stdout.isTTY ? 'text' : 'ndjson';
 }
 
-/** Lines to standard output in large pieces, at the pace of whoever reads. */
+/** Lines to standard output in large pieces, at the pace of the reader. */
 export class Lines {
   readonly #pieces: string[] = [];
   /** Characters that wait. */
@@ -43,19 +43,19 @@ export class Lines {
 
 let unread = (): void => process.exit(0);
 
-/** What to do when nobody reads standard output any more; without it the program ends at once. */
+/** What to do when the reader of standard output has gone; without it the program ends at once. */
 export function whenUnread(stop: () => void): void {
   unread = stop;
 }
 
-/** For commands whose exit status is an answer: they go on to their end although nobody reads standard output. */
+/** For commands whose exit status is an answer: they go on to their end although standard output has no reader. */
 export function finishUnread(): void {
   whenUnread(() => undefined);
 }
 
 /**
- * A reader that has seen enough (`vigie decode … | head`) ends the program without complaint. Nobody reading the
- * diagnostics is no reason to end at all.
+ * A reader that has seen enough (`vigie decode … | head`) ends the program without complaint. If standard error has no
+ * reader, the program goes on.
  */
 export function guardOutput(): void {
   process.stderr.on('error', () => undefined);

@@ -21,7 +21,7 @@ export class MessageReader {
   readonly #unknown: (catalog: string) => void;
   readonly #reported = new Set<string>();
 
-  /** @param unknown is told once of each catalog that telemetry names and that has not come */
+  /** @param unknown called once for each catalog that telemetry names and that has not come */
   constructor(unknown: (catalog: string) => void = () => undefined) {
     this.#unknown = unknown;
   }

@@ -205,7 +205,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
       if (backwards > 0)
         process.stderr.write(`${path}: time jumps back ${counted(backwards, 'time')}; order logs by time\n`);
     }
-    // Whoever ends a drive ends the app that records it: only silence behind it tells that the trip is over.
+    // A driver ends the recording app with the drive: only silence at the end of the log shows that the trip is over.
     clock.advanceTo(last + (rows > 0 ? SILENCE_BEHIND_VALUES : 0));
     await agent.stop();
     await output.flush();
@@ -261,7 +261,7 @@ function* parts(batch: FrameBatch, clock: ReplayClock): Generator<FrameBatch> {
   if (count > from) yield from === 0 ? batch : slice(batch, from, count);
 }
 
-/** Nothing of a replay outlives it, and nobody asks for its series. */
+/** A replay leaves nothing behind, and no client reads its series. */
 function forgetting() {
   const records = new MemoryRecords({ unread: new Set(['telemetry', 'waypoint', 'signals', 'capture']) });
   return { store: memoryOutboxStore(), records, memory: { recall: () => undefined, keep: () => undefined } };

@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander';
 import { VigieError } from '../protocol/errors.ts';
 import { isVin } from '../protocol/topics.ts';
 
-/** The bench keeps everything here unless it is told another place. */
+/** The bench keeps everything here unless the command names another folder. */
 export const benchDirectory = join('.vigie', 'bench');
 
 /** What a running bench leaves for `watch` and `send`, so that they need no options beside it. */

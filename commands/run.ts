@@ -134,7 +134,7 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
   });
   const dialing = renewalOf(configuration.mqtt, renewalProgram(log));
   let stop: (() => Promise<void>) | undefined;
-  // A process that is told to end does not wait for what was due later.
+  // A process that ends on request does not wait for what was due later.
   let forget: () => void = () => undefined;
   let ends = true;
   try {

@@ -104,7 +104,7 @@ async function send(vin: string, what: string, words: readonly string[], options
   };
   const deliveries = await Deliveries.open({ vin, client, signer, valid, wait, report });
   let failed = false;
-  // One after the other: what comes later may need what came before, and the first that fails is told before the next.
+  // One after the other: a later request may need an earlier one, and a failure is reported before the next begins.
   for (const request of requests) {
     const outcome = await deliveries.send(request);
     if (outcome.report === undefined) {

@@ -31,7 +31,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   keys: async () => (await import('./keys.ts')).keysCommand(),
 };
 
-/** The command line with some of its commands, all when none are named: what help and manual pages are made from. */
+/** The command line with these commands, by default all: the source of help and manual pages. */
 export async function commandLine(names: readonly string[] = Object.keys(commands)): Promise<Command> {
   const program = new Command('vigie')
     .description(description)

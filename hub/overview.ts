@@ -128,7 +128,7 @@ function carOf({ vin, lastSeen, missing, contents }: VehicleSummary): FleetCar {
   };
 }
 
-/** A trip is told again as it goes on, and a command in every state: their ends are news. */
+/** A car sends a trip again as it goes on, and a command in every state: only their ends are news. */
 function isNews({ kind, body }: Message): boolean {
   if (kind === 'trip') return body.done === true;
   if (kind === 'remote') return body.status !== 'Accepted' && body.status !== 'SentToVehicle';

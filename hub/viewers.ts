@@ -1,9 +1,9 @@
-/** Cars that somebody looks at now: each is told so, and then sends within two seconds what it would gather to save bytes. */
+/** Cars that a viewer watches now. The hub tells each, which then sends at once what it would gather to save bytes. */
 import { downTopic } from '../protocol/topics.ts';
 import { encodeWatch } from '../protocol/watch.ts';
 import type { HubLog, WallClock } from './ports.ts';
 
-/** A car goes back to its own pace so long after the last viewer, and is told again so often, ms. */
+/** A car returns to its own pace this long after the last viewer; the hub renews the watch as often, ms. */
 const LEASE = 180_000;
 const RENEWAL = 60_000;
 
@@ -16,7 +16,7 @@ export interface ViewersParts {
 
 export class Viewers {
   readonly #parts: ViewersParts;
-  /** When each car was told, UTC ms. */
+  /** When the hub last told each car, UTC ms. */
   readonly #told = new Map<string, number>();
 
   constructor(parts: ViewersParts) {

@@ -1,5 +1,5 @@
 /**
- * `npm run package [-- [arm64 armv7 x64] [--quick]]`: in `dist/`, for each architecture (all when none is named), one
+ * `npm run package [-- [arm64 armv7 x64] [--quick]]`: in `dist/`, for each architecture (by default all), one
  * executable with everything in it, `vigie-linux-ARCH`, and the package for Debian, `vigie_VERSION_ARCH.deb`. The same
  * sources give the same bytes. Prints sizes and how long a start takes. `--quick` packs in a second instead of a
  * minute, into a larger package.

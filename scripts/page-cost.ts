@@ -1,7 +1,7 @@
 /**
- * `npm run page-cost`: what the page costs a browser, printed and judged by nobody, since machines differ. It takes a minute:
- * times on a real bench, and the main thread with 300 values that change 60 times a second, from a trace. The heap takes an hour:
- * page-heap.ts.
+ * `npm run page-cost`: prints what the page costs a browser, without a verdict, because machines differ. It takes a
+ * minute: times on a real bench, and the main thread with 300 values that change 60 times a second, from a trace. The
+ * heap takes an hour: page-heap.ts.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -11,7 +11,7 @@ import { embedded, isPublic, networksOf } from './networks.ts';
 export interface AddressRules {
   /** Networks (`192.168.1.0/24`) and addresses that may be connected to though they are not public. */
   readonly networks?: readonly string[];
-  /** http and ws are allowed: what is told can be read and changed on its way. */
+  /** Allows http and ws, over which anybody on the way can read and change notifications. */
   readonly allowHttp?: boolean;
 }
 

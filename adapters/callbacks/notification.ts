@@ -22,7 +22,7 @@ export interface NamedVehicle {
   /** Interface 3.19.2 vehicle id. */
   readonly vid: string;
   readonly fleetId: string;
-  /** The fleet whose monitor or callback has this id; undefined: it is of no fleet alone, and is told {@link fleetId}. */
+  /** The fleet that owns the monitor or callback with this id; undefined: no single fleet; {@link fleetId} is sent. */
   readonly fleetOf?: ((id: string) => string | undefined) | undefined;
 }
 

@@ -35,7 +35,7 @@ export function pushContent(
   };
 }
 
-/** Undefined: nothing is shown, an app of the device is told in the background. */
+/** Undefined: the device shows nothing; its app gets the message in the background. */
 function notificationOf(keywords: Readonly<Record<string, string>>, title: string | undefined): Members | undefined {
   const quiet = ['disablenotificationpayload', 'contentavailable'].some((name) => keywords[name] === 'true');
   if (quiet) return undefined;

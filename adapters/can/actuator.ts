@@ -119,7 +119,7 @@ export class FrameActuator implements Actuator {
         await this.#sender.send({ bus, ...this.#frame(command, messages[sent % messages.length] as SignalValues) });
         heard = true;
       } catch (error) {
-        // Whoever is being woken acknowledges nothing at first.
+        // Control units that wake up acknowledge no frame at first.
         const mayWake = action === WAKE && error instanceof VigieError && error.code === 'command.actuation';
         const isLast = sent === repetitions * messages.length - 1 || this.#clock.monotonic() - begun >= duration;
         if (mayWake && !isLast) continue;

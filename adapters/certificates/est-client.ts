@@ -18,7 +18,7 @@ export interface CarIdentity {
 }
 
 interface Trusted {
-  /** Authority of the hub, PEM; absent: nobody is trusted yet, and nothing secret is sent. */
+  /** Authority of the hub, PEM; absent: the unit trusts no hub yet, and sends nothing secret. */
   readonly ca?: string;
   readonly identity?: CarIdentity;
 }

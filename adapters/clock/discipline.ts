@@ -46,7 +46,7 @@ export interface DisciplineOptions {
   readonly stepped?: (by: number) => void;
 }
 
-/** The weeks of the GPS are told modulo 1024 (IS-GPS-200, 20.3.3.3.1.1). ms */
+/** GPS sends the number of the week modulo 1024 (IS-GPS-200, 20.3.3.3.1.1). ms */
 const ERA = 1024 * 7 * DAY;
 /** Differences up to this are slewed, larger ones stepped. ms */
 const SMALL = 1_000;
@@ -122,7 +122,7 @@ export class Discipline {
    */
   fix(time: number, received: number): void {
     const { earliest } = this.#options;
-    // A moment that is told twice, the second time later, is no second witness.
+    // The same time received twice is no second confirmation.
     if (!(time >= earliest && time < earliest + ERA) || time === this.#lastFix) return;
     this.#lastFix = time;
     const held = this.#current();

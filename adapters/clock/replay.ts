@@ -25,7 +25,7 @@ export class ReplayClock implements Clock {
     return this.#monotonic;
   }
 
-  /** When the next timer is due, in the log's time; Infinity when none is set. */
+  /** When the next timer is due, in the log's time; Infinity without a timer. */
   get nextDue(): number {
     const next = this.#timers[0];
     return next === undefined ? Number.POSITIVE_INFINITY : this.#now + Math.max(0, next.at - this.#monotonic);

@@ -150,7 +150,7 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
       (await this.#select('SELECT vin, first_seen, last_seen FROM vehicles WHERE public_id = ?', id))[0];
     const known = await find();
     if (known !== undefined) return knownVehicle(known);
-    // Cars that nobody has asked for by an id since they came.
+    // New cars get their id with the first request by id.
     const unnamed = await this.#select('SELECT id, vin FROM vehicles WHERE public_id IS NULL');
     for (const row of unnamed) {
       const name = idOf(row['vin'] as string);

@@ -182,7 +182,7 @@ function revocationIn({ serial, issued, expires, revoked }: SqlRow): Revocation 
   };
 }
 
-/** Of a car that nobody has added. */
+/** The error for a car that the registry does not have. */
 function unregistered(vin: string): VigieError {
   return new VigieError('request.unknown', `the car "${vin}" is not registered: vigie hub list shows those that are`);
 }

@@ -60,7 +60,7 @@ export function detectFixFormat(head: Uint8Array): FixFormat | undefined {
   });
   framer.push(head);
   framer.finish();
-  // gpsd may be told to pass on what the receiver says: then its own reports are what counts, unless it has none.
+  // gpsd can pass on the sentences of the receiver too: then its own reports count, unless it has none.
   const receiver = sentences + frames > 0;
   if (fixReports > 0 || (reports > 0 && !receiver)) return 'gpsd';
   return receiver ? 'nmea' : undefined;

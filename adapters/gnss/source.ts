@@ -55,7 +55,7 @@ const KINDS = 3;
 const PAUSE = 150;
 /** A fix whose time is this close to the clock's counts at its own time, else when it came. ms */
 const CREDIBLE = 2_000;
-/** The weeks of the GPS are told modulo 1024 (IS-GPS-200, 20.3.3.3.1.1): a receiver speaks in the first after `earliest`. */
+/** GPS sends the week modulo 1024 (IS-GPS-200, 20.3.3.3.1.1): a receiver's time is the first match after `earliest`. */
 const ERA = 1024 * 7 * DAY;
 
 /** gpsd_json(5). */
@@ -220,7 +220,7 @@ export class GnssSource implements ReadingSource {
     for (const fix of this.#parser.settle()) this.#deliver(fix, begun);
   }
 
-  /** While the unit sleeps nobody needs to know where it stands. */
+  /** While the unit sleeps it needs no position. */
   #leave(): void {
     this.#ended();
     // A line that cannot be closed says so when it is opened again.

@@ -10,7 +10,7 @@
  *     12 VELNED   20 ground speed in cm/s, 24 course
  *     21 TIMEUTC  8 nano, 12 date and time, 19 valid
  *     20 TIMEGPS  4 fraction of iTOW in ns, 8 week, 10 leap seconds, 11 valid
- *     61 EOE      the epoch has been told
+ *     61 EOE      all messages of the epoch are out
  *
  * Angles are in 1e-7 degrees, courses in 1e-5 degrees.
  */

@@ -44,7 +44,7 @@ async function readBytes(request: IncomingMessage, limit: number): Promise<Uint8
     const broken = new VigieError('input.malformed', 'body: ended early');
     const failed = settle(() => reject(broken));
     const closed = settle(() => reject(broken));
-    // Whoever left before is not heard leaving.
+    // A client that left before this listener was added causes no event.
     if (request.destroyed) failed();
     request.on('data', take).on('end', ended).on('error', failed).on('close', closed);
   });

@@ -101,7 +101,7 @@ export function respond(
     answer.writeHead(status, sized).end(body);
     return RESPONSE_ALREADY_SENT;
   }
-  // Nothing more can be asked on this connection: what comes is the rest of a body that nobody reads.
+  // This connection can take no further request: what follows is the rest of the unread body.
   answer.writeHead(status, { ...sized, Connection: 'close' });
   if (body === undefined) answer.flushHeaders();
   else answer.write(body);

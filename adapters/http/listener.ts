@@ -144,8 +144,8 @@ function secrets({ cert, key, clientCa }: ServerTlsFiles): SecureContextOptions 
 }
 
 /**
- * Takes certificates that were renewed on disk, for connections from then on. Half-written files are told and tried
- * again; what was there before stays.
+ * Loads certificates that were renewed on disk, for connections from then on. It logs half-written files and tries
+ * again; until then the previous certificates stay.
  * @returns `now` looks at once, `stop` ends the watch
  */
 export function watchCertificates(

@@ -114,7 +114,7 @@ export class RateLimiter {
     if (windows !== undefined) return windows;
     windows = { day: new Window(DAY, SLICES.day), second: new Window(SECOND, SLICES.second) };
     if (this.#callers.size >= CALLERS) {
-      // Whoever asked least recently to be known is the least loss; with users as callers it does not come to this.
+      // Forgets the caller that was added first; there are fewer users than callers kept, so this is rare.
       const [first] = this.#callers.keys();
       if (first !== undefined) this.#callers.delete(first);
     }

@@ -61,7 +61,7 @@ export interface ServerOptions extends InterfaceSettings {
   readonly signals?: SignalView;
   /** Captures of raw frames; absent: the car makes none. */
   readonly captures?: CaptureView;
-  /** Fault codes; absent: nobody reads them. */
+  /** Fault codes; absent: the agent does not read them. */
   readonly faults?: FaultView;
   readonly clock: Clock;
   readonly log: Log;

@@ -67,7 +67,7 @@ export class Serving {
     return this.#respond(answer, media, context);
   }
 
-  /** Whoever asks, if it may; counts the request. */
+  /** The caller, if the operation is allowed to it; counts the request. */
   async admit(
     side: Side,
     wanted: RequestedAccess,

@@ -1,6 +1,6 @@
 /**
  * Server-sent events (WHATWG HTML §9.2) that each carry a whole state. An event is sent when its state differs from the
- * one sent before; nothing is read while nobody listens.
+ * one sent before; the state is read only while a client listens.
  */
 import type { Clock } from '../../agent/ports.ts';
 import { TooManyRequests } from './access/failures.ts';

@@ -128,7 +128,7 @@ async function exists(path: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return false;
-    // Something is there; whoever reads it says why it cannot be.
+    // A file exists; its reader reports why it cannot be read.
     return true;
   }
 }

@@ -14,8 +14,8 @@ export interface OwnKey {
 /**
  * The unit's own key in `directory`, made at the first call: for commands that come to the car by other ways than the
  * broker. `kinds` is what it may command from now on. A directory that cannot be used is put aside, beside it, and
- * another key is made: nobody trusts it but this unit. Undefined when the disk does not take that, which is logged, and
- * must not keep the car dark.
+ * another key is made: only this unit trusts it. Undefined when the disk does not take that, which is logged, and must
+ * not keep the agent from starting.
  */
 export async function ownKey(
   directory: string,

@@ -29,9 +29,9 @@ export const TRUST_STATE = 'trust';
 export const CONFIRM = 'stop the agent and run `vigie keys confirm` on the unit';
 
 /**
- * The keys of a trust file, and what commands have changed of them. A key outside its validity is as good as unknown, and
- * one that was revoked stays so, also if it stands in the file. While it is not known which were revoked, none is trusted
- * but the unit's own, which no command can revoke.
+ * The keys of a trust file, with the changes by commands. A key outside its validity counts as unknown, and a revoked
+ * key stays revoked, also if the file has it. While the list of revoked keys is unreadable, only the unit's own key is
+ * trusted, which no command can revoke.
  */
 export class TrustStore implements SignatureVerifier, TrustKeeper {
   #file: readonly TrustedKey[] = [];

@@ -48,7 +48,7 @@ export function serialLine({ path, baudRate, flowControl = 'none', rest }: Seria
     await new Promise<void>((resolve, reject) => {
       port.open((error) => (error === null ? resolve() : reject(unopened(path, error))));
     });
-    // Where the speed cannot be told from the beginning, failing to tell it says nothing later.
+    // If the port cannot report its speed at the beginning, a later failure to report it means nothing.
     const tells = await port.port?.getBaudRate().then(
       () => true,
       () => false,

@@ -13,8 +13,8 @@ export const LINES = 10;
 export const WINDOW = 60_000;
 
 /**
- * Lets so many lines of one event through and then says how many it kept back. It has no timer, so that a unit that
- * sleeps goes on sleeping: the count is told with the next line of any event after the time, and by `flush`.
+ * Writes {@link LINES} lines of one event within {@link WINDOW} and then counts the others. It has no timer, so that a
+ * unit that sleeps goes on sleeping: the next line of any event after the window, or `flush`, writes the count.
  */
 export class RateLimitedLog implements Log {
   readonly #log: LogSink;
@@ -47,7 +47,7 @@ export class RateLimitedLog implements Log {
     if (++seen.count <= LINES) this.#log[level](event, fields);
   }
 
-  /** Windows that have ended are told and forgotten; looked for at most once a second. */
+  /** Writes the counts of windows that have ended; checks at most once a second. */
   #look(now: number): void {
     if (now - this.#looked < 1_000) return;
     this.#looked = now;

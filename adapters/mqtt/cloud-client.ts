@@ -117,7 +117,7 @@ export class CloudClient {
       sessionExpiry: options.sessionExpiry ?? 3600,
       maximumPacket: options.maximumPacket ?? 0x10_0000,
       window: 20,
-      // Whoever watches a fleet gets much at once, and a broker drops what it can no longer keep for a slow receiver.
+      // A receiver of a fleet gets much at once, and a broker drops what it can no longer keep for a slow receiver.
       receiveMaximum: options.receiveMaximum ?? 1000,
       timeout: options.connectTimeout ?? 10_000,
     };

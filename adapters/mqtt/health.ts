@@ -4,7 +4,7 @@ import type { LinkState } from '../../protocol/schema/hello.ts';
 /**
  * | state | meaning | next |
  * |---|---|---|
- * | `closed` | nobody wants it | dialing |
+ * | `closed` | not started, or closed by the agent | dialing |
  * | `dialing` | no transport yet: name, TCP, TLS | connecting, dialing (next address), waiting |
  * | `connecting` | transport; the broker has not accepted | subscribing, dialing, waiting |
  * | `subscribing` | accepted; what is sent to the car may not arrive yet | up, waiting |

@@ -18,9 +18,9 @@ export type AdapterLine =
   | { readonly kind: 'other' };
 
 /**
- * What a complaint is about: nobody answered in time; no protocol was found; the adapter lost frames; a character from
+ * The cause of a complaint: no unit answered in time; no protocol was found; the adapter lost frames; a character from
  * this side stopped it; the bus could not be used; a frame came damaged; the adapter goes to sleep; it has restarted
- * and forgot its settings; it does not know the command; the line is none that is known.
+ * and forgot its settings; it does not know the command; this program does not know the line.
  */
 export type ComplaintReason =
   | 'silence'

@@ -14,8 +14,8 @@ const TESTER = 'F1';
 
 /**
  * The headers of an answer as adapters print them, upper-case hex without spaces: three digits for an 11-bit
- * identifier; for 29 bits the last six of eight digits, since the priority identifies nobody. Undefined when the
- * signal set leaves open who answers.
+ * identifier; for 29 bits the last six of eight digits, because the priority is no part of the address. Undefined when
+ * the signal set does not name the unit that answers.
  */
 export function responseHeaders({ header, receiveAddress, tester }: Address): string[] | undefined {
   if (receiveAddress === undefined) return undefined;

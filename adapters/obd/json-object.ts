@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../protocol/diagnostic.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { lineOf, lineOfSyntaxError, pathText, type Step } from './json-place.ts';
 
-/** A document that is being read, and the members in it that nobody asked for. */
+/** A document that is being read, and its members that the reader does not know. */
 export interface SignalSetText {
   readonly text: string;
   readonly file: string;

@@ -10,9 +10,9 @@ export interface DiagnosticRequest {
   readonly payload: Uint8Array;
   /** Milliseconds to wait for the (first) answer; default 200 of the requester. */
   readonly timeout?: number;
-  /** Milliseconds to wait for the answer that "response pending" announced (P2*), where the requester can be told. */
+  /** Milliseconds to wait for the answer that "response pending" announced (P2*), where the requester can set it. */
   readonly pending?: number;
-  /** Milliseconds that the control unit may go on announcing, where the requester can be told. */
+  /** Milliseconds for which the unit may repeat "response pending", where the requester can set it. */
   readonly longestPending?: number;
   /** Goes before all that waits and is not urgent: somebody else's session would end meanwhile. */
   readonly urgent?: boolean;
@@ -33,7 +33,7 @@ export interface DiagnosticRequester {
   /** True when the car is known to sleep: then nothing is asked. */
   readonly asleep?: boolean;
   /**
-   * What answered in time; empty when nobody did.
+   * The answers that came in time; empty when no unit answered.
    * @throws VigieError `input.unreadable` when there is no way to ask now (line gone, bus down, car asleep);
    * `input.malformed` when what came was not a whole answer
    */

@@ -9,7 +9,7 @@ export interface TroubleCode {
   /** Five characters, e.g. `P0301`; behind a UDS answer with the failure type: `P0301-1C`. */
   readonly code: string;
   readonly system: TroubleCodeSystem;
-  /** Who defines its meaning: the standard, the maker of the car, or nobody yet. */
+  /** Who defines its meaning: the standard or the maker of the car; `reserved`: it has no meaning yet. */
   readonly definedBy: 'standard' | 'manufacturer' | 'reserved';
   /** The standard's name of the group, for powertrain codes. */
   readonly group?: string;

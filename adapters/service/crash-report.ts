@@ -36,7 +36,7 @@ export function writeFatal(directory: string, error: unknown): void {
   }
 }
 
-/** Why the last run ended as it should not have, in one line; undefined: nobody knows. */
+/** Why the last run crashed, in one line; undefined: unknown. */
 export function crashReport(directory: string): string | undefined {
   const words = readQuietly(join(directory, FATAL));
   const seen = readQuietly(join(directory, ENDED));

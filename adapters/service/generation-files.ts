@@ -87,7 +87,7 @@ export class GenerationFiles {
     });
   }
 
-  /** Removes the generations that nobody needs any more. */
+  /** Removes all generations but these. */
   keepOnly(numbers: readonly number[]): void {
     const kept = new Set(numbers.map((number) => `${number}.yaml`));
     guarded(this.#folder, () => {

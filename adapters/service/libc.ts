@@ -18,7 +18,7 @@ const LONGEST = 108;
 
 /** Sends a datagram to one Unix socket. */
 export interface Datagrams {
-  /** @throws VigieError `input.unreadable` when nobody takes it */
+  /** @throws VigieError `input.unreadable` when no process receives it */
   send(bytes: Uint8Array): void;
   close(): void;
 }

@@ -15,12 +15,12 @@ export interface SystemdNotifier {
   feed(): void;
   /** From now on it is to be fed at least so often, ms. */
   feedWithin(ms: number): void;
-  /** Starting takes so much longer than the manager was told, ms. */
+  /** Asks the manager for this much more time to start, ms. */
   extend(ms: number): void;
   close(): void;
 }
 
-/** Nobody wants to be told. */
+/** For a process that no service manager started. */
 const deaf: SystemdNotifier = {
   ready: () => undefined,
   status: () => undefined,
@@ -32,8 +32,8 @@ const deaf: SystemdNotifier = {
 };
 
 /**
- * The way to the service manager that started this process; without one, everything is taken and nothing is done.
- * That nobody takes a message is logged once and keeps nothing from working.
+ * The socket of the service manager that started this process; without a manager, each call does nothing.
+ * If the manager does not take a message, the log says so once, and everything else goes on.
  */
 export async function openNotifier(environment: Environment, log: Log): Promise<SystemdNotifier> {
   const path = environment['NOTIFY_SOCKET'];

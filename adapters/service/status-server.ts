@@ -18,7 +18,7 @@ export interface StatusServer {
   close(): Promise<void>;
 }
 
-/** Whoever reads this is on the same machine: a second is plenty for request and answer together, ms. */
+/** Time for request and answer together. The client is on the same machine, and needs less than a second. ms */
 const PATIENCE = 5_000;
 
 /**
@@ -48,7 +48,7 @@ export async function serve(place: ListenAddress, pages: Readonly<Record<string,
     if (place.kind === 'unix') server.listen(place.path, resolve);
     else server.listen(place.port, place.host, resolve);
   });
-  // A connection that could not be accepted, as when memory is short, is lost alone: whoever asked sees that it is.
+  // If a connection cannot be accepted, as when memory is short, only that client fails, and it sees the failure.
   server.on('error', () => undefined);
   if (path !== undefined) chmodSync(path, 0o660);
   // It serves as long as the agent runs and keeps no process alive.

@@ -18,7 +18,7 @@ export class Watchdog {
   #fedAt = Number.NEGATIVE_INFINITY;
   #starving: string | undefined;
 
-  /** `interval`: within which it is to be fed, ms; undefined: nobody watches, but what is stuck is logged. */
+  /** `interval`: the manager expects a beat within it, ms; undefined: no manager, but the log reports a stuck part. */
   constructor(notifier: SystemdNotifier, clock: Clock, log: Log, interval: number | undefined) {
     this.#notifier = notifier;
     this.#clock = clock;
@@ -46,7 +46,7 @@ export class Watchdog {
     this.#notifier.feed();
   }
 
-  /** The beats now come `every` so many ms, as in a car that sleeps: the manager is told to wait for longer. */
+  /** The beats now come `every` so many ms, as in a car that sleeps; asks the manager to wait that much longer. */
   slacken(every: number): void {
     if (this.#interval === undefined) return;
     this.#interval = every * 3;

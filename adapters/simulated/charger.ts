@@ -13,11 +13,11 @@ export interface Charging {
   readonly partial: boolean;
 }
 
-/** The on-board charger: what it was told from afar, on top of what the people at the car do. */
+/** The on-board charger: remote commands, on top of what the people at the car do. */
 export class Charger implements Charging {
   level: number;
   partial: boolean;
-  /** What it was told since anybody did anything at the car. */
+  /** The latest remote command since a person last did something at the car. */
   #told: boolean | undefined;
   #request = 0;
   #rest = 0;

@@ -75,7 +75,7 @@ export class SimulatedCar implements FrameSource, FrameSender {
     return this.#vehicle.units.counts;
   }
 
-  /** The way that the navigation was told, as far as it has come. */
+  /** The destinations that the navigation has received so far. */
   get destination(): readonly CarPosition[] {
     return this.#vehicle.units.navigator.positions;
   }

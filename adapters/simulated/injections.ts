@@ -16,7 +16,7 @@ interface Waiting {
   rest: number | undefined;
 }
 
-/** What is otherwise than the scenario has it: faults, and people who do what nobody expected. */
+/** Deviations from the scenario: faults, and unexpected actions of people. */
 export class Injections {
   #changes: Partial<Scene> | undefined;
   #waiting: readonly Waiting[] = [];

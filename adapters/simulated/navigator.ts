@@ -26,7 +26,7 @@ export class Navigator {
   /** ms until the way is worked out; undefined while positions are missing. */
   #rest: number | undefined;
 
-  /** `taken` is told when all positions are there, and gives how many ms late it is; undefined: never. */
+  /** Calls `taken` when it has all positions; the result is the delay of its confirmation, ms; undefined: never. */
   constructor(codec: MessageCodec, taken: () => number | undefined) {
     this.#codec = codec;
     this.#id = codec.encode('NAVIGATION_COMMAND', {}).id;

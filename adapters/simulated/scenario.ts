@@ -1,6 +1,6 @@
 import type { Motion } from './drive.ts';
 
-/** Lamps and messages of the instrument cluster that are nobody's but the script's. */
+/** Lamps and messages of the instrument cluster that only the script switches. */
 export const lamps = ['Battery12V', 'EngineFault', 'OilPressure', 'TyrePressureFL', 'BrakePads'] as const;
 export type Lamp = (typeof lamps)[number];
 
@@ -15,13 +15,13 @@ export interface Scene {
   readonly ignition: 'Stop' | 'StartUp' | 'Start';
   readonly powertrain: 'NotRunning' | 'Starting' | 'Running' | 'Stopping' | 'Stopped';
   readonly plugged: boolean;
-  /** The charger is told to charge. */
+  /** The people at the car want it to charge. */
   readonly charging: boolean;
   /** It is a fast charger. */
   readonly quick: boolean;
   readonly driverDoorOpen: boolean;
   readonly passengerDoorOpen: boolean;
-  /** What somebody with a key turned the lock to; undefined: nobody did, it is as commands left it. */
+  /** How a person with a key left the lock; undefined: no person touched it since the last command. */
   readonly locked: boolean | undefined;
   readonly keyPresent: boolean;
   /** Undefined: the alarm is armed while the car is locked and switched off. */
@@ -60,7 +60,7 @@ export interface Scene {
   readonly silent: readonly string[];
 }
 
-/** A car that nobody is at. */
+/** A parked car without people. */
 export const parked: Scene = {
   network: 'Awake',
   ignition: 'Stop',

@@ -1,6 +1,6 @@
 /** Something of the car that is on or off, and takes its time to become so: lock motors, a relay. */
 export class Switch {
-  /** It is so; whoever sets it does it by hand, at once. */
+  /** The present state. A write takes effect at once, as if by hand. */
   on: boolean;
   readonly #travel: number;
   readonly #longest: number;

@@ -125,7 +125,7 @@ export class Compaction {
       this.#contents.relocateRecord(bytes, at, victim, at, moves);
     }
     if (victim.live === 0) return;
-    // The rows of records that nobody can read any more.
+    // The rows of records that have become unreadable.
     for (const series of this.#contents.all()) {
       const { rows, name } = series;
       if (typeof name === 'number') continue;

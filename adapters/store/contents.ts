@@ -27,7 +27,7 @@ export class Series {
   readonly rows = new Rows();
   /** The next free number. */
   next = 0;
-  /** Numbers of entries that were given up or lost, of which a receiver is still to be told. */
+  /** Numbers of entries that were given up or lost and are not yet reported to a receiver. */
   readonly owed = new Runs();
   /** Told of each entry that is about to be removed. */
   forget: ((row: number) => void) | undefined;

@@ -26,7 +26,7 @@ export interface Groups {
   readonly damaged: number;
   /** Behind what counts lies something that was not completed. */
   readonly torn: boolean;
-  /** Behind the end lies something that might be taken for records when nobody knew of the end. */
+  /** Bytes behind the end look like records, to a reader that does not know the end. */
   readonly more: boolean;
   /** Neither a header nor a whole record is in it, only other bytes. */
   readonly foreign: boolean;
@@ -56,7 +56,7 @@ interface Found {
 
 /**
  * Looks through the bytes of segment file `number`. `header` is what the file starts with, if anything. `limit` is
- * given when there is a later segment: this one was on the medium up to there, infinite when nobody knows how far.
+ * given when there is a later segment: this one was on the medium up to there, infinite when that is unknown.
  * `known` is what else is known of one without a later: up to where it was on the medium at least, and how long the
  * file was at least. Never throws for bad bytes.
  */

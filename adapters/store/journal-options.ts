@@ -11,9 +11,9 @@ export interface JournalOptions {
   readonly diskBytes?: number;
   /** Bytes a day that the medium is meant to take (see wear.ts); 4 GiB. */
   readonly bytesPerDay?: number;
-  /** UTC milliseconds, undefined while nobody knows the time; the system's clock. */
+  /** UTC milliseconds, undefined while the time is unknown; default: the system's clock. */
   readonly now?: () => number | undefined;
-  /** UTC milliseconds for the age of what is kept, undefined while no time is sure; nobody is sure of it. */
+  /** UTC milliseconds for the age of what is kept, undefined while no time is sure; default: always undefined. */
   readonly agreed?: () => number | undefined;
   /** Bytes of segments that are kept for the acknowledged messages in them; 0. */
   readonly keptBytes?: number;

@@ -277,7 +277,7 @@ export class Journal implements Adapter<Contents>, Medium {
     for (const { place } of removals) if (place !== undefined) this.#segments.get(place.segment)!.live -= place.size;
   }
 
-  /** Puts on the medium what was written, then lets go of the segments that nobody needs any more. */
+  /** Puts on the medium what was written, then removes the segments that are not needed any more. */
   async #sync(): Promise<void> {
     const current = this.#current;
     if (current === undefined || current.synced === current.segment.used) return;
@@ -302,7 +302,7 @@ export class Journal implements Adapter<Contents>, Medium {
     this.#unreadable = [];
   }
 
-  /** Segments that nobody needs once what was written is on the medium. */
+  /** Segments that are not needed once what was written is on the medium. */
   #dead(): readonly Segment[] {
     const dead: Segment[] = [];
     let before: Segment | undefined;

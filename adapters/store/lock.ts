@@ -14,7 +14,7 @@ export function lockDirectory(directory: string): () => void {
   const draft = `${path}.${process.pid}`;
   try {
     mkdirSync(directory, { recursive: true });
-    // Written whole before it becomes the lock: nobody ever reads half of one.
+    // Written whole before it becomes the lock: no process reads half of one.
     writeFileSync(draft, mine);
     for (let attempt = 0; !become(draft, path); attempt++) {
       const owner = read(path);

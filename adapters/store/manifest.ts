@@ -3,9 +3,9 @@
  * which numbers may have been given out. Without it the loss of the newest segment would look like a power cut before
  * that was begun, and numbers that a receiver has seen would be given out again.
  *
- * The file is written after the first group of a segment is on the medium and before anybody is told so, when a segment
- * goes, and when more numbers were given out than it allows for. A disk that refuses it is not a failure of a commit: this
- * is a second copy, which counts only when the first is lost.
+ * The file is written after the first group of a segment is on the medium and before its commit resolves, when a
+ * segment goes, and when more numbers were given out than it allows for. If the disk refuses it, the commit does not
+ * fail: this is a second copy, which counts only when the first is lost.
  */
 import { join } from 'node:path';
 import type { Log } from '../../agent/ports.ts';
@@ -14,7 +14,7 @@ import { DurableFile } from './durable.ts';
 import type { FileSystem, OpenFile } from './files.ts';
 import type { Segment } from './segment.ts';
 
-/** Numbers of a class: below `low` none is owed or in an entry, and from `end` on none was given out. */
+/** Numbers of a class: no number below `low` is owed or in an entry, and no number from `end` on was given out. */
 type ClassNumbers = readonly [name: number, low: number, end: number];
 
 interface ManifestData {
@@ -55,7 +55,7 @@ export class Manifest {
     this.#data = (await this.#file.read())?.value;
   }
 
-  /** Number of the newest segment; 0 when none is known. */
+  /** Number of the newest segment; 0: unknown. */
   get newest(): number {
     return this.#data?.segments.at(-1) ?? 0;
   }

@@ -26,9 +26,9 @@ export interface MemoryStore {
 export interface MemoryStoreOptions {
   /** Retention of collections, as in the store on disk. */
   readonly records?: RecordRules;
-  /** Collections that nobody reads: their records are not kept. */
+  /** Collections without a reader: their records are not kept. */
   readonly unread?: ReadonlySet<string>;
-  /** UTC milliseconds for the age of records; undefined while nobody knows the time, which it is unless given. */
+  /** UTC milliseconds for the age of records; undefined while the time is unknown; default: always undefined. */
   readonly now?: () => number | undefined;
 }
 
@@ -98,7 +98,7 @@ function referenceTo({ class: priority, seq, kind, at, retain, payload }: Outbox
   return { class: priority, seq, kind, at, retain, bytes: payload.length };
 }
 
-/** A record whose value is kept as bytes, so that nobody can change it. */
+/** A record whose value is kept as bytes, so that a caller cannot change it. */
 interface KeptRecord {
   readonly id: string;
   readonly at: number;

@@ -13,8 +13,8 @@
  * | `[6, "", number, key, value]` | state of the core; the value is a byte string of CBOR |
  * | `[7, day, bytes]` | bytes put on the medium on that day, in days since 1970 |
  *
- * The ranges of a checkpoint name also the numbers of messages that were given up and of which no receiver was told:
- * a number of a class that is named and of which no entry is found is owed. It is removed once a receiver was told.
+ * The ranges of a checkpoint also have the numbers of messages that were given up and not reported to a receiver: a
+ * number of a class that is in a range and has no entry is owed. It is removed once it is reported.
  *
  * Types 1, 5 and 6 are entries. Each belongs to a series: the class of a message, the name of a collection, the empty
  * text for state. Numbers are given out once per series, so a removed entry never returns, reading a record twice

@@ -136,7 +136,7 @@ export class Replay {
     const missing = new Runs();
     const line = this.#checkpoint?.find((one) => one.series === name);
     for (const [first, last] of runsOf(line?.ranges ?? [])) missing.add(first, last);
-    // Without any checkpoint nobody knows what became of numbers before the first that is found.
+    // Without a checkpoint it is unknown what became of the numbers before the first that is found.
     const known = this.#checkpoint === undefined ? (low ?? this.#firstFound(series, removed)) : (line?.next ?? 0);
     if (known < next) missing.add(known, next - 1);
     const gone = new Runs();

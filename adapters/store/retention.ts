@@ -15,7 +15,7 @@ export type RecordRules = Readonly<Record<string, Partial<RecordRule>>>;
 
 const mebibyte = 1 << 20;
 
-/** Of collections that nobody named: two months of trips and alerts are far from the bound on bytes. */
+/** For collections without a rule: two months of trips and alerts are far from the bound on bytes. */
 export const defaultRule: RecordRule = { days: 60, bytes: 16 * mebibyte };
 
 /** Series by time, of which there may be more than is worth the space. */

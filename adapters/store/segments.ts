@@ -161,7 +161,7 @@ export class SegmentFiles {
     }
   }
 
-  /** Removes a file that nobody needs; false, and said in the log, when the disk refuses. */
+  /** Removes a file that is not needed; false, and a line in the log, when the disk refuses. */
   remove(path: string): boolean {
     try {
       this.#files.remove(path);
@@ -195,7 +195,7 @@ export class SegmentFiles {
     return true;
   }
 
-  /** Removes a file whose records nobody needs, or has it used again when it is a `whole` one. */
+  /** Removes a file whose records are not needed, or keeps it for reuse when it is a `whole` one. */
   #letGo(path: string, whole: boolean): boolean {
     if (!whole || this.spares >= mostSpares) return this.remove(path);
     const spare = path + spareEnding;

@@ -30,7 +30,7 @@ export interface StoreOptions {
   readonly bytesPerDay?: number;
   /** Bytes on disk of acknowledged messages and what was written with them, for receivers that lost some; 0. */
   readonly keptBytes?: number;
-  /** UTC milliseconds for what is written in a day, undefined while nobody knows the time; the system's clock. */
+  /** UTC milliseconds for what is written in a day, undefined while the time is unknown; the system's clock. */
   readonly now?: () => number | undefined;
   /**
    * UTC milliseconds for the age of records: they go for good, so it must be a time that is sure. Undefined while there
@@ -50,7 +50,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** A disk that refused what nobody waits for is tried again after this, ms. */
+/** After a write that no caller waits for has failed, the store tries again after this, ms. */
 const retryAfter = 5000;
 
 function systemTime(): number | undefined {

@@ -15,7 +15,7 @@ export class Wear {
   #today = 0;
   #total = 0;
 
-  /** `now` gives UTC milliseconds, or undefined while nobody knows the time: then the day does not end. */
+  /** `now` gives UTC milliseconds, or undefined while the time is unknown: then the day does not end. */
   constructor(bound: number, now: () => number | undefined) {
     this.bound = bound;
     this.#now = now;

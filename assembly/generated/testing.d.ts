@@ -119,7 +119,7 @@ export declare class SimulatedCar implements FrameSource, FrameSender {
         readonly accepted: number;
         readonly rejected: number;
     };
-    /** The way that the navigation was told, as far as it has come. */
+    /** The destinations that the navigation has received so far. */
     get destination(): readonly CarPosition[];
     /**
      * Makes something otherwise than the scenario has it: what people at the car do, or a fault of it (scenario.ts).

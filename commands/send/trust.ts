@@ -1,4 +1,4 @@
-/** Keys that a car is told to trust, or to trust no more. */
+/** Commands that add or revoke trusted keys of a car. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
@@ -10,7 +10,7 @@ type Added = Pick<TrustedKey, 'name' | 'publicKey' | 'kinds' | 'notBefore' | 'no
 
 /**
  * An order for each key: the name of one in the trust file of the directory `keys`, or the file (PEM) of a public key,
- * whose kinds must be told. `kinds` are separated by commas, instead of those in the trust file.
+ * for which `kinds` must be given. `kinds` are separated by commas, and replace those in the trust file.
  */
 export async function addedKeys(
   names: readonly string[],
@@ -67,7 +67,7 @@ function keyIn(file: string, kinds: readonly string[] | undefined): Added | unde
 function publicKeyIn(file: string): KeyObject | undefined {
   if (!existsSync(file)) return undefined;
   const text = readFileSync(file, 'utf8');
-  // A private key would give its public part as well, but nobody should get used to handing it around.
+  // A private key contains its public part, but accepting it would invite users to pass private keys around.
   if (!text.includes('-----BEGIN PUBLIC KEY-----'))
     throw wrong(`${file} is not a public key (PEM, -----BEGIN PUBLIC KEY-----)`);
   let key: KeyObject;

@@ -77,7 +77,7 @@ function singular(token: string): string {
   return meanings.has(token) || !meanings.has(stem) ? token : stem;
 }
 
-/** How many tokens from `at` are the longest phrase of the vocabulary; 1 when none is. */
+/** Number of tokens in the longest phrase of the vocabulary from `at` on; 1 when the vocabulary has no such phrase. */
 function phraseLength(tokens: readonly string[], at: number): number {
   for (let count = Math.min(longestPhrase, tokens.length - at); count > 1; count--) {
     if (meanings.has(tokens.slice(at, at + count).join('-'))) return count;

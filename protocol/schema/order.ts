@@ -124,6 +124,7 @@ export const configurationOrderSchema = record(
   },
   { description: 'A configuration: on trial until the broker is reached with it (docs/operations.md).' },
 );
+export type ConfigurationOrder = Static<typeof configurationOrderSchema>;
 
 /** Asks for messages again that the car has sent. */
 export const resendOrderSchema = record(

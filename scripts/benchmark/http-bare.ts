@@ -1,4 +1,4 @@
-/** `node:http` and nothing else: a text to whoever asks. Arguments: port; bytes of the answer with its headers. */
+/** `node:http` alone: answers each request with a text. Arguments: port; bytes of the answer with its headers. */
 import { createServer } from 'node:http';
 
 /** What Node writes before the text, about. */

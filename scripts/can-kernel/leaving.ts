@@ -1,4 +1,4 @@
-/** An open source must hold nobody back from leaving. Runs left-open.ts as a process of its own. */
+/** An open source must not keep a process from ending. Runs left-open.ts as a process of its own. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { extname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Counters in the frames prove that none is lost, or exactly those that the kernel says it dropped. */
+/** Counters in the frames prove that no frame is lost, or exactly those that the kernel reports as dropped. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { SocketCan } from '../../adapters/can/socketcan/index.ts';

@@ -158,7 +158,7 @@ export const sending: Checks = {
   },
 
   'a frame that does not leave is the only one on its way, and is told of when it leaves late': async () => {
-    // One frame in sixteen seconds: as long as nobody acknowledges on a bus that sleeps.
+    // One frame in sixteen seconds, as on a bus that sleeps, where no node acknowledges.
     tc('qdisc add dev vcan0 root tbf rate 8bit burst 16 limit 1600 mtu 16');
     const bus = await Bus.open();
     const witness = await Witness.start(false);

@@ -3,7 +3,7 @@ import { Session } from 'node:inspector/promises';
 import { relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Stand-ins of this count: the car, and the time that passes when it is told. */
+/** Stand-ins of this count: the car, and a clock that the count advances. */
 const standIns = /^(adapters\/simulated\/|adapters\/clock\/replay\.ts$)/;
 const root = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -84,7 +84,7 @@ export async function tried(target: FuzzTarget, input: Uint8Array): Promise<bool
 
 /**
  * Tries inputs until one fails or there are enough.
- * @param begin is told the number of each input before it is tried, for whoever watches
+ * @param begin called with the number of each input before it is tried, to show progress
  */
 export async function campaign(
   target: FuzzTarget,
@@ -112,7 +112,7 @@ export async function campaign(
     // Node frees what its libraries hold between turns of the event loop only.
     await turn();
     if (outside() > MOST_OUTSIDE) {
-      // What nobody holds any more does not count; there is `gc` where Node was started with --expose-gc.
+      // Unreachable objects do not count; `gc` exists if Node was started with --expose-gc.
       (globalThis as { gc?: () => void }).gc?.();
       if (outside() > MOST_OUTSIDE) {
         const reason = `${Math.round(outside() / 2 ** 20)} MiB outside of the heap`;

@@ -14,10 +14,10 @@ import type { PackageTarget } from './targets.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const service = join(root, 'scripts/service');
 
-/** Who answers for the package; the project has no address of its own yet, and `.example` is nobody's (RFC 2606). */
+/** Maintainer of the package; the project has no address of its own yet, and `.example` never resolves (RFC 2606). */
 export const MAINTAINER = 'Vigie <maintainers@vigie.example>';
 
-/** An example, which whoever sets up a car makes true. An upgrade asks before it changes that. */
+/** An example for the installer of a car to edit. An upgrade asks before it changes an edited file. */
 export const CONFIGURATION = 'etc/vigie/vigie.yaml';
 
 const copyright = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/

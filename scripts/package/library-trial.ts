@@ -39,7 +39,7 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
         run(root, 'npm', 'pack', '--pack-destination', scratch);
         const { stdout, stderr } = run(root, 'npm', 'publish', '--dry-run', tarball);
         const warnings = `${stdout}${stderr}`.split('\n').filter((line) => /^npm (warn|error)/i.test(line));
-        // Nobody is logged in here, and what this machine has set for npm is no matter of the package.
+        // No user is logged in here, and the npm settings of this machine must not affect the package.
         assert.deepEqual(
           warnings.filter((line) => !/logged in|Unknown .*config/.test(line)),
           [],

@@ -89,7 +89,7 @@ export class Cloud {
       .map(({ status }) => status);
   }
 
-  /** The state after which no other comes, if it was told. */
+  /** The final state of the command, if it came. */
   outcome(order: SentOrder, from = 0): string | undefined {
     return this.states(order, from).find((state) => last.includes(state));
   }

@@ -25,7 +25,7 @@ export interface Site {
 
 /**
  * Boots the unit and cuts its power `count` times, then boots it once more and switches it off in order. Between, the
- * last command is sent again: its answer may not change once it was told, and it is not carried out again.
+ * last command is sent again: an answer that was sent may not change, and the command is not carried out again.
  * @throws AssertionError when something acknowledged is lost, or done twice
  */
 export async function cutPower(site: Site, count: number, tell: (words: string) => void): Promise<void> {
@@ -65,7 +65,7 @@ async function askAgain(machine: Machine, cloud: Cloud, order: SentOrder): Promi
   await cloud.send(order);
   const answer = await machine.until('the recorded answer', () => cloud.outcome(order, from));
   if (told !== undefined) assert.equal(answer, told, 'an answer that was told has changed');
-  // The body has forgotten that it was locked: whoever began again would be seen on the bus.
+  // The body control unit has lost the lock state: a second execution would show on the bus.
   const actuated = machine.lines.filter((line) => line.startsWith('actuated'));
   assert.deepEqual(actuated, [], 'a command was carried out again');
 }

@@ -7,7 +7,7 @@ export interface EmulatedMachine {
   readonly kernel: string;
   /** The initial memory disk. */
   readonly memoryDisk: string;
-  /** What its kernel is told beside what the board needs. */
+  /** Further parameters of the kernel, beside those of the board. */
   readonly told: string;
   /** Further arguments of the emulator: disks, networks, views of files. */
   readonly devices: readonly string[];

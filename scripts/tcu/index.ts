@@ -1,12 +1,12 @@
 /**
  * `npm run test:tcu [-- [arm64] [armv7] [x64] [service] [--cuts N] [--load RATE] [--seconds N] [--console]]`: the
- * executable of an architecture on an emulated unit with a real kernel and a CAN bus (arm64 when none is named). It reads
+ * executable of an architecture (default: arm64) on an emulated unit with a real kernel and a CAN bus. It reads
  * what canplayer, cangen and isotpsend send, publishes to a Mosquitto beside it, is commanded, loses its interface, and
  * then loses power N times (10 when not given) while the cloud outside keeps count. `--load`: RATE frames a second on
  * four buses for N seconds (60 when not given) before that, of which none may be lost. `service`: a whole Debian with
  * systemd and our package, whose service is watched, hangs and crashes. `--console` shows what the unit says. Its last
- * line is `N passed, N failed, N skipped`; the exit status is 0 when none failed. As root on Debian it installs what is
- * missing; Debian's packages for the unit are fetched the first time.
+ * line is `N passed, N failed, N skipped`; the exit status is 0 when no test failed. As root on Debian it installs what
+ * is missing; Debian's packages for the unit are fetched the first time.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -43,7 +43,7 @@ const { positionals, values } = parseArgs({
   },
 });
 Machine.shown = values.console;
-// What was started and made goes with this process, whoever ends it.
+// Ends all processes and removes all files of this run with this process, also at a signal.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const [cuts, rate, seconds] = [Number(values.cuts), Number(values.load), Number(values.seconds)];
 const known = [...platforms.map(({ name }) => name), 'service'];

@@ -12,7 +12,7 @@ export interface Platform {
   readonly hardware: readonly string[];
   /** How virtio's devices are attached, as the emulator's names of them end. */
   readonly attached: 'device' | 'pci';
-  /** What the kernel is told of the board: the serial line that is the console, and what is wanting. */
+  /** Parameters of the kernel for the board: the serial line of the console, and settings for missing parts. */
   readonly told: string;
 }
 

@@ -1,4 +1,4 @@
-/** Blocks of CANDO's files, and how they are told from anything else: cando.ts has their layout. */
+/** Blocks of CANDO's files, and how to recognise them; cando.ts has their layout. */
 import type { Head } from './format.ts';
 
 export const CANDO_BLOCK = 12;

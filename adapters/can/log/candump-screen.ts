@@ -6,9 +6,9 @@
  *       can0  123   [8]  remote request
  *       can0  20000080   [8]  00 00 00 00 00 00 00 00   ERRORFRAME
  *
- * A length of two digits marks an FD frame. Time stamps are absolute seconds (`-t a`), a date (`-t A`, whose time
- * zone is not said: taken as UTC), seconds since the first frame (`-t z`) or since the frame before (`-t d`). The last
- * two look alike; they are told apart by {@link looksRelative}. Without time stamps every frame is at 0.
+ * A length of two digits marks an FD frame. Time stamps are absolute seconds (`-t a`), a date without time zone, read
+ * as UTC (`-t A`), seconds since the first frame (`-t z`) or since the frame before (`-t d`). The last two look alike;
+ * {@link looksRelative} distinguishes them. Without time stamps every frame is at 0.
  */
 import { BIT_RATE_SWITCH, ERROR, ERROR_STATE, EXTENDED, FD, REMOTE, SENT } from '../../../agent/ports.ts';
 import { utc } from './dates.ts';

@@ -1,4 +1,4 @@
-/** What a format of logs consists of: how it is recognised, what reads it, and what people are told of it. */
+/** The parts of a log format: how Vigie recognises it, its reader, and its description for users. */
 import type { LogFile } from './input.ts';
 import type { LogParser, Recording } from './recording.ts';
 

@@ -1,4 +1,4 @@
-/** Lines of an adapter with Lawicel's protocol, and how they are told from anything else: slcan-log.ts has their layout. */
+/** Lines of an adapter with Lawicel's protocol, and how to recognise them; slcan-log.ts has their layout. */
 import { hexOf } from './fields.ts';
 import type { Head } from './format.ts';
 import { lengthOfCode } from './recording.ts';

@@ -1,6 +1,6 @@
 /**
- * Plays a log as if its buses were there. Whoever recorded it is a node of them like any other: no frame is flagged SENT,
- * for this unit sent none.
+ * Plays a log as if its buses were there. The recording device is a node like any other: no frame is flagged SENT,
+ * because this unit sent none.
  */
 import { type Clock, type FrameBatch, type FrameSource, SENT } from '../../../agent/ports.ts';
 import { slice } from '../frames.ts';
@@ -57,7 +57,7 @@ export class LogSource implements FrameSource {
       settle = { resolve, reject };
     });
     this.settle = settle as LogSource['settle'];
-    // Whoever does not wait for the end is not to be killed by an unhandled rejection.
+    // A caller that does not wait for the end must not be killed by an unhandled rejection.
     this.finished.catch(() => undefined);
   }
 

@@ -16,7 +16,7 @@ const TURN = 20;
  * young part of the heap is collected, and beside that the heap of a long log does not grow.
  */
 export class PipeInput {
-  /** Of a pipe nobody knows. */
+  /** The size of a pipe is unknown. */
   readonly size = 0;
   position = 0;
   readonly #buffer = new Uint8Array(SIZE);

@@ -22,13 +22,13 @@ export interface BusSocket {
   readonly batch: FrameBatch;
   /** Most messages of one {@link receive}. */
   readonly slots: number;
-  /** Frames dropped since it was opened, because nobody fetched them; counts modulo 2^32. */
+  /** Frames dropped since it was opened, because they were not fetched in time; counts modulo 2^32. */
   readonly dropped: number;
   /** Frames since it was opened that the interface or the way from it dropped before any socket had a chance. */
   readonly interfaceDropped: number;
   /** Messages that were no frames. */
   readonly malformed: number;
-  /** The controller tries a frame once and keeps none that nobody acknowledged. */
+  /** The controller sends a frame once, and drops it if no node acknowledges it. */
   readonly oneShot: boolean;
   /**
    * Identifiers of the frames that were written here and have left, as the last {@link receive} told; those that the

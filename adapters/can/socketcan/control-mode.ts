@@ -25,8 +25,8 @@ const INFORMATION = 16;
 const ANSWER = 32 * 1024;
 
 /**
- * True where the controller tries a frame once (`ip link set … type can one-shot on`) and so keeps none that nobody
- * acknowledged. False for interfaces without a controller, and where the kernel or a sandbox does not tell.
+ * True where the controller sends a frame once (`ip link set … type can one-shot on`) and drops it if no node
+ * acknowledges it. False for interfaces without a controller, and where the kernel or a sandbox gives no answer.
  */
 export function isOneShot(libc: Pick<Libc, 'socket' | 'write' | 'receive' | 'close'>, index: number): boolean {
   const descriptor = libc.socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);

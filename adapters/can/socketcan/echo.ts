@@ -32,13 +32,13 @@ interface Outstanding {
   readonly id: number;
   /** Monotonic ms. */
   readonly since: number;
-  /** Ends what waits for it; undefined: nobody does any more, it is overdue. */
+  /** Ends the wait of its sender; undefined: the wait is over, the frame is overdue. */
   settle: ((outcome: boolean | VigieError) => void) | undefined;
 }
 
 /**
- * On a bus that sleeps nobody acknowledges: the controller repeats a frame for ever, and the kernel queues what is sent
- * behind it. Here at most one frame is on its way, so that no more than that one can come out when the bus wakes.
+ * On a bus that sleeps no node acknowledges: the controller repeats a frame for ever, and the kernel queues all frames
+ * behind it. This class has at most one frame on its way, so only that one can come out when the bus wakes.
  */
 export class EchoWatch {
   /** Frames that had not left in time. */
@@ -70,7 +70,7 @@ export class EchoWatch {
    * Resolves when the frame that was just written has left, and with false when the controller has tried it once and keeps
    * it no more; to be called only where {@link check} did not throw.
    * @param losses what {@link lossesOf} gave before it was written
-   * @throws VigieError `command.actuation` when it has not left in time, or nobody can tell
+   * @throws VigieError `command.actuation` when it has not left in time, or this is unknown
    */
   left(id: number, socket: BusSocket, losses: number): Promise<boolean> {
     const { clock } = this.#options;
@@ -100,7 +100,7 @@ export class EchoWatch {
     else frame.settle(true);
   }
 
-  /** Nothing that was written is left in interface and controller, or nobody can tell any more. */
+  /** Interface and controller have no written frame left, or it has become unknown whether they have. */
   discarded(reason: string): void {
     const frame = this.#frame;
     this.#frame = undefined;

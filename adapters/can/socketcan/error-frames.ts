@@ -23,7 +23,7 @@ export class ErrorCounts {
   errors = 0;
   transmitTimeouts = 0;
   arbitrationLost = 0;
-  /** Frames that the controller lost because nobody fetched them in time: at least one each. */
+  /** Overflows of the controller's receive buffer: each lost at least one frame. */
   controllerOverflows = 0;
   errorWarning = 0;
   errorPassive = 0;

@@ -44,7 +44,7 @@ export function lookUp(libc: Pick<Libc, 'ioctl'>, descriptor: number, name: stri
 
 /**
  * Frames that an interface received and then dropped, also when the processor's backlog (net.core.netdev_max_backlog) was
- * full, for all time; undefined when nobody tells (sysfs is not mounted, the interface is gone).
+ * full, for all time; undefined when the kernel gives no number (sysfs is not mounted, the interface is gone).
  */
 export function droppedBy(name: string): number | undefined {
   try {

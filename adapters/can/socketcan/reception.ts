@@ -25,7 +25,7 @@ export class FrameReception {
   }
 
   /**
-   * Lets these pass as well, in place of those that were given before; to the `socket` that is open that is told at once.
+   * Receives these identifiers as well, in place of those of the last call. An open `socket` gets the filter at once.
    * @throws VigieError `input.unreadable` when the kernel refuses
    */
   listen(more: readonly (number | IdentifierFilter)[], socket: BusSocket | undefined, where: string): void {

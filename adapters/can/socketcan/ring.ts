@@ -144,7 +144,7 @@ export class ReceiveRing {
     batch.count = n + 1;
   }
 
-  /** Reads the control messages of a slot. Gives the time of reception, UTC ms; 0 when none is among them. */
+  /** Reads the control messages of a slot. Gives the time of reception, UTC ms; 0 when they have no time. */
   #control(slot: number, length: number): number {
     const { layout } = this;
     const { cmsghdr } = layout;

@@ -47,7 +47,7 @@ const TURN = 20;
 const QUICK_TURN = 5;
 /** The same while a frame is on its way out: the next waits for it. ms */
 const ECHO_TURN = 1;
-/** Whoever was asked is waited for so long after the last frame that was sent, ms. */
+/** After the last frame that was sent, an answer is awaited for this long, ms. */
 const CONVERSATION = 1_000;
 /** Reads in one turn before others get theirs. */
 const READS = 16;
@@ -174,8 +174,8 @@ export class SocketCan implements FrameSource, FrameSender {
   }
 
   /**
-   * Resolves when the frame has left: somebody on the bus has acknowledged it. One that nobody acknowledges in time stays
-   * with the controller, and may leave late; until it has, or the interface was down, no other is sent.
+   * Resolves when the frame has left: a node on the bus has acknowledged it. A frame without acknowledgement stays with
+   * the controller, and may leave late; until it has left, or the interface was down, no other frame is sent.
    * @throws VigieError `command.actuation` when the frame could not be put on the bus
    */
   send(frame: OutgoingFrame): Promise<void> {

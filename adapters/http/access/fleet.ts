@@ -13,7 +13,7 @@ export interface FleetUser {
   readonly clientId: string;
   /** Ids of the fleets that the user may see. */
   readonly fleets: readonly string[];
-  /** Subject that the client's certificate must have, e.g. `O=Example, CN=fleet`; undefined: none is asked for. */
+  /** Subject that the client's certificate must have, e.g. `O=Example, CN=fleet`; undefined: none required. */
   readonly certificate?: string;
 }
 

@@ -45,7 +45,7 @@ export async function verifyPassword(password: string, { cost, salt, hash }: Pas
   return timingSafeEqual(await derive(password, salt, hash.byteLength, cost), hash);
 }
 
-/** A hash that no password has, to be checked for users that do not exist: they must not be told by the time taken. */
+/** A hash that no password has. Checked for unknown users, so that the time taken does not reveal which users exist. */
 export function impossibleHash(): PasswordHash {
   return { cost: COST, salt: randomBytes(16), hash: randomBytes(LENGTH) };
 }

@@ -30,7 +30,7 @@ const crashes = ['collision.', 'acceleration.', 'safety.autoECallTriggering'];
 /** And of a trip (docs/trips.md). */
 const movements = ['ignition.', 'powertrain.', 'kinetic.', 'odometer.', 'engines.', 'lastPosition.'];
 
-/** Interface 3.19.2 OnboardCapabilities; what a car has to be told about a theft is for fleets. */
+/** Interface 3.19.2 OnboardCapabilities; only fleets see the capabilities for thefts. */
 export function onboardCapabilities(side: Side, capabilities: Capabilities): unknown {
   return { data: dataOf(capabilities.paths), remote: remoteOf(side, capabilities) };
 }

@@ -144,7 +144,7 @@ export interface VehicleDescription {
   readonly brand?: string;
   /** Name of the model: one for all, or by language (RFC 5646, e.g. `fr` or `pt-BR`) with `default` for the rest. */
   readonly label?: string | Readonly<Record<string, string>>;
-  /** Addresses, at most 12 are told. */
+  /** Addresses; the interface lists at most 12. */
   readonly pictures?: readonly string[];
   /** UTC ms */
   readonly createdAt?: number;

@@ -12,7 +12,7 @@ export function ownedId(owner: string, uuid: string): string {
   return `${tagOf(owner)}_${uuid}`;
 }
 
-/** Whether the id is of something that the owner made, or that nobody owns. */
+/** Whether the id belongs to a resource of this owner, or to one without owner. */
 export function belongsTo(id: string, owner: string): boolean {
   const tag = tagIn(id);
   return tag === undefined || tag === tagOf(owner);

@@ -1,4 +1,4 @@
-/** What of monitors a caller may see and have: a monitor tells nobody what the caller could not read. */
+/** Which monitors a caller may see and create: a monitor must not report data that the caller may not read. */
 import { VigieError } from '../../../protocol/errors.ts';
 import { monitorScopesOf } from '../../../protocol/interface/monitors.ts';
 import type { Scope } from '../../../protocol/interface/operations/scopes.ts';
@@ -13,8 +13,8 @@ export function scopesLacking({ call, sees, car }: Context, input: unknown): rea
 }
 
 /**
- * Whoever leads a callback elsewhere reads what its monitors tell.
- * @throws VigieError `request.forbidden` when they tell what the caller may not read
+ * A caller who changes the address of a callback gets the events of its monitors.
+ * @throws VigieError `request.forbidden` when these events have data that the caller may not read
  */
 export function checkMonitorsOf(context: Context, callbackId: string): void {
   for (const { monitor } of context.car.monitors.all) {

@@ -8,7 +8,7 @@ export function tagOf(owner: string): string {
   return createHash('sha256').update(owner).digest('hex').slice(0, 8);
 }
 
-/** Those digits of an id; undefined: nobody owns it. */
+/** Those digits of an id; undefined: it has no owner. */
 export function tagIn(id: string): string | undefined {
   return owned.exec(id)?.[1];
 }

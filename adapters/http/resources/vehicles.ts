@@ -12,7 +12,7 @@ import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { nextService } from './maintenance.ts';
 import { hasPosition } from './positions.ts';
 
-/** Pictures that are told at most: interface 3.19.2 VehiclePictures. */
+/** Most pictures in an answer: interface 3.19.2 VehiclePictures. */
 const PICTURES = 12;
 
 /** `GET …/vehicles`: those whose VIN begins with `vinPrefix`. */

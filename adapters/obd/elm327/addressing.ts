@@ -13,7 +13,7 @@ export interface Way {
   readonly separation: number;
 }
 
-/** Address of the tester where nobody says otherwise (`ATTA`). */
+/** Address of the tester unless it is set (`ATTA`). */
 const TESTER = 0xf1;
 
 /** CAN identifier that answers come with; undefined: any control unit may answer. */

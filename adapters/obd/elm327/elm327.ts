@@ -209,7 +209,7 @@ export class Elm327 implements DiagnosticRequester {
     this.#adapter?.renew();
   }
 
-  /** One thing at a time: adapters forget what they were doing when they are told something else. */
+  /** One request at a time: an adapter aborts a request when it gets another character. */
   async #inTurn<T>(job: () => Promise<T>, urgent = false): Promise<T> {
     if (this.#busy) {
       await new Promise<void>((begin) => {
@@ -227,7 +227,7 @@ export class Elm327 implements DiagnosticRequester {
       throw this.#located(error);
     } finally {
       const next = this.#waiting.shift();
-      // Whoever is next is busy from now on: nobody who comes meanwhile goes before.
+      // The next in the queue takes over at once, so that no later request goes before it.
       if (next === undefined) this.#busy = false;
       else next.begin();
     }

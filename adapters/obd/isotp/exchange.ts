@@ -136,7 +136,7 @@ export class Exchange {
       this.#pending.delete(id);
       this.faults.push(this.#unkept(id));
     }
-    // Whoever is in the middle of an answer has its own time-out, and comes back here.
+    // A unit in the middle of an answer has its own time-out, which leads here again.
     for (const reception of this.#receptions.values()) if (reception.active) return;
     const until = Math.max(this.#deadline, ...this.#pending.values());
     if (until <= now) this.#finish();

@@ -25,7 +25,7 @@ export class Transmission {
     this.#run(this.#begin());
   }
 
-  /** Flow control of the receiver. Where none is awaited, it is ignored (§9.8.3). */
+  /** Flow control of the receiver. Ignored when not awaited (§9.8.3). */
   flow({ status, blockSize, separation }: Flow): void {
     if (this.#state !== 'awaiting') return;
     this.#cancelTimer();

@@ -19,8 +19,8 @@ const LIST = 0x20;
 
 /**
  * Asks every control unit which parameters of a service it has: 00, and 20, 40 … as long as one has more. With 11-bit
- * identifiers first, with 29 bits when nobody answers (ISO 15765-4 §5.2.2).
- * @returns units in the order of their identifiers; none when nobody answers
+ * identifiers first, with 29 bits when no unit answers (ISO 15765-4 §5.2.2).
+ * @returns units in the order of their identifiers; empty when no unit answers
  * @throws VigieError as the requester does
  */
 export async function discoverUnits(requester: DiagnosticRequester, service = 0x01): Promise<ObdUnit[]> {

@@ -2,7 +2,7 @@ import { Backoff } from '../../../agent/backoff.ts';
 
 /** Why a request brought no value. */
 export type Failure =
-  /** Nobody answered. */
+  /** No unit answered. */
   | 'silence'
   /** The control unit says that it does not have this. */
   | 'unsupported'

@@ -67,7 +67,7 @@ export class PollSchedule {
     this.polls = planned.map((command) => new Poll(command, longestBackOff));
   }
 
-  /** The most urgent poll at a moment, monotonic ms; undefined when none is due. */
+  /** The most urgent poll at a moment, monotonic ms; undefined when no poll is due. */
   due(now: number): Poll | undefined {
     let next: Poll | undefined;
     for (const poll of this.polls) {

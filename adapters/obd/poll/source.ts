@@ -300,7 +300,7 @@ export class ObdSource implements ReadingSource {
     this.#cutOff = true;
     this.#counts.unavailable++;
     this.#reason = error instanceof Error ? error.message : String(error);
-    // Whoever answered before may be another after this.
+    // After this another control unit may answer than before.
     this.#units.forget();
     this.#nextRequest = this.#options.clock.monotonic() + this.#backoff.next();
   }

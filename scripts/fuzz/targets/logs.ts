@@ -204,7 +204,7 @@ function target(format: BytesFormat): FuzzTarget {
 
 export const logTargets: readonly FuzzTarget[] = bytesFormats.map(target);
 
-/** Seeds of every format, for whoever takes files without being told what they are. */
+/** Seeds of every format, for readers that recognise the format themselves. */
 export function anyLog(): Uint8Array[] {
   return bytesFormats.flatMap((format) => seeds[format]().slice(0, 1));
 }

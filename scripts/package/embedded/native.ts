@@ -5,9 +5,9 @@ import { delimiter, join } from 'node:path';
 import { unpack } from './unpack.ts';
 
 /**
- * Loads an addon. The dynamic linker takes code from files only, so it is one for a moment, in a folder that nobody
- * else may look into: in the service's RuntimeDirectory, the temporary folder or in shared memory, whichever may hold
- * code (a file system mounted `noexec` may not).
+ * Loads an addon. The dynamic linker takes code from files only, so the addon is a file for a moment, in a private
+ * folder: in the service's RuntimeDirectory, the temporary folder or in shared memory, whichever may hold code (a file
+ * system mounted `noexec` may not).
  * @throws Error that says of each place why not
  */
 export function loadNative(name: string, packed: string): unknown {

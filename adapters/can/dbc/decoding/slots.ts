@@ -124,7 +124,7 @@ export class Slots {
     return slot;
   }
 
-  /** No frame waits and none is remembered. */
+  /** Drops the waiting frames and the last values. */
   forget(): void {
     for (let record = 0; record < this.carried.length * RECORD; record += RECORD) {
       this.records[record + LENGTH] = NO_LENGTH;

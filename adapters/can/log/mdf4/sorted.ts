@@ -66,7 +66,7 @@ export class SortedCursor implements Cursor {
       }
       const wanted = this.#scan(batch);
       if (wanted === FULL) return true;
-      // Bytes that never come are told of when the record is read again.
+      // If the bytes never come, the next attempt to read the record reports them.
       if (wanted >= 0 && !(await this.#signalData?.load(wanted))) this.#leaveOut('the bytes of a frame are missing');
     }
     return false;

@@ -111,7 +111,7 @@ function layoutAt(
   return columns.some((column) => column !== undefined) ? { ...begun, columns, assumptions } : undefined;
 }
 
-/** Two columns of one name are told apart by a number. */
+/** A number distinguishes two columns of the same name. */
 function distinct(column: Column, taken: Map<string, number>): Column {
   const key = column.signal.toLowerCase();
   const count = (taken.get(key) ?? 0) + 1;

@@ -1,0 +1,24 @@
+/** Part of `npm run check`: comments say who does what, as messages do (lint/plain-messages.grit). Prints each line that does not. */
+import { globSync, readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+
+const sources = '{protocol,agent,adapters,config,assembly,commands,hub,scripts}/**/*.ts';
+const unclear = /\b([Nn]one (is|are)|[Nn]obody|(is|are|was|were|been|be) told|[Ww]hoever)\b/;
+const comment = /^\s*(\/\/|\/?\*).*|(\/\*\*|\/\/ ).*/;
+
+/** Lines of comments with a phrase that hides who does something. */
+export function unclearComments(text: string): readonly { readonly line: number; readonly phrase: string }[] {
+  return text.split('\n').flatMap((content, index) => {
+    const phrase = unclear.exec(comment.exec(content)?.[0] ?? '')?.[0];
+    return phrase === undefined ? [] : [{ line: index + 1, phrase }];
+  });
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  for (const path of globSync(sources, { exclude: ['**/generated/**'] }).sort()) {
+    for (const { line, phrase } of unclearComments(readFileSync(path, 'utf8'))) {
+      process.stderr.write(`${path}:${line}: «${phrase}» in a comment: say who does what (subject, verb, object)\n`);
+      process.exitCode = 1;
+    }
+  }
+}
