@@ -34,7 +34,7 @@ interface Start {
   readonly givenUp: Runs;
 }
 
-/** Starts that are told apart. Messages of older ones come only when the car was asked for them. */
+/** Latest starts of a car whose numbers are kept apart. Messages of older ones come only on request. */
 const STARTS = 4;
 
 /**
@@ -120,7 +120,7 @@ export class ClassNumbers {
     return valid;
   }
 
-  /** Undefined for a start before all that are told apart. */
+  /** Undefined for a start before all that are kept apart. */
   #startOf(boot: number, first: number | undefined): Start | undefined {
     const known = this.#starts.find((one) => one.boot === boot);
     if (known !== undefined) {
