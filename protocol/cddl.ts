@@ -11,6 +11,7 @@ const prelude = `; The wire form of protocol version 1 as CDDL (RFC 8610). Gener
 ;
 ; Encoding is deterministic (RFC 8949 section 4.2.1). A number with "x 0.1 km/h" counts steps of that size. Members
 ; are only ever added, under new keys and at the end of enumerations: receivers ignore what they do not know.
+; A key is a rule of its own (k3 = 3), and so is a range within an array: npm's cddl reads neither in its place.
 `;
 
 const instantRule = 'instant = int ; milliseconds before the at of the message, negative when after it\n';
@@ -29,16 +30,23 @@ export function cddlOf(roots: Readonly<Record<string, readonly TSchema[]>>): str
     const names = schemas.map((schema) => rules.type(annotated(schema), root));
     return `${root} = ${names.join(' / ')}\n`;
   });
-  return [prelude, ...choices, rules.text(), instantRule].join('\n');
+  return [prelude, ...choices, rules.text(), instantRule, rules.keys()].join('\n');
 }
 
 class Rules {
   readonly #bodies = new Map<string, string>();
   /** Names of enumeration rules by their body: one rule for one list of names. */
   readonly #enumerations = new Map<string, string>();
+  readonly #keys = new Set<number>();
+
+  /** A rule for each key of a map. */
+  keys(): string {
+    const ascending = [...this.#keys].sort((a, b) => a - b);
+    return ascending.map((key) => `${keyRule(key)} = ${key}\n`).join('');
+  }
 
   text(): string {
-    return [...this.#bodies].map(([name, body]) => `${name} = ${body}\n`).join('\n');
+    return [...this.#bodies].map(([name, body]) => `${name} =${body.startsWith('\n') ? '' : ' '}${body}\n`).join('\n');
   }
 
   /** The type expression of a schema; rules that it needs are added. `place` names what has no title. */
@@ -51,11 +59,11 @@ class Rules {
       case 'list': {
         const { minItems, maxItems } = schema;
         const occurrence = minItems === 0 && maxItems === Infinity ? '*' : `${minItems}*${bound(maxItems)}`;
-        return `[${occurrence} ${this.type(schema.items, place)}]`;
+        return `[${occurrence} ${this.#entry(schema.items, place, `${place}.entry`)}]`;
       }
       case 'tuple': {
         const entries = schema.items.map((item, index) => {
-          const type = this.type(item, `${place}.${index}`);
+          const type = this.#entry(item, `${place}.${index}`);
           return index < schema.required ? type : `? ${type}`;
         });
         return `[${entries.join(', ')}]`;
@@ -76,6 +84,14 @@ class Rules {
     }
   }
 
+  /** The type of an entry of an array; a range has the rule `range`, and is its name. */
+  #entry(schema: Annotated, place: string, range: string = place): string {
+    const type = this.type(schema, place);
+    if (!/^-?\d/.test(type)) return type;
+    this.#bodies.set(range, type);
+    return range;
+  }
+
   #record({ name, members }: Extract<Annotated, { kind: 'record' }>): string {
     if (name === undefined || !id.test(name)) {
       throw new VigieError('configuration.wrong', `a schema's title ${name} is not a CDDL rule name`);
@@ -83,7 +99,9 @@ class Rules {
     const known = this.#bodies.get(name);
     // Takes its place before the rules that it uses.
     if (known === undefined) this.#bodies.set(name, '');
-    const lines = members.toSorted((a, b) => a.key - b.key).map((member) => this.#member(member, name));
+    // Constants, which are comments only, come first: npm's cddl refuses a comment as the last line of a map.
+    const order = ({ key, schema }: MapMember): number => (schema.kind === 'constant' ? -1 : key);
+    const lines = members.toSorted((a, b) => order(a) - order(b)).map((member) => this.#member(member, name));
     const body = lines.length === 0 ? '{}' : `{\n${lines.join('\n')}\n}`;
     if (known !== undefined && known !== body) {
       throw new VigieError('configuration.wrong', `two different schemas have the title ${name}`);
@@ -95,17 +113,23 @@ class Rules {
   #member({ name, key, required, schema }: MapMember, record: string): string {
     if (schema.kind === 'constant') return `  ; ${name} is ${JSON.stringify(schema.value)}, not sent`;
     const notes = [name, ...unitOf(schema), ...limitOf(schema)];
-    return `  ${required ? '' : '? '}${key} => ${this.type(schema, `${record}.${name}`)}, ; ${notes.join(', ')}`;
+    this.#keys.add(key);
+    return `  ${required ? '' : '? '}${keyRule(key)} => ${this.type(schema, `${record}.${name}`)}, ; ${notes.join(', ')}`;
   }
 
   #enumeration(values: readonly string[], place: string): string {
-    const lines = values.map((value, position) => `  ${id.test(value) ? value : JSON.stringify(value)}: ${position},`);
-    const body = `&(\n${lines.join('\n')}\n)`;
+    const last = values.length - 1;
+    const lines = values.map((value, position) => `  ${position}${position < last ? ' /' : ''} ; ${value}`);
+    const body = `\n${lines.join('\n')}`;
     const name = this.#enumerations.get(body) ?? place;
     this.#enumerations.set(body, name);
     this.#bodies.set(name, body);
     return name;
   }
+}
+
+function keyRule(key: number): string {
+  return `k${key}`;
 }
 
 function quantity(schema: Extract<Annotated, { kind: 'quantity' }>): string {

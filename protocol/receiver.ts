@@ -20,7 +20,7 @@ export { kinds, PROTOCOL_VERSION } from './schema/message.ts';
 export { readingsFromTelemetry, type Telemetry, type TelemetryJson } from './schema/telemetry.ts';
 export { Catalogs } from './signals/catalog.ts';
 export { type Slot, slotByPath, slots } from './slots.ts';
-export { vigieCddl } from './vigie-cddl.ts';
+export { signedCommandCddl, vigieCddl } from './vigie-cddl.ts';
 
 /** As {@link ReadableBody}, with the frames of captures. */
 export type DecodedBody<K extends BodyKind = BodyKind> = K extends 'capture'

@@ -13,7 +13,7 @@ import { openApi } from '../protocol/interface/openapi.ts';
 import { requestNames } from '../protocol/interface/operation.ts';
 import { checkedBody, checkedCommands } from '../protocol/interface/schemas/requests.ts';
 import { slots } from '../protocol/slots.ts';
-import { vigieCddl } from '../protocol/vigie-cddl.ts';
+import { signedCommandCddl, vigieCddl } from '../protocol/vigie-cddl.ts';
 import { commandsPage } from './command-checks.ts';
 import { declarationFiles } from './declarations.ts';
 import { hubPage } from './hub-settings.ts';
@@ -36,6 +36,7 @@ export interface Artefact {
 
 export const artefacts: readonly Artefact[] = [
   { file: 'protocol/generated/vigie.cddl', make: vigieCddl },
+  { file: 'protocol/generated/signed-command.cddl', make: signedCommandCddl },
   {
     file: 'config/generated/validators.js',
     make: () => validators({ profile: bare(profileSchema), configuration: bare(configurationSchema) }),

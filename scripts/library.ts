@@ -26,6 +26,7 @@ const beside = [
   'protocol/generated/requests.d.ts',
   'protocol/generated/slots.json',
   'protocol/generated/vigie.cddl',
+  'protocol/generated/signed-command.cddl',
 ];
 
 /** Builds the package. Throws where the compiler finds a fault. */

@@ -620,7 +620,13 @@ export declare const slotByPath: ReadonlyMap<string, Slot>;
 /** Every leaf of Status, in the order of the document; `slots[n].index === n`. */
 export declare const slots: readonly Slot[];
 
-/** The CDDL of everything that goes over the air: messages from the car, commands to it and their bodies, word of who watches. */
+/** The CDDL of a signed command, which goes after {@link vigieCddl}. */
+export declare function signedCommandCddl(): string;
+
+/**
+ * The CDDL of the items that go over the air: messages from the car, commands to it before they are signed, and their
+ * bodies, word of who watches.
+ */
 export declare function vigieCddl(): string;
 
 /** As {@link ReadableBody}, with the frames of captures. */

@@ -40,10 +40,15 @@ export async function contents(
   const shipped = new Map<string, string>([
     ['config/generated/vigie.schema.json', 'usr/share/vigie/vigie.schema.json'],
     ['config/generated/profile.schema.json', 'usr/share/vigie/profile.schema.json'],
-    ['protocol/generated/vigie.cddl', 'usr/share/vigie/vigie.cddl'],
-    ...['openapi.json', 'asyncapi.json', 'dictionary.json', 'slot-numbers.json', 'slots.json'].map(
-      (name) => [`protocol/generated/${name}`, `usr/share/vigie/${name}`] as const,
-    ),
+    ...[
+      'vigie.cddl',
+      'signed-command.cddl',
+      'openapi.json',
+      'asyncapi.json',
+      'dictionary.json',
+      'slot-numbers.json',
+      'slots.json',
+    ].map((name) => [`protocol/generated/${name}`, `usr/share/vigie/${name}`] as const),
     ['docs/receive.py', `${PAGES}/examples/receive.py`],
     ...examples(),
   ]);

@@ -68,45 +68,61 @@ test('golden: one of each', () => {
   expect(
     cddlOf({ message: [car] })
       .split('\n')
-      .slice(5)
+      .slice(6)
       .join('\n'),
   ).toBe(`message = Car
 
 Car = {
-  1 => Car.gear, ; gear
-  ? 3 => 0..30000, ; speed, x 0.01 km/h
-  ? 5 => uint, ; odometer, km
-  ? 6 => int .le -1, ; temperature, degC
-  ? 7 => float .ge 1.0, ; pressure, hPa
-  ? 8 => instant, ; at
-  ? 9 => bool, ; open
-  ? 10 => tstr .size (0..32), ; name, at most 8 characters, matches ^[a-z]*$
-  ? 11 => bstr .size (0..4), ; raw
-  ? 12 => [1*3 Place], ; places
-  ? 13 => [* Car.days], ; days
-  ? 14 => None, ; none
-  ? 24 => float, ; level
+  k1 => Car.gear, ; gear
+  ? k3 => 0..30000, ; speed, x 0.01 km/h
+  ? k5 => uint, ; odometer, km
+  ? k6 => int .le -1, ; temperature, degC
+  ? k7 => float .ge 1.0, ; pressure, hPa
+  ? k8 => instant, ; at
+  ? k9 => bool, ; open
+  ? k10 => tstr .size (0..32), ; name, at most 8 characters, matches ^[a-z]*$
+  ? k11 => bstr .size (0..4), ; raw
+  ? k12 => [1*3 Place], ; places
+  ? k13 => [* Car.days], ; days
+  ? k14 => None, ; none
+  ? k24 => float, ; level
 }
 
-Car.gear = &(
-  P: 0,
-  "1st": 1,
-  "Low/High": 2,
-)
+Car.gear =
+  0 / ; P
+  1 / ; 1st
+  2 ; Low/High
 
 Place = {
-  1 => [-1800..1800, ? -0.5..9000.0], ; coordinates, x 0.1 deg, m
   ; type is "Point", not sent
+  k1 => [Place.coordinates.0, ? Place.coordinates.1], ; coordinates, x 0.1 deg, m
 }
 
-Car.days = &(
-  Mon: 0,
-  Tue: 1,
-)
+Place.coordinates.0 = -1800..1800
+
+Place.coordinates.1 = -0.5..9000.0
+
+Car.days =
+  0 / ; Mon
+  1 ; Tue
 
 None = {}
 
 instant = int ; milliseconds before the at of the message, negative when after it
+
+k1 = 1
+k3 = 3
+k5 = 5
+k6 = 6
+k7 = 7
+k8 = 8
+k9 = 9
+k10 = 10
+k11 = 11
+k12 = 12
+k13 = 13
+k14 = 14
+k24 = 24
 `);
 });
 

@@ -13,7 +13,7 @@ import {
 import { EDDSA, encodeSigned } from '../../../protocol/cose.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { remoteBodies } from '../../../protocol/remote/table.ts';
-import { vigieCddl } from '../../../protocol/vigie-cddl.ts';
+import { signedCommandCddl, vigieCddl } from '../../../protocol/vigie-cddl.ts';
 import { valuesOf } from '../cbor/arbitrary.ts';
 import { readItem } from '../cddl/items.ts';
 import { matchCddl } from '../cddl/matcher.ts';
@@ -65,7 +65,7 @@ test('comes back from its signed form', () => {
 });
 
 test('is what the CDDL says, signed and bare', () => {
-  const cddl = vigieCddl();
+  const cddl = vigieCddl() + signedCommandCddl();
   fc.assert(
     fc.property(anyCommand, (command) => {
       const payload = encodeCommand(command);
