@@ -59,7 +59,8 @@ export function compile<S extends TSchema>(
   };
 }
 
-function nodeOf(schema: Annotated, options: CodecOptions): Node {
+/** Both directions of one node; throws as {@link compile}. */
+export function nodeOf(schema: Annotated, options: CodecOptions = { unknownValues: 'drop' }): Node {
   switch (schema.kind) {
     case 'record':
       return record(schema, options);

@@ -13,16 +13,20 @@ import {
   type Envelope,
   envelopeSchema,
   type Kind,
+  kinds,
   type Message,
   messageSchema,
   PROTOCOL_VERSION,
   wireSchema,
 } from '../schema/message.ts';
-import { waypointSchema } from '../schema/waypoint.ts';
+import { type Waypoint, waypointSchema } from '../schema/waypoint.ts';
 import { annotated } from './annotations.ts';
 import { type Bounds, checkBounds } from './bounds.ts';
 import { type Codec, compile } from './codec.ts';
-import { pack, unpack } from './packing.ts';
+import { ItemCursor, UNUSUAL } from './item-cursor.ts';
+import { pack, unpack, unpackParts } from './packing.ts';
+import { type QuickReader, quickReader } from './quick.ts';
+import { type ColumnsReader, columnsReader } from './quick-columns.ts';
 import { parse, Wire } from './wire.ts';
 
 /** What a receiver takes at most; an item is a byte at least, so the bytes bound the items too. */
@@ -43,11 +47,17 @@ const COLUMNS_KEY = 2;
 /** Members of a point that columns hold as 0 and 1. */
 const pointFlags: readonly number[] = flagsOf(waypointSchema);
 
+/** Made when the first message of a kind is read: a car hardly ever reads any. */
+const quickReaders = new Map<BodyKind, QuickReader>();
+let pointsReader: ColumnsReader | undefined;
 const envelopeCodec = compile(envelopeSchema);
 const codecs = new Map(
   (Object.keys(bodies) as BodyKind[]).map((kind): [BodyKind, Codecs] => [
     kind,
-    { message: compile(messageSchema(kind)) as Codec<unknown>, wire: compile(wireSchema(kind)) as Codec<unknown> },
+    {
+      message: compile(messageSchema(kind)) as Codec<unknown>,
+      wire: compile(wireSchema(kind)) as Codec<unknown>,
+    },
   ]),
 );
 
@@ -96,6 +106,54 @@ function flagsAsNumbers(point: Tree): Tree {
  * `message.unbounded` beyond {@link messageBounds} and `message.malformed` for what is not a message of this version.
  */
 export function decodeMessage(bytes: Uint8Array): Message {
+  return decodeQuickly(bytes) ?? decodePlainly(bytes);
+}
+
+/** A message in the form that {@link encodeMessage} gives it; undefined for all that {@link decodePlainly} has to look at. */
+export function decodeQuickly(bytes: Uint8Array): Message | undefined {
+  if (bytes.length > messageBounds.maximumBytes) return undefined;
+  try {
+    const parts = unpackParts(bytes);
+    const cursor = new ItemCursor(parts ?? bytes, parts !== undefined);
+    const [, kind, , , at] = firstMembers(cursor);
+    const reader = quickReaderOf(kinds[kind as number]);
+    cursor.rewind();
+    const message = reader?.(cursor, new Wire(at as number)) as Message | undefined;
+    cursor.end();
+    if (message?.version !== PROTOCOL_VERSION) return undefined;
+    return message.kind === 'waypoint' ? withPoints(message, new Wire(message.at)) : message;
+  } catch (cause) {
+    if (cause instanceof VigieError) return undefined;
+    throw cause;
+  }
+}
+
+function quickReaderOf(kind: BodyKind | undefined): QuickReader | undefined {
+  if (kind === undefined) return undefined;
+  const reader = quickReaders.get(kind) ?? quickReader(wireSchema(kind));
+  quickReaders.set(kind, reader);
+  return reader;
+}
+
+/** With the points of columns, when that is how they travelled. */
+function withPoints(message: Message<'waypoint'>, wire: Wire): Message | undefined {
+  const { points, columns } = message.body as { readonly points?: unknown; readonly columns?: Uint8Array };
+  if (columns === undefined) return points === undefined ? undefined : message;
+  pointsReader ??= columnsReader(waypointSchema);
+  return { ...message, body: { points: pointsReader(columns, wire) as Waypoint[] } };
+}
+
+/** Version, kind, seq, boot and at. */
+function firstMembers(cursor: ItemCursor): readonly number[] {
+  cursor.map();
+  return [1, 2, 3, 4, 5].map((key) => {
+    if (cursor.key() !== key) throw UNUSUAL;
+    return cursor.integer();
+  });
+}
+
+/** As {@link decodeMessage}, in one step after the other: the reference of what is a message. */
+export function decodePlainly(bytes: Uint8Array): Message {
   checkBounds(bytes, messageBounds);
   const message = unpack(bytes);
   if (message !== bytes) checkBounds(message, messageBounds);

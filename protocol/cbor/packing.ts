@@ -36,13 +36,19 @@ export function pack(message: Uint8Array): Uint8Array | undefined {
  * Throws `message.malformed`, and `message.unbounded` when it would have more than {@link PACKED_SIZE} bytes.
  */
 export function unpack(payload: Uint8Array): Uint8Array {
+  const parts = unpackParts(payload);
+  return parts === undefined ? payload : join(parts);
+}
+
+/** Shape and numbers of a message that was packed (shape.ts), with the errors of {@link unpack}; undefined for another. */
+export function unpackParts(payload: Uint8Array): Uint8Array | undefined {
   const { major, argument, next } = head(payload, 0);
-  if (major !== MAJOR.bytes) return payload;
+  if (major !== MAJOR.bytes) return undefined;
   const reader = new NumberReader(payload.subarray(next));
   if (reader.left !== argument) throw reader.fault(`have ${reader.left} bytes, not ${argument}`);
   const size = reader.unsigned();
   if (size > PACKED_SIZE) {
     throw new VigieError('message.unbounded', `a packed message of ${size} bytes; at most ${PACKED_SIZE} allowed`);
   }
-  return join(inflate(payload.subarray(payload.length - reader.left), size, dictionary));
+  return inflate(payload.subarray(payload.length - reader.left), size, dictionary);
 }

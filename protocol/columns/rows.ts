@@ -17,7 +17,7 @@ import { stepOf } from './steps.ts';
 type Row = ReadonlyMap<number, number>;
 
 /** Most records in one message. */
-const ROWS = 1 << 14;
+export const ROWS: number = 1 << 14;
 
 /** Undefined for what has no such form: a value that is not an integer within ±2^51, and more records than allowed. */
 export function columnsOfRows(rows: readonly ReadonlyMap<unknown, unknown>[]): Uint8Array | undefined {
