@@ -41,7 +41,7 @@ export const declarationFiles: readonly { readonly file: string; make(): string 
 function compiledDeclarations(): ReadonlyMap<string, string> {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-declarations-'));
   try {
-    compileLibrary(folder, '--emitDeclarationOnly', '--sourceMap', 'false', '--inlineSources', 'false');
+    compileLibrary(folder, '--emitDeclarationOnly', '--sourceMap', 'false');
     return publicDeclarations(folder);
   } finally {
     rmSync(folder, { recursive: true });

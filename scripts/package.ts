@@ -1,14 +1,15 @@
 /**
- * `npm run package [-- [arm64 armv7 x64] [--quick]]`: in `dist/`, for each architecture (by default all), one
+ * `npm run package [-- [arm64 armv7 x64] [--quick | --write]]`: in `dist/`, for each architecture (by default all), one
  * executable with everything in it, `vigie-linux-ARCH`, and the package for Debian, `vigie_VERSION_ARCH.deb`. The same
  * sources give the same bytes. Prints sizes and how long a start takes. `--quick` packs in a second instead of a
- * minute, into a larger package.
+ * minute, into a larger package. `--write` makes all and writes the table in docs/packaging.md: on a machine that does
+ * nothing else, or the starts are not those of the executables.
  *
  * It needs Debian's qemu-user-static and C libraries for the architectures that this machine is not
  * (`scripts/package/install.sh`), and the npm registry for their Node the first time.
  */
 import { spawnSync } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -16,30 +17,48 @@ import manifest from '../package.json' with { type: 'json' };
 import { makePackage } from './package/deb.ts';
 import { makeExecutable } from './package/executable.ts';
 import { installFor } from './package/install.ts';
+import { type MadeExecutable, megabytes, PAGE, pageWith } from './package/table.ts';
 import { type PackageTarget, runner, targetNamed, targets } from './package/targets.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const STARTS = 5;
 const began = performance.now();
 
-const { positionals, values } = parseArgs({ allowPositionals: true, options: { quick: { type: 'boolean' } } });
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: 'boolean' }, write: { type: 'boolean' } },
+});
+const made = new Map<PackageTarget, MadeExecutable>();
 try {
+  if (values.write === true && (values.quick === true || positionals.length > 0)) {
+    throw new Error('--write makes all packages as they are shipped: leave --quick and the architectures out');
+  }
   const wanted = positionals.length === 0 ? targets : positionals.map(targetNamed);
   installFor(wanted);
-  for (const target of wanted) await make(target);
+  for (const target of wanted) made.set(target, await make(target));
+  if (values.write === true) writeFileSync(join(root, PAGE), pageWith(made));
 } catch (error) {
   console.error(`package: ${(error as Error).message}`);
   process.exitCode = 1;
 }
 
-async function make(target: PackageTarget): Promise<void> {
+async function make(target: PackageTarget): Promise<MadeExecutable> {
   const executable = join(root, 'dist', `vigie-linux-${target.name}`);
   const debian = join(root, 'dist', `vigie_${manifest.version}_${target.debian}.deb`);
   await makeExecutable(target, executable, (step) => progress(executable, step));
   progress(debian, values.quick === true ? 'packing' : 'packing with xz, which takes a minute');
   await makePackage(target, executable, debian, values.quick === true ? 'quick' : 'small');
-  console.log(`${relative(root, executable)}  ${megabytes(executable)}, ${start(target, executable)}`);
-  console.log(`${relative(root, debian)}  ${megabytes(debian)}`);
+  const found = {
+    executable: statSync(executable).size,
+    debian: statSync(debian).size,
+    start: start(target, executable),
+  };
+  const emulated = target.arch === process.arch ? '' : ' (emulated)';
+  console.log(
+    `${relative(root, executable)}  ${megabytes(found.executable)}, starts in ${Math.round(found.start)} ms${emulated}`,
+  );
+  console.log(`${relative(root, debian)}  ${megabytes(found.debian)}`);
+  return found;
 }
 
 function progress(file: string, step: string): void {
@@ -47,12 +66,8 @@ function progress(file: string, step: string): void {
   console.error(`${seconds} s  ${relative(root, file)}: ${step}`);
 }
 
-function megabytes(file: string): string {
-  return `${(statSync(file).size / 1e6).toFixed(1)} MB`;
-}
-
-/** The median of some starts that do nothing. */
-function start(target: PackageTarget, executable: string): string {
+/** Milliseconds: the median of some starts that do nothing. */
+function start(target: PackageTarget, executable: string): number {
   const [program, ...args] = runner(target, executable) as [string, ...string[]];
   const times = Array.from({ length: STARTS }, () => {
     const began = performance.now();
@@ -60,6 +75,5 @@ function start(target: PackageTarget, executable: string): string {
     if (status !== 0 || stdout.trim() !== manifest.version) throw new Error(`${executable} does not run: ${stderr}`);
     return performance.now() - began;
   });
-  const median = times.sort((a, b) => a - b)[Math.floor(STARTS / 2)] as number;
-  return `starts in ${Math.round(median)} ms${args.length > 1 ? ' (emulated)' : ''}`;
+  return times.sort((a, b) => a - b)[Math.floor(STARTS / 2)] as number;
 }

@@ -1,6 +1,6 @@
 /** What `npm install vigie` puts on a disk. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
@@ -9,6 +9,8 @@ import { figure } from './contest.ts';
 import type { Section } from './section.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+
+const LARGEST = 10;
 
 export const installing: Section = {
   name: 'install',
@@ -25,6 +27,8 @@ export const installing: Section = {
     const modules = join(project, 'node_modules');
     const lock = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8')) as { readonly packages: object };
     const packages = Object.keys(lock.packages).length;
+    const sizes = Object.keys(lock.packages).map((path) => ({ path, bytes: ownBytes(join(project, path)) }));
+    const largest = sizes.toSorted((a, b) => b.bytes - a.bytes).slice(0, LARGEST);
     const [all, own] = [bytesIn(modules), bytesIn(join(modules, manifest.name))];
     const row = (name: string, bytes: number) => ({ cells: [name, figure(bytes / 1e6)] });
     return [
@@ -34,12 +38,24 @@ export const installing: Section = {
         rows: [row('packed', statSync(archive).size), row('all that is installed', all), row('vigie of that', own)],
         notes: [],
       },
+      {
+        title: `The ${LARGEST} largest packages`,
+        columns: ['', 'MB'],
+        rows: largest.map(({ path, bytes }) => row(path.replace('node_modules/', ''), bytes)),
+        notes: [],
+      },
     ];
   },
 };
 
 function npm(folder: string, ...words: readonly string[]): void {
   execFileSync('npm', words, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
+/** Without the packages that it has within. */
+function ownBytes(folder: string): number {
+  const within = join(folder, 'node_modules');
+  return bytesIn(folder) - (existsSync(within) ? bytesIn(within) : 0);
 }
 
 function bytesIn(folder: string): number {

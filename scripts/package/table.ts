@@ -1,0 +1,36 @@
+/** The table of the executables in docs/packaging.md. */
+import manifest from '../../package.json' with { type: 'json' };
+import { withSection } from '../generated-section.ts';
+import { type PackageTarget, targets } from './targets.ts';
+
+export const PAGE = 'docs/packaging.md';
+
+/** What was made for one architecture, with its sizes in bytes. */
+export interface MadeExecutable {
+  readonly executable: number;
+  readonly debian: number;
+  /** Milliseconds, the median of some starts. */
+  readonly start: number;
+}
+
+/** The row of a target up to what is measured. */
+export function rowOf({ name, node }: PackageTarget): string {
+  return `| \`vigie-linux-${name}\` | ${node.version} | \`@yao-pkg/pkg\` ${manifest.devDependencies['@yao-pkg/pkg']} |`;
+}
+
+/** The page with these figures; `made` has every target. */
+export function pageWith(made: ReadonlyMap<PackageTarget, MadeExecutable>): string {
+  const rows = targets.map((target) => {
+    const one = made.get(target);
+    if (one === undefined) throw new Error(`${target.name} was not made`);
+    const emulated = target.arch === process.arch ? '' : ' under emulation';
+    const cells = [megabytes(one.executable), megabytes(one.debian), `${Math.round(one.start)} ms${emulated}`];
+    return `${rowOf(target)} ${cells.join(' | ')} |`;
+  });
+  const head = ['| executable | Node | made by | plain | `.deb` | start |', '| --- | --- | --- | ---: | ---: | ---: |'];
+  return withSection(PAGE, 'executables', `${[...head, ...rows].join('\n')}\n`, 'package -- --write');
+}
+
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { PAGE, pageWith, rowOf } from '../../../scripts/package/table.ts';
+import { targets } from '../../../scripts/package/targets.ts';
+
+const page = readFileSync(new URL(`../../../${PAGE}`, import.meta.url), 'utf8');
+
+test('the page has each executable with the Node and the tool that it is made with', () => {
+  for (const target of targets) expect(page).toContain(`\n${rowOf(target)} `);
+});
+
+test('new figures replace those of the page and nothing else', () => {
+  const made = new Map(targets.map((target) => [target, { executable: 1_250_000, debian: 300_000, start: 51.6 }]));
+  const written = pageWith(made);
+  for (const target of targets) {
+    const emulated = target.arch === process.arch ? '' : ' under emulation';
+    expect(written).toContain(`\n${rowOf(target)} 1.3 MB | 0.3 MB | 52 ms${emulated} |\n`);
+  }
+  const withoutRows = (text: string): string => text.replaceAll(/^\| `vigie-linux-\w+` \| \d.*\n/gm, '');
+  expect(withoutRows(written)).toBe(withoutRows(page));
+});
+
+test('an architecture that was not made is an error', () => {
+  expect(() => pageWith(new Map())).toThrow(/was not made/);
+});
