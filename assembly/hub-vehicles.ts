@@ -14,7 +14,7 @@ import type {
   VehicleRecord,
   VehicleView,
 } from '../adapters/http/resources/car.ts';
-import type { FleetRecord, KnownVehicle, VehicleReader } from '../hub/ports.ts';
+import type { FleetRecord, HubKeyset, HubPosition, KnownVehicle, VehicleReader } from '../hub/ports.ts';
 import type { Owner } from '../hub/registry.ts';
 import { VehicleStatus } from '../hub/vehicle-status.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -50,17 +50,11 @@ export function servedVehicles(reader: VehicleReader): (to?: ServedTo) => Served
     return known && open(vin, known.firstSeen);
   };
   const listed = (prefix: string, owners: readonly Owner[] | undefined): Keyset<ListedVehicle> => {
-    const keys = reader.vehicleKeys(prefix, owners);
-    return {
-      count: (range) => keys.count(range),
-      nth: (range, skip, backwards) => keys.nth(range, skip, backwards),
-      read: async (range, limit, backwards) =>
-        (await keys.read(range, limit, backwards)).map(({ at, id, vehicle }) => ({
-          at,
-          id,
-          outline: outlineOf(vehicle),
-        })),
-    };
+    return mapped(reader.vehicleKeys(prefix, owners), ({ at, id, vehicle }) => ({
+      at,
+      id,
+      outline: outlineOf(vehicle),
+    }));
   };
   const ofFleet = ({ vin, ...record }: FleetRecord): VehicleRecord => ({
     ...record,
@@ -69,6 +63,7 @@ export function servedVehicles(reader: VehicleReader): (to?: ServedTo) => Served
       open: async () => (await byVin(vin)) as VehicleView,
     },
   });
+  const recordsOf = (keys: HubKeyset<FleetRecord>): Keyset<VehicleRecord> => mapped(keys, ofFleet);
   return (to) => ({
     fleets: to?.fleets ?? [{ id: LOCAL_FLEET }],
     user: () => ({}),
@@ -80,10 +75,9 @@ export function servedVehicles(reader: VehicleReader): (to?: ServedTo) => Served
       if (known === undefined || to?.includes(known.vin) === false) return undefined;
       return open(known.vin, known.firstSeen);
     },
-    async *records(collection, from) {
-      for await (const record of reader.fleetRecords(collection, from)) {
-        if (to?.includes(record.vin) !== false) yield ofFleet(record);
-      }
+    records: {
+      keys: (collection, filter) => recordsOf(reader.fleetRecordKeys(collection, { owners: to?.owners, filter })),
+      newest: (collection) => recordsOf(reader.fleetRecordKeys(collection, { owners: to?.owners, newest: true })),
     },
     record: async (collection, id) => {
       const record = await reader.fleetRecord(collection, id, to?.owners);
@@ -100,12 +94,21 @@ export function servedVehicles(reader: VehicleReader): (to?: ServedTo) => Served
   });
 }
 
+/** A collection whose entries are shown as others. */
+function mapped<T extends HubPosition, U extends HubPosition>(keys: HubKeyset<T>, of: (one: T) => U): Keyset<U> {
+  return {
+    count: (range) => keys.count(range),
+    nth: (range, skip, backwards) => keys.nth(range, skip, backwards),
+    read: async (range, limit, backwards) => (await keys.read(range, limit, backwards)).map(of),
+  };
+}
+
 function sourceIn(reader: VehicleReader, vin: string): RecordSource {
   return {
     get: (collection, id) => reader.record(vin, collection, id),
     list: (collection, from, to) => reader.records(vin, collection, from, to),
     last: (collection) => reader.lastRecord(vin, collection),
-    keys: (collection) => reader.recordKeys(vin, collection),
+    keys: (collection, filter) => reader.recordKeys(vin, collection, filter),
   };
 }
 

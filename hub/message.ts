@@ -3,6 +3,7 @@ import { DAY } from '../protocol/calendar.ts';
 import { decodeMessage } from '../protocol/cbor/message.ts';
 import { classOf } from '../protocol/classes.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { factsOf, type RecordFacts } from '../protocol/interface/record-filter.ts';
 import { type Kind, recordKinds } from '../protocol/schema/kind.ts';
 import { type Message, UNCOUNTED_BOOT } from '../protocol/schema/message.ts';
 import { parseTopic } from '../protocol/topics.ts';
@@ -53,6 +54,8 @@ export interface RecordPlace {
   readonly id: string;
   /** UTC ms by the clock that the car had then. */
   readonly at: number;
+  /** What lists are filtered by; pieces of series have none. */
+  readonly facts?: RecordFacts;
 }
 
 /** The record that a message carries: a record with an id, or a piece of a series, which is its own record. */
@@ -65,7 +68,7 @@ export function recordPlaceOf({ kind, seq, boot, body }: Message): RecordPlace |
   }
   if (!records.has(kind)) return undefined;
   const { id, createdAt } = body as { readonly id: string; readonly createdAt: number };
-  return { collection: kind, id, at: Math.round(createdAt) };
+  return { collection: kind, id, at: Math.round(createdAt), facts: factsOf(kind, body) };
 }
 
 /** The clock of a car that does not know the time begins in 1970 or later: no hello corrects it by a century, ms. */

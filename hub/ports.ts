@@ -1,5 +1,6 @@
 /** What the hub asks of the world: adapters implement it, and what builds a hub passes it in. */
 import type { FailureCause } from '../protocol/errors.ts';
+import type { RecordFilter } from '../protocol/interface/record-filter.ts';
 import type { Log } from '../protocol/log-events.ts';
 import type { Run } from '../protocol/runs.ts';
 import type { Kind } from '../protocol/schema/kind.ts';
@@ -88,6 +89,15 @@ export interface HubPosition {
   readonly id: string;
 }
 
+/** Which records of which cars; absent members do not choose. */
+export interface FleetRecordsAsked {
+  /** Cars that belong to one of them. */
+  readonly owners?: readonly Owner[] | undefined;
+  readonly filter?: RecordFilter;
+  /** Of each car the newest record alone. */
+  readonly newest?: boolean;
+}
+
 /** A part of a collection; absent bounds do not bound. `to` belongs to it, `before` does not; only one of them is there. */
 export interface HubRange {
   readonly from?: HubPosition;
@@ -118,14 +128,14 @@ export interface VehicleReader {
   /** Those with `from` ≤ at < `to`, ascending by time, then by id; not all of them are in memory at once. */
   records(vin: string, collection: string, from?: number, to?: number): AsyncIterable<HubRecord>;
   lastRecord(vin: string, collection: string): Promise<HubRecord | undefined>;
-  /** What {@link records} lists, part by part. */
-  recordKeys(vin: string, collection: string): HubKeyset<HubRecord>;
+  /** What {@link records} lists, part by part, and of that what `filter` asks for; series have no filter. */
+  recordKeys(vin: string, collection: string, filter?: RecordFilter): HubKeyset<HubRecord>;
   /** The car whose {@link IdOf id} that is. */
   vehicleById(id: string, idOf: IdOf): Promise<KnownVehicle | undefined>;
   /** The cars whose VIN begins so, by VIN; `owners`: those that belong to one of them. */
   vehicleKeys(prefix: string, owners?: readonly Owner[]): HubKeyset<HubPosition & { readonly vehicle: KnownVehicle }>;
-  /** Of all cars, with `from` ≤ at, ascending by time, then by id. Of series (telemetry, waypoints) it finds none. */
-  fleetRecords(collection: string, from?: number): AsyncIterable<FleetRecord>;
+  /** Of all cars, by time, then by id, then by car, which are places of this list alone; no series. */
+  fleetRecordKeys(collection: string, asked?: FleetRecordsAsked): HubKeyset<FleetRecord>;
   /** Of whatever car has it; `owners`: of those that belong to one of them. */
   fleetRecord(collection: string, id: string, owners?: readonly Owner[]): Promise<FleetRecord | undefined>;
 }

@@ -186,6 +186,20 @@ export const steps: readonly string[] = [
   -- the starts before these.
   ALTER TABLE numbers ADD COLUMN starts TEXT NOT NULL DEFAULT '[]';
   `,
+  `
+  -- What lists are filtered by: the moment that counts, the trip, its length in km and s, its state or the kind of an alarm.
+  ALTER TABLE records ADD COLUMN began INTEGER;
+  ALTER TABLE records ADD COLUMN trip TEXT;
+  ALTER TABLE records ADD COLUMN distance REAL;
+  ALTER TABLE records ADD COLUMN duration REAL;
+  ALTER TABLE records ADD COLUMN state TEXT;
+  CREATE INDEX records_by_begin ON records (vehicle, collection, began) WHERE began IS NOT NULL;
+  CREATE INDEX records_across_cars_by_begin ON records (collection, began, vehicle) WHERE began IS NOT NULL;
+  CREATE INDEX records_of_trip ON records (vehicle, collection, trip) WHERE trip IS NOT NULL;
+  -- Those of before, until their messages have been read.
+  CREATE INDEX records_without_facts ON records (collection, vehicle, id)
+    WHERE began IS NULL AND collection NOT IN ('telemetry', 'waypoint');
+  `,
 ];
 
 /** Number of the format that this program writes. */

@@ -144,6 +144,7 @@ export class SqliteMessageStore implements MessageStore {
     const place = recordPlaceOf(message);
     if (place === undefined) return;
     const { boot, seq, clock } = message;
+    const { began, trip = null, distance = null, duration = null, state = null } = place.facts ?? {};
     const known = this.#database.one(
       'SELECT boot, seq FROM records WHERE vehicle = ? AND collection = ? AND id = ?',
       vehicle,
@@ -153,8 +154,10 @@ export class SqliteMessageStore implements MessageStore {
     if (known !== undefined && !isAfter(message, known)) return;
     const behind = clock === 'none' ? this.#behind(vehicle, boot) : 0;
     this.#database.run(
-      `INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
-       at = excluded.at, boot = excluded.boot, seq = excluded.seq, message = excluded.message`,
+      `INSERT INTO records (vehicle, collection, id, at, boot, seq, message, began, trip, distance, duration, state)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+       at = excluded.at, boot = excluded.boot, seq = excluded.seq, message = excluded.message, began = excluded.began,
+       trip = excluded.trip, distance = excluded.distance, duration = excluded.duration, state = excluded.state`,
       vehicle,
       place.collection,
       place.id,
@@ -162,6 +165,8 @@ export class SqliteMessageStore implements MessageStore {
       boot,
       seq,
       row,
+      began === undefined ? null : Math.round(began) + behind,
+      ...[trip, distance, duration, state],
     );
   }
 
@@ -175,8 +180,9 @@ export class SqliteMessageStore implements MessageStore {
     );
     if (isNew === 0) return;
     this.#database.run(
-      `UPDATE records SET at = at + ? WHERE vehicle = ? AND boot = ?
+      `UPDATE records SET at = at + ?, began = began + ? WHERE vehicle = ? AND boot = ?
        AND (SELECT clock FROM messages WHERE messages.id = records.message) = 'none'`,
+      by,
       by,
       vehicle,
       boot,

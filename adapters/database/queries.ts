@@ -5,6 +5,7 @@ import type {
   CommandStore,
   DueNumbers,
   FleetRecord,
+  FleetRecordsAsked,
   HubKeyset,
   HubPosition,
   HubRecord,
@@ -20,9 +21,21 @@ import type {
 import type { Owner } from '../../hub/registry.ts';
 import { type KeptStatus, VehicleStatus } from '../../hub/vehicle-status.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import type { RecordFilter } from '../../protocol/interface/record-filter.ts';
 import type { Run } from '../../protocol/runs.ts';
-import { recordKeys, vehicleKeys } from './keysets.ts';
-import { CAR, knownVehicle, ONE_CARS, ownedBy, RECORDS, recordIn, type Select, type SqlRow } from './rows.ts';
+import { fleetRecordKeys, recordKeys, vehicleKeys } from './keysets.ts';
+import {
+  ACROSS_CARS,
+  CAR,
+  carsOf,
+  knownVehicle,
+  ONE_CARS,
+  recordIn,
+  type Select,
+  type SqlRow,
+  wholeNumber,
+  withMessages,
+} from './rows.ts';
 
 export type { Select, SqlRow, SqlValue } from './rows.ts';
 
@@ -33,9 +46,10 @@ const BATCH = 200;
 /** Commands of one page, the newest first. */
 const PAGE = 100;
 
-/** Series are read by car: the condition of the indexes across cars, word by word. */
-const ACROSS_CARS = `${RECORDS.replace('SELECT', 'SELECT (SELECT vin FROM vehicles WHERE id = records.vehicle) AS vin,')}
-  WHERE collection NOT IN ('telemetry', 'waypoint') AND collection = ?`;
+const FLEETS = withMessages('records').replace(
+  'SELECT',
+  'SELECT (SELECT vin FROM vehicles WHERE id = records.vehicle) AS vin,',
+);
 const COMMANDS = `SELECT * FROM commands WHERE vehicle = ${CAR}`;
 
 export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit<CommandStore, 'add'> {
@@ -120,10 +134,10 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
   }
 
   async *records(vin: string, collection: string, from?: number, to?: number): AsyncGenerator<HubRecord, void> {
-    const end = bound(to, Number.MAX_SAFE_INTEGER);
+    const end = wholeNumber(to, Number.MAX_SAFE_INTEGER);
     let rows = await this.#select(
       `${ONE_CARS} AND records.at >= ? AND records.at < ? ORDER BY records.at, records.id LIMIT ${BATCH}`,
-      ...[vin, collection, bound(from, Number.MIN_SAFE_INTEGER), end],
+      ...[vin, collection, wholeNumber(from, Number.MIN_SAFE_INTEGER), end],
     );
     for (;;) {
       for (const row of rows) yield recordIn(row);
@@ -137,8 +151,8 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
     }
   }
 
-  recordKeys(vin: string, collection: string): HubKeyset<HubRecord> {
-    return recordKeys(this.#select, vin, collection);
+  recordKeys(vin: string, collection: string, filter?: RecordFilter): HubKeyset<HubRecord> {
+    return recordKeys(this.#select, vin, collection, filter);
   }
 
   vehicleKeys(prefix: string, owners?: readonly Owner[]): HubKeyset<HubPosition & { readonly vehicle: KnownVehicle }> {
@@ -160,26 +174,14 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
     return row && knownVehicle(row);
   }
 
-  async *fleetRecords(collection: string, from?: number): AsyncGenerator<FleetRecord, void> {
-    const order = `ORDER BY records.at, records.id, records.vehicle LIMIT ${BATCH}`;
-    const begin = bound(from, Number.MIN_SAFE_INTEGER);
-    let rows = await this.#select(`${ACROSS_CARS} AND records.at >= ? ${order}`, collection, begin);
-    for (;;) {
-      for (const row of rows) yield fleetRecordIn(row);
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < BATCH) return;
-      rows = await this.#select(
-        `${ACROSS_CARS} AND (records.at, records.id, records.vehicle) > (?, ?, ?) ${order}`,
-        ...[collection, last['at'] as number, last['id'] as string, last['vehicle'] as number],
-      );
-    }
+  fleetRecordKeys(collection: string, asked: FleetRecordsAsked = {}): HubKeyset<FleetRecord> {
+    return fleetRecordKeys(this.#select, collection, asked);
   }
 
   async fleetRecord(collection: string, id: string, owners?: readonly Owner[]): Promise<FleetRecord | undefined> {
-    const owned = owners && ownedBy(owners);
-    const among =
-      owned === undefined ? '' : `AND records.vehicle IN (SELECT vehicles.id FROM vehicles WHERE ${owned.sql})`;
-    const sql = `${ACROSS_CARS} AND records.id = ? ${among} LIMIT 1`;
+    const owned = owners && carsOf(owners);
+    const among = owned === undefined ? '' : `AND ${owned.sql}`;
+    const sql = `${FLEETS} WHERE ${ACROSS_CARS} AND records.id = ? ${among} LIMIT 1`;
     const [row] = await this.#select(sql, ...[collection, id], ...(owned?.values ?? []));
     return row && fleetRecordIn(row);
   }
@@ -266,9 +268,4 @@ function commandIn(vin: string, row: SqlRow, states: readonly SqlRow[]): KeptCom
       at: at as number,
     })),
   };
-}
-
-/** Columns are whole numbers. */
-function bound(at: number | undefined, otherwise: number): number {
-  return at === undefined || !Number.isFinite(at) ? otherwise : Math.ceil(at);
 }

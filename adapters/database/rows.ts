@@ -13,10 +13,14 @@ export type Select = (sql: string, ...values: (string | number)[]) => Promise<re
 
 // A subquery instead of a join, so that the order of the index is that of the answer on PostgreSQL too.
 export const CAR = '(SELECT id FROM vehicles WHERE vin = ?)';
-export const RECORDS = `SELECT records.vehicle, records.id, records.at, payload, clock, behind FROM records
-  JOIN messages ON messages.id = records.message
-  LEFT JOIN corrections ON corrections.vehicle = records.vehicle AND corrections.boot = records.boot`;
-export const ONE_CARS = `${RECORDS} WHERE records.vehicle = ${CAR} AND collection = ?`;
+/** Rows of `records`, or of a part of them that has a name of its own, with their messages. */
+export const withMessages = (records: string, part = records): string =>
+  `SELECT ${records}.vehicle, ${records}.id, ${records}.at, payload, clock, behind FROM ${part}
+  JOIN messages ON messages.id = ${records}.message
+  LEFT JOIN corrections ON corrections.vehicle = ${records}.vehicle AND corrections.boot = ${records}.boot`;
+export const ONE_CARS = `${withMessages('records')} WHERE records.vehicle = ${CAR} AND collection = ?`;
+/** Series are read by car: the condition of the indexes across cars, word by word. */
+export const ACROSS_CARS = "collection NOT IN ('telemetry', 'waypoint') AND collection = ?";
 /** A condition with its values, for `WHERE`. */
 export interface Condition {
   readonly sql: string;
@@ -30,6 +34,17 @@ export function ownedBy(owners: readonly Owner[]): Condition {
     sql: pairs === '' ? 'FALSE' : `vin IN (SELECT vin FROM owned_cars WHERE (kind, owner) IN (VALUES ${pairs}))`,
     values: owners.flatMap(({ kind, id }) => [kind, id]),
   };
+}
+
+/** That a record is of a car that belongs to one of the owners. */
+export function carsOf(owners: readonly Owner[]): Condition {
+  const { sql, values } = ownedBy(owners);
+  return { sql: `records.vehicle IN (SELECT vehicles.id FROM vehicles WHERE ${sql})`, values };
+}
+
+/** Columns are whole numbers. */
+export function wholeNumber(at: number | undefined, otherwise: number): number {
+  return at === undefined || !Number.isFinite(at) ? otherwise : Math.ceil(at);
 }
 
 export function knownVehicle({ vin, first_seen: firstSeen, last_seen: lastSeen }: SqlRow): KnownVehicle {

@@ -1,6 +1,7 @@
 /** The database of a hub without a database server: one SQLite file, written by one process. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { VigieError } from '../../protocol/errors.ts';
+import { fillFacts } from './facts.ts';
 import { FORMAT, steps } from './format.ts';
 import type { Select, SqlRow } from './queries.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
@@ -31,6 +32,7 @@ export class SqliteDatabase implements RegistryDatabase {
       );
       const opened = new SqliteDatabase(database, file);
       opened.#upgrade();
+      await fillFacts(opened);
       return opened;
     } catch (cause) {
       database?.close();

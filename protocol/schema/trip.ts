@@ -200,3 +200,8 @@ type TripState = (typeof tripStates)[number];
 export function tripState(trip: Trip): TripState {
   return trip.faults?.[0]?.fault ?? 'Nominal';
 }
+
+/** When a trip began, UTC ms. */
+export function tripBegin({ startedAt, createdAt }: Trip): number {
+  return startedAt ?? createdAt;
+}

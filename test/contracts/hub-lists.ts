@@ -7,9 +7,11 @@ import { PageTokens } from '../../adapters/http/paging.ts';
 import { handlersOf } from '../../adapters/http/resources/index.ts';
 import { servedTo } from '../../assembly/hub-access.ts';
 import { servedVehicles } from '../../assembly/hub-vehicles.ts';
+import { idOf } from '../../assembly/view.ts';
 import type { MessageStore } from '../../hub/ports.ts';
 import type { Registry } from '../../hub/registry.ts';
 import { RegistryStates } from '../../hub/registry-state.ts';
+import type { Alert } from '../../protocol/schema/alert.ts';
 import { Asker } from '../adapters/http/resources/rig.ts';
 import { NOON, received, trip } from '../hub/messages.ts';
 
@@ -38,7 +40,21 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
     beforeAll(async () => {
       hub = await create();
       await hub.store.save(
-        all.map((vin, car) => received('trip', trip(`a${car}`, { createdAt: NOON + car }), { vin })),
+        all.flatMap((vin, car) => {
+          const startedAt = NOON + car * 1_000;
+          const alert = { id: 'ee', createdAt: startedAt + 5, startedAt, type: 'AdBlueFault', active: true } as Alert;
+          const times = { createdAt: startedAt, startedAt };
+          return [
+            received('trip', trip(`a${car}`, { ...times, distance: car, done: true }), { vin }),
+            received('trip', trip('b', times), { vin, seq: 1 }),
+            received('alert', { ...alert, tid: `a${car}` }, { vin }),
+            ...[0, 1]
+              .slice(car % 3)
+              .map((seq) =>
+                received('maintenance', { id: `c${seq}`, createdAt: NOON + seq } as never, { vin, seq: 2 + seq }),
+              ),
+          ];
+        }),
         [],
       );
       for (const [car, vin] of all.entries()) {
@@ -65,7 +81,7 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
       let most = 0;
       for (let next: string | undefined = address; next !== undefined; ) {
         rowsRead = 0;
-        const { status, body } = await asker.get(next, { caller });
+        const { status, body } = await asker.get(next, { caller, now: NOON + 86_400_000 });
         expect(status).toBe(200);
         most = Math.max(most, rowsRead);
         const { total, _embedded, _links } = body as Json;
@@ -100,6 +116,66 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
       const { found, totals, most } = await walk('/fleets/north/status?pageSize=20', fleet('north'), 'status', named);
       expect([new Set(found).size, totals]).toEqual([NORTH, [NORTH]]);
       expect(most).toBeLessThanOrEqual(3 * 20 + 10);
+    });
+
+    const moment = (car: number): string => new Date(NOON + car * 1_000).toISOString();
+    const between = (from: number, to: number): string => `timestamps=${moment(from)}/${moment(to)}`;
+    const carsFrom = (from: number, to: number): string[] => all.slice(from, to + 1).map((vin) => idOf(vin));
+    const carOf = ({ _links }: Json): string => new URL(_links.vehicle.href).pathname.split('/').at(-1) as string;
+
+    test.each([
+      ['trips', 'trips', 'states=Nominal', carsFrom(0, NORTH - 1)],
+      ['trips', 'trips', 'distance=100-149', carsFrom(100, 149)],
+      ['trips', 'trips', `states=Nominal&${between(290, 303)}`, carsFrom(290, NORTH - 1)],
+      [
+        'trips',
+        'trips',
+        `states=Nominal&${between(10, 12)}&${between(200, 230)}`,
+        [...carsFrom(10, 12), ...carsFrom(200, 230)],
+      ],
+      ['alerts', 'alerts', '', carsFrom(0, NORTH - 1)],
+      ['alerts', 'alerts', between(50, 99), carsFrom(50, 99)],
+      ['collisions', 'Collisions', '', []],
+    ])('the %s of a fleet are read page by page and in order: %s by "%s"', async (path, name, question, cars) => {
+      const address = `/fleets/north/${path}?pageSize=20${question === '' ? '' : `&${question}`}`;
+      const { found, totals, most } = await walk(address, fleet('north'), name, carOf);
+      expect({ found, totals }).toEqual({ found: cars, totals: [cars.length] });
+      // Of each record its row, the row of its vehicle, its Status, and a trip that it links to.
+      expect(most).toBeLessThanOrEqual(4 * 20 + 10);
+    });
+
+    test('the trips of more periods than one query has are read page by page', async () => {
+      const every = `timestamps=R400/${moment(-50)}/PT0S/PT1S`;
+      const { found, totals } = await walk(
+        `/fleets/north/trips?states=Nominal&${every}`,
+        fleet('north'),
+        'trips',
+        carOf,
+      );
+      expect({ found, totals }).toEqual({ found: carsFrom(0, NORTH - 1), totals: [NORTH] });
+    });
+
+    test('the next services of a fleet are read page by page, one of each car', async () => {
+      const { found, totals, most } = await walk(
+        '/fleets/north/maintenances?pageSize=20',
+        ...([fleet('north'), 'maintenances', carOf] as const),
+      );
+      const cars = carsFrom(0, NORTH - 1).filter((_, car) => car % 3 !== 2);
+      expect([new Set(found), found.length, totals]).toEqual([new Set(cars), cars.length, [cars.length]]);
+      expect(most).toBeLessThanOrEqual(4 * 20 + 10);
+    });
+
+    test('the alerts of a trip are found by the trip, the trips of a car by what is asked for', async () => {
+      const caller = fleet('north');
+      const car = `/fleets/north/vehicles/${idOf(all[7] as string)}`;
+      const totalOf = async (path: string): Promise<number> =>
+        (await asker.get(`${car}/${path}`, { caller })).body['total'] as number;
+      expect(await totalOf('trips/a7/alerts')).toBe(1);
+      expect(await totalOf('trips/b/alerts')).toBe(0);
+      expect(await totalOf('trips')).toBe(2);
+      expect(await totalOf('trips?distance=7-7')).toBe(1);
+      expect(await totalOf(`trips?${between(7, 7)}`)).toBe(2);
+      expect(await totalOf(`alerts?${between(8, 9)}`)).toBe(0);
     });
 
     test('a vehicle is found by its id, and one of another fleet is not, without reading the others', async () => {

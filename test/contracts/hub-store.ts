@@ -5,21 +5,29 @@ import type {
   CommandStore,
   HubPosition,
   HubRange,
+  HubRecord,
   MessageStore,
   NewCommand,
   NumbersStore,
   ResendStore,
   VehicleReader,
 } from '../../hub/ports.ts';
+import type { Registry } from '../../hub/registry.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { factsOf, matches, type RecordFilter } from '../../protocol/interface/record-filter.ts';
 import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
+import type { Trip } from '../../protocol/schema/trip.ts';
 import { type MessageOptions, NOON, ONE, OTHER, received, trip } from '../hub/messages.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: places of two kinds, for a comparison.
+type Json = any;
 
 export interface HubStoreUnderTest {
   readonly store: MessageStore;
   readonly reader: VehicleReader & NumbersStore & ResendStore;
   readonly commands: CommandStore;
+  readonly registry: Registry;
   /** Payloads of all messages of a car, in the order of class, number and start. */
   payloads(vin: string): Promise<readonly Uint8Array[]>;
   /** Closes the store and opens it again. */
@@ -219,10 +227,9 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(new Set(own.map(({ id }) => id)).size).toBe(450);
       expect(own).toEqual(inOrder(own));
       expect((await list(ONE, 'trip', NOON + 1, NOON + 40)).length).toBe(39 * 7);
-      const fleet = await all(hub.reader.fleetRecords('trip'));
-      expect(new Set(fleet.map(({ vin, id }) => `${vin} ${id}`)).size).toBe(480);
+      const fleet = await hub.reader.fleetRecordKeys('trip').read({}, 1_000);
+      expect(new Set(fleet.map(({ vin, record }) => `${vin} ${(record as Trip).id}`)).size).toBe(480);
       expect(fleet).toEqual(inOrder(fleet));
-      expect((await all(hub.reader.fleetRecords('trip', NOON + 1))).length).toBe(450 - 7);
     });
 
     test('counts, finds and reads parts of a collection as a naive list does, from either end', async () => {
@@ -267,6 +274,101 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
           }
         }
       }
+    });
+
+    test('finds what filters ask for as a naive list does, of one car, of all cars and of the cars of an owner', async () => {
+      const vins = [ONE, OTHER, 'VF3VGEHVB00000003'];
+      const owners = [{ kind: 'fleet', id: 'north' } as const];
+      await hub.store.save(
+        vins.flatMap((vin, car) =>
+          Array.from({ length: 12 }, (_, seq) => {
+            const createdAt = NOON + Math.floor(seq / 2) * 1_000;
+            const more = {
+              ...{ createdAt, startedAt: createdAt - (seq % 3) * 1_500, done: seq % 4 !== 0 },
+              ...(seq % 5 === 0 ? {} : { distance: seq * 1.25 + car, duration: seq * 60 }),
+              ...(seq % 6 === 0 ? { faults: [{ fault: 'DataLacking' as const }] } : {}),
+            };
+            return received('trip', trip(`a${seq}`, more), { seq, vin });
+          }),
+        ),
+        [],
+      );
+      await hub.registry.add(OTHER, owners, NOON);
+      await hub.registry.add(vins[2] as string, owners, NOON);
+      const second = (from: number, to = from + 1) => ({ from: NOON + from * 1_000, to: NOON + to * 1_000 });
+      const filters: RecordFilter[] = [
+        {},
+        { periods: [] },
+        { periods: [second(1, 3)] },
+        { periods: [{ to: NOON }, second(2), { from: NOON + 3_999.5 }] },
+        {
+          periods: Array.from({ length: 1_000 }, (_, index) => ({
+            from: NOON - 5_000 + index * 20,
+            to: NOON - 4_990 + index * 20,
+          })),
+        },
+        { distance: { min: 2, max: 7.5 } },
+        { distance: { min: 0 }, duration: { min: 120 } },
+        { states: ['Nominal'] },
+        { states: ['DataLacking', 'Unfinished'], periods: [second(-2, 5)] },
+        { trip: 'a1' },
+      ];
+      const compare = (a: Json, b: Json): number =>
+        a.at - b.at || (a.record.id < b.record.id ? -1 : a.record.id > b.record.id ? 1 : a.car - b.car);
+      const everything = [];
+      for (const [car, vin] of vins.entries()) {
+        for (const one of await list(vin, 'trip')) everything.push({ ...one, vin, car });
+      }
+      everything.sort(compare);
+      for (const filter of filters) {
+        const matching = everything.filter(({ record }) => matches(factsOf('trip', record), filter));
+        const sets = [
+          { keys: hub.reader.recordKeys(ONE, 'trip', filter), naive: matching.filter(({ vin }) => vin === ONE) },
+          { keys: hub.reader.fleetRecordKeys('trip', { filter }), naive: matching },
+          {
+            keys: hub.reader.fleetRecordKeys('trip', { filter, owners }),
+            naive: matching.filter(({ vin }) => vin !== ONE),
+          },
+          { keys: hub.reader.fleetRecordKeys('trip', { filter, owners: [] }), naive: [] },
+        ];
+        for (const { keys, naive } of sets) {
+          const whole: readonly HubRecord[] = await keys.read({}, 99);
+          expect(whole.map(({ record }) => record)).toEqual(naive.map(({ record }) => record));
+          expect(await keys.count({})).toBe(naive.length);
+          const places = whole.map(({ at, id }) => ({ at, id }));
+          for (const [index, from] of places.entries()) {
+            if (index % 5 !== 0) continue;
+            const rest = naive.slice(index).map(({ record }) => record);
+            expect((await keys.read({ from }, 4)).map(({ record }: HubRecord) => record)).toEqual(rest.slice(0, 4));
+            const before = naive.slice(0, index).map(({ record }) => record);
+            const backwards = await keys.read({ before: from }, 4, true);
+            expect(backwards.map(({ record }: HubRecord) => record)).toEqual(before.toReversed().slice(0, 4));
+            expect(await keys.count({ from })).toBe(rest.length);
+            expect(await keys.nth({ from }, 2)).toEqual(places[index + 2]);
+            expect(await keys.nth({ to: from }, 1, true)).toEqual(places[index - 1]);
+          }
+        }
+      }
+    });
+
+    test('of each car the newest record is found, of all cars and of the cars of an owner', async () => {
+      for (const [index, vin] of [ONE, OTHER].entries()) {
+        const made = [5, 9, 9, 1].map((at, seq) =>
+          received('trip', trip(`a${seq}`, { createdAt: NOON + at + index }), { seq, vin }),
+        );
+        await hub.store.save(made, []);
+      }
+      await hub.registry.add(OTHER, [{ kind: 'user', id: 'ada' }], NOON);
+      const newest = async (asked: object): Promise<unknown[]> => {
+        const keys = hub.reader.fleetRecordKeys('trip', { newest: true, ...asked });
+        expect(await keys.count({})).toBe((await keys.read({}, 9)).length);
+        return (await keys.read({}, 9)).map(({ vin, record }) => [vin, (record as Trip).id]);
+      };
+      expect(await newest({})).toEqual([
+        [ONE, 'a2'],
+        [OTHER, 'a2'],
+      ]);
+      expect(await newest({ owners: [{ kind: 'user', id: 'ada' }] })).toEqual([[OTHER, 'a2']]);
     });
 
     test('finds the last record of a car, and a record of whatever car by its id', async () => {
@@ -374,7 +476,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       await hub.store.save([received('trip', trip('a'), { clock: 'none' })], []);
       await hub.store.save([received('trip', trip('b'), { vin: OTHER })], []);
       await hub.store.save([received('hello', { ...hello, behind }, { clock: 'ntp' })], []);
-      expect((await all(hub.reader.fleetRecords('trip'))).map(({ vin }) => vin).sort()).toEqual([ONE, OTHER]);
+      expect((await hub.reader.fleetRecordKeys('trip').read({}, 9)).map(({ vin }) => vin).sort()).toEqual([ONE, OTHER]);
     });
 
     const order = (id: string, more: Partial<NewCommand> = {}): NewCommand => ({
@@ -482,6 +584,23 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
   });
 }
 
+/** What a test of an older format begins with: 600 trips, and a piece of a series. */
+export async function saveBeforeFacts(store: MessageStore): Promise<void> {
+  const trips = Array.from({ length: 600 }, (_, seq) =>
+    received('trip', trip(`a${seq}`, { createdAt: NOON, startedAt: NOON - seq }), { seq, clock: 'none' }),
+  );
+  const points = [{ at: NOON, latitude: 48.85, longitude: 2.3, type: 'Acquire' as const }];
+  const hello = { version: '1', protocol: 1, boot: 1, profile: 'bench', startedAt: NOON, behind: 5_000 };
+  await store.save([...trips, received('waypoint', { points }), received('hello', hello)], []);
+}
+
+/** That the trips of {@link saveBeforeFacts} are found by the moments at which they began. */
+export async function expectFacts(reader: VehicleReader): Promise<void> {
+  const periods = [{ from: NOON + 5_000 - 599, to: NOON + 5_000 - 596 }];
+  const found = await reader.recordKeys(ONE, 'trip', { periods }).read({}, 9);
+  expect(found.map(({ record }) => (record as Trip).id)).toEqual(['a597', 'a598', 'a599']);
+}
+
 /** Has a store execute every query that it has, for a test of their plans. */
 export async function useEveryQuery({
   store,
@@ -523,7 +642,8 @@ export async function useEveryQuery({
   await reader.record(ONE, 'trip', 'a1');
   await reader.lastRecord(ONE, 'trip');
   const place = { at: NOON, id: 'a0' };
-  for (const keys of [reader.recordKeys(ONE, 'trip'), reader.vehicleKeys('VF3')]) {
+  const fleets = [reader.fleetRecordKeys('trip'), reader.fleetRecordKeys('trip', { newest: true })];
+  for (const keys of [reader.recordKeys(ONE, 'trip'), ...fleets, reader.vehicleKeys('VF3')]) {
     for (const range of [{}, { from: place, to: place }, { before: place }]) {
       await keys.count(range);
       for (const backwards of [false, true]) {
@@ -534,7 +654,6 @@ export async function useEveryQuery({
   }
   await reader.fleetRecord('trip', 'a1');
   expect(await all(reader.records(ONE, 'trip', NOON))).toHaveLength(451);
-  expect(await all(reader.fleetRecords('trip', NOON))).toHaveLength(451);
   await commands.pending(ONE, NOON);
   await commands.command(ONE, 'a1');
   await commands.commands(ONE);

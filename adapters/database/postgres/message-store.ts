@@ -225,7 +225,7 @@ async function keepCorrections(execute: Execute, kept: readonly NewMessage[]): P
     );
     if (added.length === 0) continue;
     await execute(
-      `UPDATE records SET at = records.at + $3 FROM messages WHERE records.vehicle = $1 AND records.boot = $2
+      `UPDATE records SET at = records.at + $3, began = records.began + $3 FROM messages WHERE records.vehicle = $1 AND records.boot = $2
        AND messages.id = records.message AND messages.clock = 'none'`,
       correction,
     );
@@ -250,16 +250,21 @@ async function keepRecords(execute: Execute, kept: readonly NewMessage[]): Promi
   if (newest.size === 0) return;
   const behind = await behindOf(execute, [...newest.values()]);
   await execute(
-    `INSERT INTO records (vehicle, collection, id, at, boot, seq, message)
-     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
+    `INSERT INTO records (vehicle, collection, id, at, boot, seq, message, began, trip, distance, duration, state)
+     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
+       $8::bigint[], $9::text[], $10::float8[], $11::float8[], $12::text[])
      ON CONFLICT (vehicle, collection, id) DO UPDATE
-     SET at = excluded.at, boot = excluded.boot, seq = excluded.seq, message = excluded.message
+     SET at = excluded.at, boot = excluded.boot, seq = excluded.seq, message = excluded.message,
+       began = excluded.began, trip = excluded.trip, distance = excluded.distance, duration = excluded.duration,
+       state = excluded.state
      WHERE (excluded.boot, excluded.seq) > (records.boot, records.seq)`,
     columns(
-      [...newest.values()].map(({ one: { vehicle, row, message }, place: { collection, id, at } }) => {
+      [...newest.values()].map(({ one: { vehicle, row, message }, place: { collection, id, at, facts } }) => {
         const { boot, seq, clock } = message;
         const late = clock === 'none' ? (behind.get(`${vehicle}/${boot}`) ?? 0) : 0;
-        return [vehicle, collection, id, at + late, boot, seq, row];
+        const { began, trip = null, distance = null, duration = null, state = null } = facts ?? {};
+        const since = began === undefined ? null : Math.round(began) + late;
+        return [vehicle, collection, id, at + late, boot, seq, row, since, trip, distance, duration, state];
       }),
     ),
   );

@@ -193,6 +193,17 @@ export const steps: readonly string[] = [
   ALTER TABLE numbers ADD COLUMN starts text NOT NULL DEFAULT '[]';
   ALTER TABLE numbers ALTER starts SET STATISTICS 0;
   `,
+  `
+  -- What lists are filtered by: the moment that counts, the trip, its length in km and s, its state or the kind of an alarm.
+  ALTER TABLE records ADD COLUMN began bigint, ADD COLUMN trip text COLLATE "C", ADD COLUMN distance float8, ADD COLUMN duration float8, ADD COLUMN state text COLLATE "C";
+  CREATE INDEX records_by_begin ON records (vehicle, collection, began) WHERE began IS NOT NULL;
+  CREATE INDEX records_across_cars_by_begin ON records (collection, began, vehicle) WHERE began IS NOT NULL;
+  CREATE INDEX records_of_trip ON records (vehicle, collection, trip) WHERE trip IS NOT NULL;
+  -- Those of before, until their messages have been read.
+  CREATE INDEX records_without_facts ON records (collection, vehicle, id)
+    WHERE began IS NULL AND collection NOT IN ('telemetry', 'waypoint');
+  ALTER TABLE records ALTER trip SET STATISTICS 0;
+  `,
 ];
 
 /** Number of the format that this program writes, in the table hub_format. */

@@ -4,6 +4,7 @@ import type { StoredRecord } from '../../../agent/ports.ts';
 import type { RemoteAction, RemoteOrder } from '../../../agent/remotes/requests.ts';
 import type { StatusReader } from '../../../agent/status.ts';
 import type { Country } from '../../../protocol/interface/countries.ts';
+import type { RecordFilter } from '../../../protocol/interface/record-filter.ts';
 import type { Callback, CallbackSide, CallbackStatus } from '../../../protocol/schema/callback.ts';
 import type { SignalRules } from '../../../protocol/schema/monitor/signals.ts';
 import type { Monitor, MonitorStatus } from '../../../protocol/schema/monitor.ts';
@@ -44,8 +45,8 @@ export interface RecordSource {
   list(collection: string, from?: number, to?: number): Iterable<StoredRecord> | AsyncIterable<StoredRecord>;
   /** The last of {@link list}; absent: list them to find it. */
   last?(collection: string): Awaitable<StoredRecord | undefined>;
-  /** The same as {@link list}, part by part; absent: lists are read whole. */
-  keys?(collection: string): Keyset<StoredRecord>;
+  /** Records, part by part; absent: lists are read whole. */
+  keys?(collection: string, filter: RecordFilter): Keyset<StoredRecord>;
 }
 
 /** One vehicle, in the car or at a hub. */
@@ -89,8 +90,8 @@ export interface ServedVehicles extends InterfaceOwners {
   byId(id: string): Awaitable<VehicleView | undefined>;
   byVin(vin: string): Awaitable<VehicleView | undefined>;
   readonly vehicles: ListedVehicles;
-  /** Records of all vehicles with `from` ≤ at, ascending by time, then by id. */
-  records(collection: string, from?: number): Iterable<VehicleRecord> | AsyncIterable<VehicleRecord>;
+  /** Records of all vehicles. */
+  readonly records: ListedRecords;
   /** The record with this id, of whatever vehicle. */
   record(collection: string, id: string): Awaitable<VehicleRecord | undefined>;
   /** What a request is about that names no vehicle: in a car that car. */
@@ -103,6 +104,19 @@ export interface ListedVehicle extends KeyPosition {
 
 /** In a car all at once; at a hub part by part, those whose VIN begins with the prefix, by VIN. */
 export type ListedVehicles = readonly ListedVehicle[] | ((prefix: string) => Keyset<ListedVehicle>);
+
+/** Those with `from` ≤ at one by one, ascending by time, then by id. */
+export type WholeRecords = (collection: string, from?: number) => AsyncIterable<VehicleRecord>;
+
+/** In a car one by one; at a hub part by part. */
+export type ListedRecords =
+  | { readonly whole: WholeRecords }
+  | {
+      readonly whole?: undefined;
+      keys(collection: string, filter: RecordFilter): Keyset<VehicleRecord>;
+      /** The newest record of each vehicle. */
+      newest(collection: string): Keyset<VehicleRecord>;
+    };
 
 /** The interface of a car as one of any number of vehicles; nothing is read before it is asked for. */
 export function onlyVehicle(car: CarView): ServedVehicles {
@@ -124,8 +138,10 @@ export function onlyVehicle(car: CarView): ServedVehicles {
     },
     byId: (id) => (car.vehicle.id === id ? car : undefined),
     byVin: (vin) => (car.vehicle.vin === vin ? car : undefined),
-    async *records(collection, from) {
-      for await (const record of car.records.list(collection, from)) yield { ...record, outline };
+    records: {
+      async *whole(collection, from) {
+        for await (const record of car.records.list(collection, from)) yield { ...record, outline };
+      },
     },
     record: async (collection, id) => {
       const record = await car.records.get(collection, id);

@@ -1,8 +1,10 @@
 /** Collections: pages of what a resource has. */
+import type { Scope } from '../../../protocol/interface/operations/scopes.ts';
+import { factsOf, matches, type RecordFilter } from '../../../protocol/interface/record-filter.ts';
 import type { Answer } from '../call.ts';
 import { type Page, page, type RecordPosition } from '../paging.ts';
 import type { Awaitable, Keyset, ListedVehicle, VehicleOutline } from './car.ts';
-import { type Context, contextIn, found, isAskedFor, namesVehicle, periodsOf } from './context.ts';
+import { type Context, contextIn, found, namesVehicle, periodsOf } from './context.ts';
 import { Yielder } from './yield.ts';
 
 /**
@@ -54,14 +56,39 @@ export function collectionOfVehicles(
   return collection(context, name, listed, write);
 }
 
-/**
- * Records of the vehicle that the request names, of all time: what a page shows of them is read part by part. Undefined
- * where they are read whole.
- */
-export function keysOf<T>(context: Context, name: string): Keyset<Kept<T>> | undefined {
-  const { call, car } = context;
-  if (!namesVehicle(call) || periodsOf(call) !== undefined) return undefined;
-  return car.records.keys?.(name) as Keyset<Kept<T>> | undefined;
+/** How a list of records is read and written. */
+export interface RecordList<T> {
+  /** The collection, which has the name of the kind of its messages. */
+  readonly collection: string;
+  /** Its name in the answer. */
+  readonly name: string;
+  /** What the caller must see, else there is none. */
+  readonly scope?: Scope;
+  /** What is asked for beside `timestamps`. */
+  readonly filter?: RecordFilter;
+  /** A record as it stands now; absent: as it was stored. */
+  present?(record: T): T;
+  /** `own`: the request, about the vehicle that has the record. */
+  represent(record: T, own: Context): Awaitable<unknown>;
+}
+
+/** Records that the request asks for, of the vehicle that it names or of all. */
+export async function collectionOfRecords<T>(context: Context, list: RecordList<T>): Promise<Answer> {
+  const { call, car, served } = context;
+  const { name, scope, present = (record: T): T => record } = list;
+  if (scope !== undefined && !context.sees(scope)) return collection(context, name, [], () => undefined);
+  const periods = periodsOf(call);
+  const filter = { ...list.filter, ...(periods === undefined ? {} : { periods }) };
+  const represent = async (kept: Kept<T>): Promise<unknown> =>
+    list.represent(present(kept.record), await contextOfKept(context, kept));
+  const source = namesVehicle(call) ? car.records : served.records;
+  const keys = 'keys' in source ? source.keys?.(list.collection, filter) : undefined;
+  if (keys !== undefined) return collectionByKey(context, name, keys as Keyset<Kept<T>>, represent);
+  const items: Kept<T>[] = [];
+  for await (const kept of wholeOf<T>(context, list.collection, filter)) {
+    if (matches(factsOf(list.collection, present(kept.record)), filter)) items.push(kept);
+  }
+  return collection(context, name, items.sort(byTimeAndId), represent);
 }
 
 function pageOf({ links, total, totalPage, currentPage }: Page<unknown>, name: string, entries: unknown[]): Answer {
@@ -86,40 +113,30 @@ export async function contextOfKept(context: Context, { outline }: Pick<Kept<unk
   return outline === undefined ? context : contextIn(context, outline);
 }
 
-/**
- * Records of a collection that `timestamps` asks for. `begin` gives the moment that counts, which is never after the
- * moment that the record was made.
- */
-export async function recordsAskedFor<T extends { readonly createdAt: number }>(
-  context: Context,
-  name: string,
-  begin: (record: T) => number = madeAt,
-): Promise<Kept<T>[]> {
-  const { call, car, served } = context;
-  const periods = periodsOf(call);
-  const from = periods?.[0]?.from;
-  const to = begin === madeAt ? latestOf(periods) : undefined;
-  const result: Kept<T>[] = [];
-  const take = (kept: Kept<T>): void => {
-    if (isAskedFor(context, begin(kept.record))) result.push(kept);
-  };
-  if (namesVehicle(call)) {
-    for await (const stored of car.records.list(name, from, to)) take(stored as Kept<T>);
-    return result;
-  }
-  // Ids are those of one vehicle: its own id makes them distinct.
-  for await (const stored of served.records(name, from)) {
-    take({ ...(stored as Kept<T>), id: `${stored.id} ${stored.outline.vehicle.id}` });
-  }
-  return result.sort(byTimeAndId);
-}
+/** Kinds of records that count from a moment before they were made. */
+const madeLater: ReadonlySet<string> = new Set(['trip', 'alert', 'stolen']);
 
-function madeAt({ createdAt }: { readonly createdAt: number }): number {
-  return createdAt;
+/** All records that may match, and perhaps others. */
+async function* wholeOf<T>(
+  { call, car, served }: Context,
+  name: string,
+  { periods }: RecordFilter,
+): AsyncGenerator<Kept<T>, void> {
+  const from = periods?.[0]?.from;
+  if (namesVehicle(call)) {
+    yield* car.records.list(name, from, madeLater.has(name) ? undefined : latestOf(periods)) as Iterable<Kept<T>>;
+    return;
+  }
+  const { whole } = served.records;
+  if (whole === undefined) return;
+  // Ids are those of one vehicle: its own id makes them distinct.
+  for await (const stored of whole(name, from)) {
+    yield { ...(stored as Kept<T>), id: `${stored.id} ${stored.outline.vehicle.id}` };
+  }
 }
 
 /** When the last of the periods ends, with the moment itself; undefined: one of them does not end. */
-function latestOf(periods: ReturnType<typeof periodsOf>): number | undefined {
+function latestOf(periods: RecordFilter['periods']): number | undefined {
   const ends = periods?.map(({ to = Number.POSITIVE_INFINITY }) => to) ?? [];
   const latest = Math.max(...ends);
   return Number.isFinite(latest) ? latest + 1 : undefined;

@@ -4,15 +4,7 @@ import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Collision } from '../../../protocol/schema/collision.ts';
 import type { Answer } from '../call.ts';
 import { tripFilter } from './alerts.ts';
-import {
-  collection,
-  collectionByKey,
-  contextOfKept,
-  findRecord,
-  type Kept,
-  keysOf,
-  recordsAskedFor,
-} from './collection.ts';
+import { collectionOfRecords, findRecord } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { linkToTrip } from './trips.ts';
@@ -22,30 +14,23 @@ import { linkToTrip } from './trips.ts';
  * them.
  */
 export function collisions(one: string): (context: Context) => Promise<Answer> {
-  return async (context) => {
-    const represent = async (kept: Kept<Collision>): Promise<Members> => {
-      const { record } = kept;
-      const own = await contextOfKept(context, kept);
-      return collisionOf(own, record, linkTo(own, one, { cid: record.id }) as ResourceLink);
-    };
-    const isWhole = context.call.path['tid'] === undefined && context.sees('data:collision');
-    const keys = isWhole ? keysOf<Collision>(context, 'collision') : undefined;
-    // The capital is published.
-    if (keys !== undefined) return collectionByKey(context, 'Collisions', keys, represent);
-    const isOf = await tripFilter(context);
-    const asked = context.sees('data:collision')
-      ? (await recordsAskedFor<Collision>(context, 'collision')).filter(({ record }) => isOf(record))
-      : [];
-    return collection(context, 'Collisions', asked, represent);
-  };
+  return async (context) =>
+    collectionOfRecords<Collision>(context, {
+      collection: 'collision',
+      // The capital is published.
+      name: 'Collisions',
+      scope: 'data:collision',
+      filter: await tripFilter(context),
+      represent: (record, own) => collisionOf(own, record, linkTo(own, one, { cid: record.id }) as ResourceLink),
+    });
 }
 
 /** `GET …/collisions/{cid}` */
 export async function collision(context: Context): Promise<Answer> {
   const id = context.call.path['cid'] ?? '';
-  const isOf = await tripFilter(context);
+  const { trip } = await tripFilter(context);
   const kept = context.sees('data:collision') ? await findRecord<Collision>(context, 'collision', id) : undefined;
-  if (kept === undefined || !isOf(kept.record)) throw unknown('collision', id);
+  if (kept === undefined || (trip !== undefined && kept.record.tid !== trip)) throw unknown('collision', id);
   return found(await collisionOf(kept.context, kept.record, selfOf(context)));
 }
 

@@ -3,7 +3,8 @@ import { maintenanceJson } from '../../../protocol/interface/json/records.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Maintenance } from '../../../protocol/schema/maintenance.ts';
 import type { Answer } from '../call.ts';
-import { byTimeAndId, collection, contextOfKept, type Kept } from './collection.ts';
+import type { Keyset } from './car.ts';
+import { byTimeAndId, collection, collectionByKey, contextOfKept, type Kept } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
@@ -16,18 +17,26 @@ export async function maintenance(context: Context): Promise<Answer> {
 
 /** `GET /fleets/{fid}/maintenances` (deprecated) */
 export async function fleetMaintenances(context: Context): Promise<Answer> {
-  const newest = new Map<string, Kept<Maintenance>>();
-  if (context.sees('data:telemetry')) {
-    for await (const { at, id, record, outline } of context.served.records('maintenance')) {
-      const vehicle = outline.vehicle.id;
-      newest.set(vehicle, { at, id: `${id} ${vehicle}`, record: record as Maintenance, outline });
-    }
-  }
-  return collection(context, 'maintenances', [...newest.values()].sort(byTimeAndId), async (kept) => {
-    const { record } = kept;
+  const { records } = context.served;
+  const represent = async (kept: Kept<Maintenance>): Promise<Members> => {
     const one = await contextOfKept(context, kept);
-    return maintenanceOf(one, record, linkTo(one, 'maintenance.get') as ResourceLink);
-  });
+    return maintenanceOf(one, kept.record, linkTo(one, 'maintenance.get') as ResourceLink);
+  };
+  if (!context.sees('data:telemetry')) return collection(context, 'maintenances', [], represent);
+  if (records.whole === undefined) {
+    return collectionByKey(
+      context,
+      'maintenances',
+      records.newest('maintenance') as Keyset<Kept<Maintenance>>,
+      represent,
+    );
+  }
+  const newest = new Map<string, Kept<Maintenance>>();
+  for await (const { at, id, record, outline } of records.whole('maintenance')) {
+    const vehicle = outline.vehicle.id;
+    newest.set(vehicle, { at, id: `${id} ${vehicle}`, record: record as Maintenance, outline });
+  }
+  return collection(context, 'maintenances', [...newest.values()].sort(byTimeAndId), represent);
 }
 
 /** The service that is due next: the newest record. */

@@ -3,19 +3,18 @@ import { theftJson } from '../../../protocol/interface/json/records.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Theft } from '../../../protocol/schema/theft.ts';
 import type { Answer } from '../call.ts';
-import { collection, collectionByKey, type Kept, keysOf, recordOf, recordsAskedFor } from './collection.ts';
+import { collectionOfRecords, recordOf } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { waypointsBetween } from './waypoints.ts';
 
 /** `GET …/stolen` */
-export async function thefts(context: Context): Promise<Answer> {
-  const represent = ({ record }: Kept<Theft>): Members =>
-    theftOf(context, record, linkTo(context, 'stolen.get', { sid: record.id }) as ResourceLink);
-  const keys = keysOf<Theft>(context, 'stolen');
-  if (keys !== undefined) return collectionByKey(context, 'stolen', keys, represent);
-  const asked = await recordsAskedFor<Theft>(context, 'stolen', ({ startedAt }) => startedAt);
-  return collection(context, 'stolen', asked, represent);
+export function thefts(context: Context): Promise<Answer> {
+  return collectionOfRecords<Theft>(context, {
+    collection: 'stolen',
+    name: 'stolen',
+    represent: (record, own) => theftOf(own, record, linkTo(own, 'stolen.get', { sid: record.id }) as ResourceLink),
+  });
 }
 
 /** `GET …/stolen/{sid}` */

@@ -6,6 +6,7 @@ import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Period } from '../../../protocol/interface/parameters.ts';
 import { telemetrySections } from '../../../protocol/schema/monitor/extensions.ts';
 import type { StatusContents } from '../../../protocol/schema/status.ts';
+import { tripBegin } from '../../../protocol/schema/trip.ts';
 import { assemble, type Slot, type SlotValue, slots, statusObjects } from '../../../protocol/slots.ts';
 import type { Answer } from '../call.ts';
 import type { RecordPosition } from '../paging.ts';
@@ -16,7 +17,7 @@ import { isPlace, locationOf, placeSlots } from './location.ts';
 import { nextService } from './maintenance.ts';
 import type { Sample } from './samples.ts';
 import { seriesOf } from './series.ts';
-import { beginOf, tripAskedFor } from './trips.ts';
+import { tripAskedFor } from './trips.ts';
 
 const all: readonly string[] = [...rootMembers, ...vehicleMembers];
 
@@ -29,7 +30,7 @@ export function telemetry(context: Context): Promise<Answer> {
 export async function tripTelemetry(context: Context): Promise<Answer> {
   const trip = await tripAskedFor(context);
   const to = trip.stoppedAt === undefined ? Number.POSITIVE_INFINITY : trip.stoppedAt + 1;
-  return listed(context, common(periodsOf(context.call) ?? [{}], beginOf(trip), to));
+  return listed(context, common(periodsOf(context.call) ?? [{}], tripBegin(trip), to));
 }
 
 async function listed(context: Context, periods: readonly Period[] | undefined): Promise<Answer> {

@@ -1,5 +1,6 @@
 /** PostgreSQL as the database of hubs: the contract of every store, and what is its own. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SqlRegistry } from '../../../adapters/database/index.ts';
 import {
   PostgresCommandStore,
   PostgresDatabase,
@@ -7,7 +8,13 @@ import {
 } from '../../../adapters/database/postgres/index.ts';
 import { steps } from '../../../adapters/database/postgres/schema.ts';
 import type { CommandKey } from '../../../hub/commands.ts';
-import { type HubStoreUnderTest, hubStoreContract, useEveryQuery } from '../../contracts/hub-store.ts';
+import {
+  expectFacts,
+  type HubStoreUnderTest,
+  hubStoreContract,
+  saveBeforeFacts,
+  useEveryQuery,
+} from '../../contracts/hub-store.ts';
 import { NOON, ONE, OTHER, received, trip } from '../../hub/messages.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { describePeer } from '../../rig/peers.ts';
@@ -24,6 +31,7 @@ describePeer('initdb', 'PostgreSQL', () => {
     // The same class reads and keeps commands.
     reader: new PostgresCommandStore(database),
     commands: new PostgresCommandStore(database),
+    registry: new SqlRegistry(database),
   });
 
   hubStoreContract('PostgreSQL', async (): Promise<HubStoreUnderTest> => {
@@ -39,6 +47,9 @@ describePeer('initdb', 'PostgreSQL', () => {
       get commands() {
         return partsOf(database).commands;
       },
+      get registry() {
+        return partsOf(database).registry;
+      },
       payloads: async (vin) => {
         const rows = await database.select(
           `SELECT payload FROM messages JOIN vehicles ON vehicles.id = vehicle WHERE vin = ? ORDER BY class, seq, boot`,
@@ -52,6 +63,18 @@ describePeer('initdb', 'PostgreSQL', () => {
       },
       close: () => database.close(),
     };
+  });
+
+  test('records of an older format are found by filters, as they were corrected', async () => {
+    const url = await server.create();
+    const older = await PostgresDatabase.open(url, log);
+    await saveBeforeFacts(partsOf(older).store);
+    await older.select('UPDATE records SET began = NULL, trip = NULL, distance = NULL, duration = NULL, state = NULL');
+    await older.close();
+    const database = await PostgresDatabase.open(url, log);
+    await expectFacts(partsOf(database).reader);
+    expect(await database.select('SELECT count(*) AS n FROM records WHERE began IS NULL')).toEqual([{ n: 1 }]);
+    await database.close();
   });
 
   test('two hubs that take in messages of the same cars at once keep each message once', async () => {

@@ -1,0 +1,91 @@
+/** What lists of records are filtered by: in a car record by record, at a hub by columns of its database. */
+import type { AlarmRecord } from '../schema/alarm.ts';
+import type { Alert } from '../schema/alert.ts';
+import type { Collision } from '../schema/collision.ts';
+import type { Theft } from '../schema/theft.ts';
+import { type Trip, tripBegin, tripState } from '../schema/trip.ts';
+import { covers, type Period, type Range } from './parameters.ts';
+
+/** What a record says that lists are filtered by. */
+export interface RecordFacts {
+  /** The moment that `timestamps` is about, UTC ms; never after the record was made. */
+  readonly began: number;
+  /** Id of the trip during which it happened. */
+  readonly trip?: string;
+  /** Of a trip: km, and s. */
+  readonly distance?: number;
+  readonly duration?: number;
+  /** State of a trip, once it is known; kind of an alarm record (interface 3.19.2 AlarmTypeEnum). */
+  readonly state?: string;
+}
+
+/** The records that have all of this. */
+export interface RecordFilter {
+  /** Ascending and apart. */
+  readonly periods?: readonly Period[];
+  readonly trip?: string;
+  readonly distance?: Range;
+  readonly duration?: Range;
+  readonly states?: readonly string[];
+}
+
+/** Of a record of a collection, which has the name of the kind of its messages. */
+export function factsOf(collection: string, record: unknown): RecordFacts {
+  const { createdAt: began } = record as { readonly createdAt: number };
+  switch (collection) {
+    case 'trip':
+      return factsOfTrip(record as Trip);
+    case 'alert': {
+      const { startedAt, tid } = record as Alert;
+      return { began: startedAt, ...(tid === undefined ? {} : { trip: tid }) };
+    }
+    case 'collision': {
+      const { tid } = record as Collision;
+      return { began, ...(tid === undefined ? {} : { trip: tid }) };
+    }
+    case 'alarm':
+      return {
+        began,
+        state: (record as AlarmRecord).status === undefined ? 'vehicle.alarm.trigger' : 'vehicle.alarm.status',
+      };
+    case 'stolen':
+      return { began: (record as Theft).startedAt };
+    default:
+      return { began };
+  }
+}
+
+function factsOfTrip(trip: Trip): RecordFacts {
+  const { done, faults = [], distance, duration } = trip;
+  // That a trip is Nominal is known at its end; a fault is known before.
+  const isKnown = done === true || faults.length > 0;
+  return {
+    began: tripBegin(trip),
+    ...(distance === undefined ? {} : { distance }),
+    ...(duration === undefined ? {} : { duration }),
+    ...(isKnown ? { state: tripState(trip) } : {}),
+  };
+}
+
+/** Whether a record is one that the filter asks for. */
+export function matches(facts: RecordFacts, { periods, trip, distance, duration, states }: RecordFilter): boolean {
+  return (
+    (periods === undefined || covers(periods, facts.began)) &&
+    (trip === undefined || facts.trip === trip) &&
+    isWithin(facts.distance, distance) &&
+    isWithin(facts.duration, duration) &&
+    (states === undefined || (facts.state !== undefined && states.includes(facts.state)))
+  );
+}
+
+/** Undefined: every value is in the range, also one that is not known yet. */
+export function boundsOf(range: Range | undefined): Required<Range> | undefined {
+  if (range === undefined || (range.min === 0 && range.max === undefined)) return undefined;
+  return { min: range.min, max: range.max ?? Number.POSITIVE_INFINITY };
+}
+
+/** Both bounds belong to it. */
+function isWithin(value: number | undefined, range: Range | undefined): boolean {
+  const bounds = boundsOf(range);
+  return bounds === undefined || (value !== undefined && value >= bounds.min && value <= bounds.max);
+}
