@@ -27,6 +27,7 @@ import { type BenchmarkTarget, markdown, type Section, type Size } from './secti
 import { recordingSignals } from './signals.ts';
 import { storing } from './store.ts';
 import { targetTable } from './targets.ts';
+import { unpacking } from './unpack.ts';
 import { wire } from './wire.ts';
 
 const sections: readonly Section[] = [
@@ -34,6 +35,7 @@ const sections: readonly Section[] = [
   readingLogs,
   replaying,
   wire,
+  unpacking,
   draining,
   commanding,
   storing,
