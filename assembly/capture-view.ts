@@ -1,4 +1,4 @@
-/** Captures as the HTTP interface of the car reads them: from its records, as candump logs. */
+/** Captures as the HTTP interface of the car reads them: from its records, as candump logs or MDF4. */
 import { formatCandump } from '../adapters/can/log/writer.ts';
 import type { CaptureReport, CaptureView } from '../adapters/http/captures.ts';
 import type { RecordStore } from '../agent/ports.ts';
@@ -9,6 +9,8 @@ export function captureViewOf(records: Pick<RecordStore, 'list'>): CaptureView {
   function* parts(): Generator<Capture> {
     for (const { record } of records.list('capture')) yield record as Capture;
   }
+  const partsOf = (id: string): Capture[] =>
+    [...parts()].filter((part) => part.id === id).sort((a, b) => a.part - b.part);
   return {
     list() {
       const reports = new Map<string, CaptureReport>();
@@ -25,8 +27,15 @@ export function captureViewOf(records: Pick<RecordStore, 'list'>): CaptureView {
       return [...reports.values()];
     },
     log(id) {
-      const own = [...parts()].filter((part) => part.id === id).sort((a, b) => a.part - b.part);
+      const own = partsOf(id);
       return own.length === 0 ? undefined : logOf(own);
+    },
+    async mdf4(id) {
+      const own = partsOf(id);
+      if (own.length === 0) return undefined;
+      // Loaded when somebody asks for it: a car has no other use of it.
+      const { mdf4Of } = await import('../adapters/can/log/mdf4/writer.ts');
+      return mdf4Of(own.map((part) => ({ frames: unpackFrames(part), buses: part.buses })));
     },
   };
 }

@@ -1,14 +1,21 @@
-/** Captures as candump logs in a folder, one file each, written as their parts come. */
+/** Captures as logs in a folder, one file each: candump as their parts come, MDF4 when all have come. */
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatCandump } from '../adapters/can/log/index.ts';
+import { mdf4Of } from '../adapters/can/log/mdf4/writer.ts';
 import { makeDirectory } from '../assembly/directory.ts';
 import { unpackFrames } from '../protocol/captures/capture.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { Capture } from '../protocol/schema/capture.ts';
 
+export type CaptureFormat = 'candump' | 'mdf4';
+
+const endings = { candump: 'log', mdf4: 'mf4' } as const satisfies Record<CaptureFormat, string>;
+
 interface OpenFile {
   readonly path: string;
+  /** Of an MDF4 file, which is written as a whole. */
+  readonly parts: Capture[];
   /** Number of the part that comes next. */
   next: number;
   /** Parts that came before it. */
@@ -18,13 +25,15 @@ interface OpenFile {
 export class CaptureFiles {
   readonly #folder: string;
   readonly #report: (line: string) => void;
+  readonly #format: CaptureFormat;
   readonly #open = new Map<string, OpenFile>();
 
   /** @throws VigieError `usage.wrong` when the folder cannot be made */
-  constructor(folder: string, report: (line: string) => void) {
+  constructor(folder: string, report: (line: string) => void, format: CaptureFormat = 'candump') {
     makeDirectory(folder, { of: 'captures', choose: '--captures' });
     this.#folder = folder;
     this.#report = report;
+    this.#format = format;
   }
 
   /**
@@ -35,26 +44,40 @@ export class CaptureFiles {
     // The identifier becomes the name of a file.
     if (!/^[0-9a-fA-F_-]{1,64}$/.test(part.id))
       throw new VigieError('message.malformed', `no capture has the id ${part.id}`);
-    const path = join(this.#folder, `${part.id}.log`);
-    const file = this.#open.get(part.id) ?? { path, next: 0, early: new Map<number, Capture>() };
+    const path = join(this.#folder, `${part.id}.${endings[this.#format]}`);
+    const file = this.#open.get(part.id) ?? { path, parts: [], next: 0, early: new Map<number, Capture>() };
     this.#open.set(part.id, file);
     file.early.set(part.part, part);
     for (let next = file.early.get(file.next); next !== undefined; next = file.early.get(file.next)) {
       file.early.delete(file.next);
-      write(file.path, next, file.next > 0);
+      this.#write(file, next, file.next > 0);
       file.next++;
       this.#tell(file.path, next);
-      if (next.last) this.#open.delete(part.id);
+      if (!next.last) continue;
+      this.#finish(file);
+      this.#open.delete(part.id);
     }
   }
 
   /** Writes parts that came while an earlier one did not. */
   close(): void {
-    for (const { path, next, early } of this.#open.values()) {
-      for (const part of [...early.values()].sort((a, b) => a.part - b.part)) write(path, part, true);
+    for (const file of this.#open.values()) {
+      const { path, next, early } = file;
+      for (const part of [...early.values()].sort((a, b) => a.part - b.part)) this.#write(file, part, true);
+      this.#finish(file);
       this.#report(`${path}: parts are missing from part ${next} on`);
     }
     this.#open.clear();
+  }
+
+  #write(file: OpenFile, part: Capture, append: boolean): void {
+    if (this.#format === 'mdf4') file.parts.push(part);
+    else write(file.path, candumpOf(part), append);
+  }
+
+  #finish({ path, parts }: OpenFile): void {
+    if (this.#format !== 'mdf4') return;
+    write(path, mdf4Of(parts.map((part) => ({ frames: unpackFrames(part), buses: part.buses }))), false);
   }
 
   #tell(path: string, { last, since, lost, broken }: Capture): void {
@@ -66,12 +89,16 @@ export class CaptureFiles {
   }
 }
 
-function write(path: string, part: Capture, append: boolean): void {
+function candumpOf(part: Capture): string {
   const frames = unpackFrames(part);
   let text = '';
   for (let i = 0; i < frames.count; i++) text += `${formatCandump(frames, i, part.buses)}\n`;
+  return text;
+}
+
+function write(path: string, contents: string | Uint8Array, append: boolean): void {
   try {
-    (append ? appendFileSync : writeFileSync)(path, text);
+    (append ? appendFileSync : writeFileSync)(path, contents);
   } catch (cause) {
     throw new VigieError('store.failed', `cannot be written: ${(cause as Error).message}`, { where: path, cause });
   }

@@ -5,7 +5,7 @@ import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { isVin, upFilter, upKind } from '../protocol/topics.ts';
 import { type BrokerOptions, connectTo, withBroker } from './broker.ts';
-import { CaptureFiles } from './capture-files.ts';
+import { CaptureFiles, type CaptureFormat } from './capture-files.ts';
 import { formatOf, Lines } from './output.ts';
 import { explainAbsence, followAllPresence, followPresence } from './presence.ts';
 import { MessageReader, type ReceivedMessage, ReceivedNumbers } from './received.ts';
@@ -22,6 +22,7 @@ const WAITING = 16 * 1024 * 1024;
 interface Options extends BrokerOptions {
   readonly passive?: true;
   readonly captures?: string;
+  readonly capturesFormat?: CaptureFormat;
   readonly format?: string;
 }
 
@@ -38,7 +39,10 @@ place of a VIN it shows all cars; they keep sending at their own pace.`,
     .argument('<vin>', 'the car, or + for all cars', (text: string) => (text === ALL ? ALL : vinOf(text)));
   return withBroker(command, 'broker to listen to')
     .option('--passive', 'do not request early sending of batches from the car')
-    .option('--captures <dir>', 'write each capture of raw frames there as a candump log')
+    .option('--captures <dir>', 'write each capture of raw frames there')
+    .addOption(
+      new Option('--captures-format <format>', 'form of these files; default: candump').choices(['candump', 'mdf4']),
+    )
     .addOption(
       new Option('--format <format>', 'json or ndjson for programs (a line each), text for people').choices([
         'json',
@@ -55,11 +59,11 @@ class WatchedCar {
   readonly reader: MessageReader;
   readonly captures: CaptureFiles | undefined;
 
-  constructor(captures: string | undefined, say: (text: string) => void) {
+  constructor(captures: string | undefined, format: CaptureFormat | undefined, say: (text: string) => void) {
     this.reader = new MessageReader((catalog) =>
       say(`catalog ${catalog} has not come: its signals have numbers instead of names until it does`),
     );
-    this.captures = captures === undefined ? undefined : new CaptureFiles(captures, say);
+    this.captures = captures === undefined ? undefined : new CaptureFiles(captures, say, format);
   }
 }
 
@@ -70,9 +74,9 @@ async function watch(vin: string, options: Options): Promise<void> {
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const cars = new Map<string, WatchedCar>();
   const watched = (one: string): WatchedCar => {
-    const { captures } = options;
+    const { captures, capturesFormat } = options;
     const folder = captures === undefined || !all ? captures : join(captures, one);
-    const car = cars.get(one) ?? new WatchedCar(folder, all ? (line) => say(`${one}: ${line}`) : say);
+    const car = cars.get(one) ?? new WatchedCar(folder, capturesFormat, all ? (line) => say(`${one}: ${line}`) : say);
     cars.set(one, car);
     return car;
   };

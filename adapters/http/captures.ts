@@ -1,6 +1,6 @@
 /** Captures of the car over HTTP (docs/captures.md). No part of the published interface, so it has a base of its own. */
 import { VigieError } from '../../protocol/errors.ts';
-import { readSegments } from './address.ts';
+import { readPairs, readSegments } from './address.ts';
 import { type RequestContext, respond } from './exchange.ts';
 import { admitReader, type OwnRoutes, sideShown } from './own-routes.ts';
 import { addRefusal } from './routes.ts';
@@ -29,6 +29,8 @@ export interface CaptureView {
   list(): readonly CaptureReport[];
   /** Its frames as a candump log, in pieces; undefined when there is none with this id. */
   log(id: string): Iterable<string> | undefined;
+  /** Its frames as an MDF4 file; undefined when there is none with this id. */
+  mdf4(id: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
 
 const BASE = '/vigie/v1/captures';
@@ -44,11 +46,33 @@ export function addCaptures(routes: OwnRoutes, view: CaptureView): void {
   app.get(`${BASE}/:id`, async (context) => {
     await admit(routes, context);
     const { id = '' } = readSegments(`${BASE}/{id}`, context.env.exchange.target.path);
-    const pieces = view.log(id);
-    if (pieces === undefined) throw new VigieError('request.unknown', `there is no capture ${id}`);
+    if (formatOf(context) === 'mdf4') {
+      const bytes = (await view.mdf4(id)) ?? unknown(id);
+      return respond(context.env, 200, bytes, {
+        'Content-Type': 'application/octet-stream',
+        'Content-Disposition': `attachment; filename="${id}.mf4"`,
+      });
+    }
+    const pieces = view.log(id) ?? unknown(id);
     return respond(context.env, 200, streamOf(pieces), { 'Content-Type': 'text/plain; charset=utf-8' });
   });
   for (const path of [BASE, `${BASE}/:id`]) addRefusal(app, path, ['GET', 'HEAD']);
+}
+
+/** The form that is asked for. @throws VigieError `input.malformed` */
+function formatOf({ env }: RequestContext): 'candump' | 'mdf4' {
+  const query = new Map(readPairs(env.exchange.target.query));
+  for (const name of query.keys()) {
+    if (!['format', 'client_id'].includes(name))
+      throw new VigieError('input.malformed', 'there is no such parameter: use format', { where: name });
+  }
+  const format = query.get('format') ?? 'candump';
+  if (format === 'candump' || format === 'mdf4') return format;
+  throw new VigieError('input.malformed', 'must be candump or mdf4', { where: 'format' });
+}
+
+function unknown(id: string): never {
+  throw new VigieError('request.unknown', `there is no capture ${id}`);
 }
 
 /** Raw frames say everything of the car, also where it is. */

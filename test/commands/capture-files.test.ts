@@ -7,6 +7,7 @@ import { CaptureFiles } from '../../commands/capture-files.ts';
 import { packFrames } from '../../protocol/captures/capture.ts';
 import { portableDeflate } from '../../protocol/columns/deflate.ts';
 import type { Capture } from '../../protocol/schema/capture.ts';
+import { readLog } from '../adapters/can/log/frames.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -36,6 +37,22 @@ test('parts that come in any order become one candump log in the order of the fr
   files.close();
   expect(readFileSync(join(folder, 'a/a1.log'), 'latin1')).toBe([0, 1, 2, 3].map(line).join(''));
   expect(said).toEqual([expect.stringMatching(/a1\.log: complete$/)]);
+});
+
+test('a capture becomes one MDF4 file when all parts have come, or what came of it when the watch ends', async () => {
+  const said: string[] = [];
+  const files = new CaptureFiles(join(folder, 'm'), (text) => said.push(text), 'mdf4');
+  for (const number of [1, 0]) files.take(part('a1', number));
+  files.take(part('b1', 0));
+  expect(readdirSync(join(folder, 'm'))).toEqual([]);
+  files.take(part('a1', 2, { last: true }));
+  expect(readdirSync(join(folder, 'm'))).toEqual(['a1.mf4']);
+  files.take(part('b1', 2));
+  files.close();
+  const ids = async (name: string) => (await readLog(join(folder, 'm', name))).frames.map(({ id }) => id);
+  expect(await ids('a1.mf4')).toEqual([0x100, 0x101, 0x102]);
+  expect(await ids('b1.mf4')).toEqual([0x100, 0x102]);
+  expect(said.at(-1)).toMatch(/b1\.mf4: parts are missing from part 1 on$/);
 });
 
 test('what is missing of a capture is said, and what came is written', () => {

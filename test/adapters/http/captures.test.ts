@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { captureViewOf } from '../../../assembly/capture-view.ts';
 import { CRASH, drive, startCar } from '../../agent/captures/car.ts';
+import { readText } from '../can/log/frames.ts';
 import { startRig } from './rig.ts';
 
 test('captures are listed, and one is read as the candump log that the frames make', async () => {
@@ -23,10 +24,22 @@ test('captures are listed, and one is read as the candump log that the frames ma
   expect(status).toBe(200);
   expect(headers['content-type']).toContain('text/plain');
   expect(text).toBe(around.map(({ line }) => `${line}\n`).join(''));
+  const answer = await fetch(`${rig.url}/vigie/v1/captures/${capture?.id}?format=mdf4`);
+  expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${capture?.id}.mf4"`);
+  const log = await readText(new Uint8Array(await answer.arrayBuffer()));
+  expect(log.format).toBe('mdf4');
+  const lines = log.frames.map(
+    ({ id, data }) => `${id.toString(16).toUpperCase().padStart(3, '0')}#${data.toUpperCase()}`,
+  );
+  // Frames of one time have no order in MDF4.
+  expect(lines.sort()).toEqual(around.map(({ line }) => line.split(' ')[2]).sort());
 });
 
 test('a capture that is not there, and other methods, are refused', async () => {
-  const rig = await startRig({ captures: { list: () => [], log: () => undefined } });
+  const rig = await startRig({ captures: { list: () => [], log: () => undefined, mdf4: async () => undefined } });
   expect((await rig.get('/vigie/v1/captures/ca-1')).status).toBe(404);
+  expect((await rig.get('/vigie/v1/captures/ca-1?format=mdf4')).status).toBe(404);
+  expect((await rig.get('/vigie/v1/captures/ca-1?format=blf')).status).toBe(400);
+  expect((await rig.get('/vigie/v1/captures/ca-1?from=1')).status).toBe(400);
   expect((await rig.send('DELETE', '/vigie/v1/captures/ca-1')).status).toBe(405);
 });
