@@ -14,7 +14,7 @@ import { boundsOf as boundsOfRange, type RecordFilter } from '../../protocol/int
 import {
   ACROSS_CARS,
   CAR,
-  type Condition,
+  type SqlCondition as Condition,
   carsOf,
   knownVehicle,
   ownedBy,

@@ -22,13 +22,13 @@ export const ONE_CARS = `${withMessages('records')} WHERE records.vehicle = ${CA
 /** Series are read by car: the condition of the indexes across cars, word by word. */
 export const ACROSS_CARS = "collection NOT IN ('telemetry', 'waypoint') AND collection = ?";
 /** A condition with its values, for `WHERE`. */
-export interface Condition {
+export interface SqlCondition {
   readonly sql: string;
   readonly values: readonly (string | number)[];
 }
 
 /** That the car of a row belongs to one of the owners. */
-export function ownedBy(owners: readonly Owner[]): Condition {
+export function ownedBy(owners: readonly Owner[]): SqlCondition {
   const pairs = owners.map(() => '(?, ?)').join(', ');
   return {
     sql: pairs === '' ? 'FALSE' : `vin IN (SELECT vin FROM owned_cars WHERE (kind, owner) IN (VALUES ${pairs}))`,
@@ -37,7 +37,7 @@ export function ownedBy(owners: readonly Owner[]): Condition {
 }
 
 /** That a record is of a car that belongs to one of the owners. */
-export function carsOf(owners: readonly Owner[]): Condition {
+export function carsOf(owners: readonly Owner[]): SqlCondition {
   const { sql, values } = ownedBy(owners);
   return { sql: `records.vehicle IN (SELECT vehicles.id FROM vehicles WHERE ${sql})`, values };
 }

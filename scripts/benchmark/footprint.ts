@@ -24,7 +24,7 @@ const SLICE = 10;
 /** The kernel counts processor time in these, per second (sysconf(_SC_CLK_TCK), the same on every Linux). */
 const TICKS = 100;
 
-export interface Cost {
+export interface ProcessCost {
   /** Seconds from the start of the process to its first message at a subscriber. */
   readonly first: number;
   readonly privateMiB: number;
@@ -52,16 +52,17 @@ of a drive of the bench car that come as candump text through a pipe. The floor 
     const watcher = await CloudClient.connect(broker.url);
     try {
       const floor = await bundle('./footprint-floor.ts', scratch);
-      const costs: Cost[] = [];
-      const floors: Cost[] = [];
+      const costs: ProcessCost[] = [];
+      const floors: ProcessCost[] = [];
       for (let round = 0; round < (quick ? 2 : 3); round++) {
         costs.push(await agent(round, lines, broker.url, watcher, scratch, seconds));
         floors.push(
           await measured(spawn(process.execPath, [floor, broker.url]), 'floor/1', watcher, 3, () => undefined),
         );
       }
-      const row = (name: string, of: readonly Cost[]): { cells: string[] } => {
-        const of1 = (value: (cost: Cost) => number): string => figure(median(of.map(value).sort((a, b) => a - b)));
+      const row = (name: string, of: readonly ProcessCost[]): { cells: string[] } => {
+        const of1 = (value: (cost: ProcessCost) => number): string =>
+          figure(median(of.map(value).sort((a, b) => a - b)));
         return {
           cells: [
             name,
@@ -92,10 +93,10 @@ of a drive of the bench car that come as candump text through a pipe. The floor 
   },
 };
 
-function targets(costs: readonly Cost[], floors: readonly Cost[]): BenchmarkTarget[] {
-  const middle = (all: readonly Cost[], value: (cost: Cost) => number): number =>
+function targets(costs: readonly ProcessCost[], floors: readonly ProcessCost[]): BenchmarkTarget[] {
+  const middle = (all: readonly ProcessCost[], value: (cost: ProcessCost) => number): number =>
     median(all.map(value).sort((a, b) => a - b));
-  const of = (value: (cost: Cost) => number): number => middle(costs, value);
+  const of = (value: (cost: ProcessCost) => number): number => middle(costs, value);
   const start = figure(middle(floors, ({ first }) => first * 1000));
   const why = `the speed of this machine in this run counts; in it the four libraries alone started in ${start} ms`;
   return [
@@ -140,7 +141,7 @@ async function agent(
   watcher: CloudClient,
   scratch: string,
   seconds: number,
-): Promise<Cost> {
+): Promise<ProcessCost> {
   const folder = join(scratch, `footprint-${round}`);
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'vigie.yaml');
@@ -178,7 +179,7 @@ export async function measured(
   watcher: CloudClient,
   seconds: number,
   feed: () => void,
-): Promise<Cost> {
+): Promise<ProcessCost> {
   const started = performance.now();
   let subscription: { close(): Promise<void> } | undefined;
   const published = new Promise<number>((resolve, reject) => {

@@ -7,7 +7,7 @@ import { parseDbc } from '../../adapters/can/dbc/index.ts';
 import { CloudClient, EmbeddedBroker } from '../../adapters/mqtt/index.ts';
 import { bundleProgram } from '../bundle.ts';
 import { figure } from './contest.ts';
-import { type Cost, environmentOfUnit, measured } from './footprint.ts';
+import { environmentOfUnit, measured, type ProcessCost } from './footprint.ts';
 import type { Section } from './section.ts';
 import { makeTraffic, writeCandump } from './traffic.ts';
 
@@ -21,7 +21,7 @@ const FRAMES_A_SECOND = 2_000;
 /** Seconds of traffic, which is played again and again. */
 const ROUND = 20;
 
-interface Measured extends Cost {
+interface Measured extends ProcessCost {
   readonly bytesPerHour: number;
 }
 
