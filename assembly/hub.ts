@@ -26,6 +26,7 @@ import { lockDirectory } from '../adapters/store/index.ts';
 import { Backoff } from '../agent/backoff.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import type { CallbacksConfiguration } from '../config/callbacks.ts';
+import type { SignInConfiguration } from '../config/hub.ts';
 import { type CommandKey, HubCommands } from '../hub/commands.ts';
 import { Intake } from '../hub/intake.ts';
 import { HubMeasures } from '../hub/measures.ts';
@@ -50,7 +51,7 @@ import { remoteTypes } from '../protocol/remote/table.ts';
 import { callbackSettings, defaultsOf, interfaceSettings } from '../protocol/settings.ts';
 import { channelsOf } from './callback-channels.ts';
 import { makeDirectory } from './directory.ts';
-import { hubGates, seeingOnly, servedTo, visibleCars } from './hub-access.ts';
+import { hubGates, seeingOnly, servedTo, tokenKeyFile, visibleCars } from './hub-access.ts';
 import { withBooks } from './hub-books.ts';
 import { connectExternal, type ExternalBroker, type HubBrokerParts, startEmbedded } from './hub-broker.ts';
 import { clientRights, watchRegistry } from './hub-clients.ts';
@@ -87,6 +88,8 @@ export interface HubOptions {
   readonly callbacks?: Partial<CallbacksConfiguration>;
   /** Addresses that they listen on; absent: 127.0.0.1. Beyond this machine they need `secure`, and a registry in use. */
   readonly hosts?: { readonly broker?: string; readonly http?: string };
+  /** Where people sign in to the page; absent: they need a token. */
+  readonly signIn?: SignInConfiguration;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -210,6 +213,10 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   });
   teardowns.unshift(() => health.close());
   const documents = findDocuments(log);
+  // A hub without it does not load what speaks with identity providers.
+  const signIn =
+    options.signIn &&
+    (await import('./hub-sign-in.ts')).signInAt(options.signIn, { states, keyFile: tokenKeyFile(keys), clock, log });
   const channels = channelsOf({ ...CALLBACKS, ...options.callbacks }, () => clock.now());
   teardowns.unshift(() => channels.close());
   const served = withBooks(
@@ -233,6 +240,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
       }),
     },
     gates: hubGates({ states, keys, clock, log }),
+    ...(signIn && { routes: signIn.add }),
     host: hosts?.http ?? LOCAL,
     port: http,
     ...(isLoopback(hosts?.http ?? LOCAL) ? BENCH_LIMITS : defaultsOf(interfaceSettings)),
@@ -241,7 +249,14 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     log,
     ...(documents === undefined
       ? {}
-      : { documents: { ...documents, hub: true, describe: (text) => hubDocument(text, hubOperations) } }),
+      : {
+          documents: {
+            ...documents,
+            hub: true,
+            ...(signIn && { signIn: signIn.address }),
+            describe: (text) => hubDocument(text, hubOperations),
+          },
+        }),
   });
   teardowns.unshift(() => server.stop());
   const trust = join(keys, 'trust.json');

@@ -100,6 +100,7 @@ async function runHub(options: Options): Promise<void> {
     ...(name === undefined ? {} : { name }),
     port: ports.port,
     http: ports.http,
+    ...(configuration?.signIn === undefined ? {} : { signIn: configuration.signIn }),
     hosts: {
       ...(listen === undefined ? {} : { broker: listen.host }),
       ...(http === undefined ? {} : { http: http.host }),

@@ -1,8 +1,9 @@
 /** The form of hub.yaml. Files and members that must go together are checked in hub.ts. */
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
+import { scopeNames } from '../protocol/interface/operations/scopes.ts';
 import { brokerMembers } from './configuration-schema.ts';
-import { choice, closed, format, line, number } from './fields.ts';
+import { choice, closed, format, line, listOf, number } from './fields.ts';
 
 /** The format of hub.yaml that this version reads. */
 export const hubVersion = 1;
@@ -13,6 +14,7 @@ export const hubDefaults = {
   data: '/var/lib/vigie-hub',
   broker: { listen: '127.0.0.1:1883', group: 'vigie-hub', receiveMaximum: 500 },
   http: { listen: '127.0.0.1:8080' },
+  signIn: { scope: 'openid email', groups: 'groups' },
   log: { level: 'warn' },
 } as const;
 
@@ -79,6 +81,28 @@ export const hubSchema = closed(
       closed(
         { listen: Type.Optional(local(`Address of the interface; default \`${hubDefaults.http.listen}\``)) },
         'The connected-vehicle interface over HTTP',
+      ),
+    ),
+    signIn: Type.Optional(
+      closed(
+        {
+          issuer: line('Address of the provider', {
+            pattern: '^https?://[^\\s@?#"\']+$',
+            expected: 'an address such as https://login.example/realms/fleet',
+          }),
+          clientId: line('Name of the hub at the provider'),
+          clientSecretFile: Type.Optional(file('File that contains only the secret of the hub at the provider')),
+          scope: Type.Optional(line(`What the provider is asked for; default \`${hubDefaults.signIn.scope}\``)),
+          groups: Type.Optional(line(`Claim with the names of fleets; default \`${hubDefaults.signIn.groups}\``)),
+          permits: Type.Optional(
+            listOf(
+              choice(scopeNames, 'A scope'),
+              1,
+              'What people may do who sign in; default: the scopes that begin with `data`',
+            ),
+          ),
+        },
+        'Sign-in of people to the page at an OpenID Connect provider; without it the page asks for a token',
       ),
     ),
     log: Type.Optional(

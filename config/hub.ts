@@ -1,6 +1,7 @@
 /** hub.yaml: from what people write to plain data with all checks done. */
 import { dirname, resolve } from 'node:path';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
+import { dataScopes, type Scope } from '../protocol/interface/operations/scopes.ts';
 import { checkAwaited } from './awaited-file.ts';
 import { credentialPath } from './credentials.ts';
 import { readYamlFile } from './document.ts';
@@ -24,6 +25,17 @@ export interface HubBrokerConfiguration extends BrokerConfiguration {
   readonly receiveMaximum: number;
 }
 
+/** Where people sign in to the page. */
+export interface SignInConfiguration {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecretFile?: string;
+  readonly scope: string;
+  /** Claim with the names of fleets. */
+  readonly groups: string;
+  readonly permits: readonly Scope[];
+}
+
 /** All paths are absolute. */
 export interface HubConfiguration {
   readonly name?: string;
@@ -33,6 +45,7 @@ export interface HubConfiguration {
   /** Absent: an SQLite file in `data`. */
   readonly database?: { readonly url: string; readonly passwordFile?: string };
   readonly http?: Listen;
+  readonly signIn?: SignInConfiguration;
   readonly log: { readonly level: 'error' | 'warn' | 'info' };
 }
 
@@ -64,12 +77,14 @@ function read(input: HubInput, beside: (path: string) => string, findings: Findi
   const broker = readHubBroker(input, beside, findings);
   const database = readDatabase(input, beside, findings);
   const http = readListen(input.http?.listen, '/http', findings);
+  const signIn = readSignIn(input, beside, findings);
   return {
     ...(input.name === undefined ? {} : { name: input.name }),
     data: beside(typeof input.data === 'string' ? input.data : hubDefaults.data),
     ...(broker === undefined ? {} : { broker }),
     ...(database === undefined ? {} : { database }),
     ...(http === undefined ? {} : { http }),
+    ...(signIn === undefined ? {} : { signIn }),
     log: { level: (findings.sound('/log') ? input.log?.level : undefined) ?? hubDefaults.log.level },
   };
 }
@@ -116,6 +131,29 @@ function readDatabase(
   const secret = beside(passwordFile);
   checkAwaited('/database/passwordFile', secret, findings, { secret: true });
   return { url, passwordFile: secret };
+}
+
+function readSignIn(
+  { signIn: input }: HubInput,
+  beside: (path: string) => string,
+  findings: Findings,
+): SignInConfiguration | undefined {
+  if (input === undefined || !findings.sound('/signIn')) return undefined;
+  const { issuer, clientSecretFile, permits = dataScopes, ...rest } = input;
+  const at = '/signIn/issuer';
+  if (!URL.canParse(issuer)) findings.error(at, 'this is not an address', 'write e.g. https://login.example');
+  else if (new URL(issuer).protocol !== 'https:' && !isLoopback(new URL(issuer).hostname)) {
+    findings.error(at, 'others could read on the way who signs in', 'use https');
+  }
+  const secret = clientSecretFile === undefined ? undefined : beside(clientSecretFile);
+  if (secret !== undefined) checkAwaited('/signIn/clientSecretFile', secret, findings, { secret: true });
+  return {
+    ...hubDefaults.signIn,
+    ...rest,
+    issuer,
+    permits,
+    ...(secret === undefined ? {} : { clientSecretFile: secret }),
+  };
 }
 
 /** Undefined where nothing is written, or it has faults. */

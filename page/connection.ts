@@ -48,6 +48,18 @@ export function signIn(given: Credentials): void {
   credentials = given;
 }
 
+/** Why the identity provider did not sign the reader in. */
+export let signInFault: string | undefined;
+
+/** Takes what became of a sign-in that the browser comes back from, if it does. */
+export async function takeSignIn(): Promise<void> {
+  if (!document.cookie.includes('vigie-signed-in=')) return;
+  const response = await fetch('/vigie/v1/signed-in', { method: 'POST', cache: 'no-store' });
+  const { token, fault } = (await response.json()) as { readonly token?: string; readonly fault?: string };
+  if (token !== undefined) signIn({ authorization: `Bearer ${token}` });
+  signInFault = fault;
+}
+
 /** The side of the interface that the credentials open; both are open on the bench. A hub's tokens for fleets name them. */
 export function sideOfCredentials(): 'fleet' | 'user' {
   const [, token] = /^Bearer (.+)$/i.exec(credentials?.authorization ?? '') ?? [];

@@ -1,10 +1,13 @@
 import { render } from 'preact';
 import { store } from './car-store.ts';
+import { takeSignIn } from './connection.ts';
 import { HubShell } from './hub-shell.tsx';
 import { Shell } from './shell.tsx';
 
 const root = document.getElementById('page') as HTMLElement;
 if (root.dataset['of'] === 'hub') store.source = 'hub';
+// Without an answer the page asks for a token.
+if (root.dataset['signIn'] !== undefined) await takeSignIn().catch(() => undefined);
 root.replaceChildren();
 render(store.source === 'hub' ? <HubShell /> : <Shell />, root);
 store.start();

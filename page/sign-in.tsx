@@ -2,7 +2,7 @@
 import type { JSX, TargetedSubmitEvent } from 'preact';
 import { useState } from 'preact/hooks';
 import { store } from './car-store.ts';
-import { signIn } from './connection.ts';
+import { signIn, signInFault } from './connection.ts';
 
 export interface SignInOptions {
   readonly scheme: 'Basic' | 'Bearer';
@@ -13,6 +13,7 @@ export interface SignInOptions {
 
 export function SignIn({ scheme, refused, done }: SignInOptions): JSX.Element {
   const isHub = store.source === 'hub';
+  const provider = document.getElementById('page')?.dataset['signIn'];
   const [byToken, setByToken] = useState(isHub || scheme === 'Bearer');
   const submit = (event: TargetedSubmitEvent<HTMLFormElement>): void => {
     event.preventDefault();
@@ -38,6 +39,19 @@ export function SignIn({ scheme, refused, done }: SignInOptions): JSX.Element {
           )}{' '}
           This page keeps what you enter only until it is closed.
         </p>
+        {provider !== undefined && (
+          <p>
+            <a class="btn main" href={provider}>
+              Sign in
+            </a>{' '}
+            at your identity provider, or with a token:
+          </p>
+        )}
+        {signInFault !== undefined && !refused && (
+          <p class="bad" role="alert">
+            You are not signed in: {signInFault}.
+          </p>
+        )}
         {refused && (
           <p class="bad" role="alert">
             {isHub

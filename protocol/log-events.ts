@@ -249,6 +249,8 @@ export const logEvents = {
   ],
   'hub.enrolment.refused': ['warn', 'The hub refuses a request for a certificate', 'method', 'url', 'from', 'reason'],
   'hub.health.unserved': ['error', 'The hub cannot serve its health', 'error'],
+  'hub.signedIn': ['info', 'Somebody signed in at the identity provider', 'name', 'fleets'],
+  'hub.signInFailed': ['warn', 'Somebody could not sign in at the identity provider', 'fault', 'error'],
   'hub.message.refused': ['warn', 'The hub refuses a message of a car', 'topic', 'reason'],
   'hub.receiving': ['info', 'The hub receives from the broker', 'broker', 'group'],
   'hub.receiving.ended': ['info', 'The hub no longer receives from the broker', 'reason'],

@@ -66,6 +66,7 @@ export const logAdvice: Partial<Record<LogEvent, string>> = {
   'hub.database.disconnected': 'check the database, if it does not come back',
   'hub.database.silent': 'check the database',
   'hub.message.refused': 'see who sent it; the hub keeps it among the refused messages',
+  'hub.signInFailed': 'check `signIn` in hub.yaml and the groups of the person at the provider',
   'hub.client.refused': 'check the name and the password of the client',
   'hub.commands.unread': 'check the database',
   'hub.receiving.failed': 'check the broker and the rights of the hub there',

@@ -14,6 +14,8 @@ export interface Documents {
   readonly page?: string;
   /** The page shows many cars: `/` is {@link HUB_FILE}. */
   readonly hub?: boolean;
+  /** Of a hub: where people sign in at their identity provider; absent: the page asks for a token. */
+  readonly signIn?: string;
   /** Address of the tiles of the map, with {z}, {x} and {y}; absent: the page loads none. */
   readonly tiles?: string;
   /** Makes the document that is served of that in the file; absent: it is served as it is. */
@@ -31,6 +33,9 @@ export const pageFiles: readonly (readonly [file: string, address: string, type:
 
 /** What a hub serves at `/` in place of `index.html`; script and style are the same. */
 export const HUB_FILE = 'hub.html';
+
+/** By which the script knows what it shows. */
+const MARK_OF_HUB = 'data-of="hub"';
 
 /** Pictures come also from where the owner has the tiles of the map; nothing else comes from elsewhere. */
 function policyOfPage(tiles: string | undefined): string {
@@ -70,7 +75,7 @@ type Content = string | Uint8Array<ArrayBuffer>;
 
 /** Serves them without access control: they tell nothing of the car. `rates` bounds how often, for all together. */
 export function addDocuments(app: App, documents: Documents, rates: RateLimiter): void {
-  const { openApi, swaggerUi, page: folder, hub, tiles, describe } = documents;
+  const { openApi, swaggerUi, page: folder, hub, signIn, tiles, describe } = documents;
   const serve = (path: string, type: string, content: () => Content, policy = POLICY): void => {
     app.get(path, ({ env }: RequestContext) => {
       rates.count('documents');
@@ -85,8 +90,11 @@ export function addDocuments(app: App, documents: Documents, rates: RateLimiter)
   if (folder !== undefined) {
     const policy = policyOfPage(tiles);
     for (const [file, address, type] of pageFiles) {
-      const name = hub === true && file === 'index.html' ? HUB_FILE : file;
-      serve(address, type, read(join(folder, name)), policy);
+      const isFirst = hub === true && file === 'index.html';
+      const content = read(join(folder, isFirst ? HUB_FILE : file));
+      const named = (): Content =>
+        readFileSync(join(folder, HUB_FILE), 'utf8').replace(MARK_OF_HUB, `${MARK_OF_HUB} data-sign-in="${signIn}"`);
+      serve(address, type, isFirst && signIn !== undefined ? named : content, policy);
     }
   }
   if (swaggerUi === undefined) return;

@@ -55,6 +55,8 @@ export interface ServerOptions extends InterfaceSettings {
   /** What `/vigie/v1` says; absent: it is not there. */
   readonly own?: { readonly view: OwnView; readonly snapshots: Snapshots };
   readonly documents?: Documents;
+  /** Further addresses, which their maker protects. */
+  readonly routes?: (app: App) => void;
   /** Before everything, the page included; absent: there is none. */
   readonly door?: LanDoor;
   /** Custom signals; absent: the car has none. */
@@ -180,6 +182,7 @@ function buildApp(options: ServerOptions): { readonly app: App; readonly signals
   if (options.captures !== undefined) addCaptures({ app, serving, enabled }, options.captures);
   const signals = options.signals && new SignalRoutes(options.signals, clock, { app, serving, enabled });
   if (options.faults !== undefined) addFaults({ app, serving, enabled }, options.faults);
+  options.routes?.(app);
   if (documents !== undefined) addDocuments(app, documents, new RateLimiter(documentRates, clock));
   app.notFound(({ env }) => refuse(env, new VigieError('request.unknown', 'there is nothing at this path'), log));
   app.onError((error, { env }) => refuse(env, error, log));

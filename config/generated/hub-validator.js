@@ -2,7 +2,7 @@
 
 // <stdin>
 var hub = validate52;
-var schema19 = { "type": "object", "required": ["hub"], "properties": { "hub": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part1" }, "broker": { "type": "object", "properties": { "listen": { "$ref": "#/$defs/part2" }, "url": { "$ref": "#/$defs/part3" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part1" }, "passwordFile": { "$ref": "#/$defs/part1" }, "ca": { "$ref": "#/$defs/part1" }, "cert": { "$ref": "#/$defs/part1" }, "key": { "$ref": "#/$defs/part1" }, "crl": { "$ref": "#/$defs/part1" }, "group": { "$ref": "#/$defs/part0" }, "receiveMaximum": { "type": "integer", "minimum": 1, "maximum": 65535 } }, "additionalProperties": false }, "database": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^postgres(ql)?://[^\\s]+$" }, "passwordFile": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "http": { "type": "object", "properties": { "listen": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" } } };
+var schema19 = { "type": "object", "required": ["hub"], "properties": { "hub": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part1" }, "broker": { "type": "object", "properties": { "listen": { "$ref": "#/$defs/part2" }, "url": { "$ref": "#/$defs/part3" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part1" }, "passwordFile": { "$ref": "#/$defs/part1" }, "ca": { "$ref": "#/$defs/part1" }, "cert": { "$ref": "#/$defs/part1" }, "key": { "$ref": "#/$defs/part1" }, "crl": { "$ref": "#/$defs/part1" }, "group": { "$ref": "#/$defs/part0" }, "receiveMaximum": { "type": "integer", "minimum": 1, "maximum": 65535 } }, "additionalProperties": false }, "database": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^postgres(ql)?://[^\\s]+$" }, "passwordFile": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "http": { "type": "object", "properties": { "listen": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "signIn": { "type": "object", "required": ["issuer", "clientId"], "properties": { "issuer": { "type": "string", "pattern": `^https?://[^\\s@?#"']+$` }, "clientId": { "$ref": "#/$defs/part1" }, "clientSecretFile": { "$ref": "#/$defs/part1" }, "scope": { "$ref": "#/$defs/part1" }, "groups": { "$ref": "#/$defs/part1" }, "permits": { "type": "array", "items": { "type": "string", "enum": ["data:telemetry", "data:position", "data:trip", "data:alert", "data:collision", "data:vehicle:devices:pnc", "remote:preconditioning:write", "remote:charging:write", "remote:horn:write", "remote:door:write", "remote:lights:write", "remote:wakeup:write", "remote:navigation:write"] }, "minItems": 1 } }, "additionalProperties": false }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" } } };
 var pattern3 = new RegExp("^[A-Za-z0-9._-]{1,64}$", "u");
 function validate53(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
@@ -141,6 +141,7 @@ function validate59(data, { instancePath = "", parentData, parentDataProperty, r
 validate59.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var func1 = Object.prototype.hasOwnProperty;
 var pattern7 = new RegExp("^postgres(ql)?://[^\\s]+$", "u");
+var pattern8 = new RegExp(`^https?://[^\\s@?#"']+$`, "u");
 function validate52(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -162,7 +163,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       errors++;
     }
     for (const key0 in data) {
-      if (!(key0 === "hub" || key0 === "name" || key0 === "data" || key0 === "broker" || key0 === "database" || key0 === "http" || key0 === "log")) {
+      if (!(key0 === "hub" || key0 === "name" || key0 === "data" || key0 === "broker" || key0 === "database" || key0 === "http" || key0 === "signIn" || key0 === "log")) {
         const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 } };
         if (vErrors === null) {
           vErrors = [err1];
@@ -447,33 +448,30 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.log !== void 0) {
-      let data22 = data.log;
+    if (data.signIn !== void 0) {
+      let data22 = data.signIn;
       if (data22 && typeof data22 == "object" && !Array.isArray(data22)) {
-        for (const key4 in data22) {
-          if (!(key4 === "level")) {
-            const err19 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key4 } };
-            if (vErrors === null) {
-              vErrors = [err19];
-            } else {
-              vErrors.push(err19);
-            }
-            errors++;
+        if (data22.issuer === void 0) {
+          const err19 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/required", keyword: "required", params: { missingProperty: "issuer" } };
+          if (vErrors === null) {
+            vErrors = [err19];
+          } else {
+            vErrors.push(err19);
           }
+          errors++;
         }
-        if (data22.level !== void 0) {
-          let data23 = data22.level;
-          if (typeof data23 !== "string") {
-            const err20 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
-            if (vErrors === null) {
-              vErrors = [err20];
-            } else {
-              vErrors.push(err20);
-            }
-            errors++;
+        if (data22.clientId === void 0) {
+          const err20 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/required", keyword: "required", params: { missingProperty: "clientId" } };
+          if (vErrors === null) {
+            vErrors = [err20];
+          } else {
+            vErrors.push(err20);
           }
-          if (!(data23 === "error" || data23 === "warn" || data23 === "info")) {
-            const err21 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema19.properties.log.properties.level.enum } };
+          errors++;
+        }
+        for (const key4 in data22) {
+          if (!(key4 === "issuer" || key4 === "clientId" || key4 === "clientSecretFile" || key4 === "scope" || key4 === "groups" || key4 === "permits")) {
+            const err21 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key4 } };
             if (vErrors === null) {
               vErrors = [err21];
             } else {
@@ -482,22 +480,157 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
+        if (data22.issuer !== void 0) {
+          let data23 = data22.issuer;
+          if (typeof data23 === "string") {
+            if (!pattern8.test(data23)) {
+              const err22 = { instancePath: instancePath + "/signIn/issuer", schemaPath: "#/properties/signIn/properties/issuer/pattern", keyword: "pattern", params: { pattern: `^https?://[^\\s@?#"']+$` } };
+              if (vErrors === null) {
+                vErrors = [err22];
+              } else {
+                vErrors.push(err22);
+              }
+              errors++;
+            }
+          } else {
+            const err23 = { instancePath: instancePath + "/signIn/issuer", schemaPath: "#/properties/signIn/properties/issuer/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err23];
+            } else {
+              vErrors.push(err23);
+            }
+            errors++;
+          }
+        }
+        if (data22.clientId !== void 0) {
+          if (!validate55(data22.clientId, { instancePath: instancePath + "/signIn/clientId", parentData: data22, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data22.clientSecretFile !== void 0) {
+          if (!validate55(data22.clientSecretFile, { instancePath: instancePath + "/signIn/clientSecretFile", parentData: data22, parentDataProperty: "clientSecretFile", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data22.scope !== void 0) {
+          if (!validate55(data22.scope, { instancePath: instancePath + "/signIn/scope", parentData: data22, parentDataProperty: "scope", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data22.groups !== void 0) {
+          if (!validate55(data22.groups, { instancePath: instancePath + "/signIn/groups", parentData: data22, parentDataProperty: "groups", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data22.permits !== void 0) {
+          let data28 = data22.permits;
+          if (Array.isArray(data28)) {
+            if (data28.length < 1) {
+              const err24 = { instancePath: instancePath + "/signIn/permits", schemaPath: "#/properties/signIn/properties/permits/minItems", keyword: "minItems", params: { limit: 1 } };
+              if (vErrors === null) {
+                vErrors = [err24];
+              } else {
+                vErrors.push(err24);
+              }
+              errors++;
+            }
+            const len1 = data28.length;
+            for (let i1 = 0; i1 < len1; i1++) {
+              let data29 = data28[i1];
+              if (typeof data29 !== "string") {
+                const err25 = { instancePath: instancePath + "/signIn/permits/" + i1, schemaPath: "#/properties/signIn/properties/permits/items/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err25];
+                } else {
+                  vErrors.push(err25);
+                }
+                errors++;
+              }
+              if (!(data29 === "data:telemetry" || data29 === "data:position" || data29 === "data:trip" || data29 === "data:alert" || data29 === "data:collision" || data29 === "data:vehicle:devices:pnc" || data29 === "remote:preconditioning:write" || data29 === "remote:charging:write" || data29 === "remote:horn:write" || data29 === "remote:door:write" || data29 === "remote:lights:write" || data29 === "remote:wakeup:write" || data29 === "remote:navigation:write")) {
+                const err26 = { instancePath: instancePath + "/signIn/permits/" + i1, schemaPath: "#/properties/signIn/properties/permits/items/enum", keyword: "enum", params: { allowedValues: schema19.properties.signIn.properties.permits.items.enum } };
+                if (vErrors === null) {
+                  vErrors = [err26];
+                } else {
+                  vErrors.push(err26);
+                }
+                errors++;
+              }
+            }
+          } else {
+            const err27 = { instancePath: instancePath + "/signIn/permits", schemaPath: "#/properties/signIn/properties/permits/type", keyword: "type", params: { type: "array" } };
+            if (vErrors === null) {
+              vErrors = [err27];
+            } else {
+              vErrors.push(err27);
+            }
+            errors++;
+          }
+        }
       } else {
-        const err22 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        const err28 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err22];
+          vErrors = [err28];
         } else {
-          vErrors.push(err22);
+          vErrors.push(err28);
+        }
+        errors++;
+      }
+    }
+    if (data.log !== void 0) {
+      let data30 = data.log;
+      if (data30 && typeof data30 == "object" && !Array.isArray(data30)) {
+        for (const key5 in data30) {
+          if (!(key5 === "level")) {
+            const err29 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key5 } };
+            if (vErrors === null) {
+              vErrors = [err29];
+            } else {
+              vErrors.push(err29);
+            }
+            errors++;
+          }
+        }
+        if (data30.level !== void 0) {
+          let data31 = data30.level;
+          if (typeof data31 !== "string") {
+            const err30 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err30];
+            } else {
+              vErrors.push(err30);
+            }
+            errors++;
+          }
+          if (!(data31 === "error" || data31 === "warn" || data31 === "info")) {
+            const err31 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema19.properties.log.properties.level.enum } };
+            if (vErrors === null) {
+              vErrors = [err31];
+            } else {
+              vErrors.push(err31);
+            }
+            errors++;
+          }
+        }
+      } else {
+        const err32 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err32];
+        } else {
+          vErrors.push(err32);
         }
         errors++;
       }
     }
   } else {
-    const err23 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err33 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err23];
+      vErrors = [err33];
     } else {
-      vErrors.push(err23);
+      vErrors.push(err33);
     }
     errors++;
   }

@@ -153,7 +153,7 @@ function Row({ path, chosen, reached, choose, focus }: RowOptions): JSX.Element 
     >
       <span class="path" title={path}>
         {rest.length > 0 && <i>{rest.join('.')}.</i>}
-        <b>{last}</b>
+        <span class="last">{last}</span>
       </span>
       {/* A new key starts the flash again. */}
       <span key={found.changes} class={found.changes > 0 && !stale ? 'shown flash' : 'shown'}>

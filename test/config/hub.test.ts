@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { loadHubConfiguration } from '../../config/hub.ts';
 import { formatDiagnostic } from '../../protocol/diagnostic.ts';
+import { dataScopes } from '../../protocol/interface/operations/scopes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-hub-yaml-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -138,5 +139,22 @@ test.each([
 test('a file that is not there is one finding', () => {
   expect(loadHubConfiguration(join(folder, 'none.yaml'), {}).diagnostics).toMatchObject([
     { severity: 'error', message: expect.stringContaining('cannot be read') },
+  ]);
+});
+
+test('sign-in has defaults, and takes only an address that nobody can read on the way', () => {
+  const signInAt = (issuer: string) =>
+    `hub: 1\nsignIn: { issuer: '${issuer}', clientId: vigie, clientSecretFile: password }\n`;
+  expect(load(signInAt('https://login.example/realms/a')).configuration?.signIn).toEqual({
+    issuer: 'https://login.example/realms/a',
+    clientId: 'vigie',
+    clientSecretFile: join(folder, 'password'),
+    scope: 'openid email',
+    groups: 'groups',
+    permits: dataScopes,
+  });
+  expect(findingsOf(signInAt('http://127.0.0.1:9000'))).toEqual([]);
+  expect(findingsOf(signInAt('http://login.example'))).toEqual([
+    expect.stringMatching(/others could read on the way who signs in.*use https/s),
   ]);
 });

@@ -1,0 +1,40 @@
+/** Sign-in of people to the page of a hub, at the identity provider of hub.yaml. */
+import { signToken } from '../adapters/http/access/hub.ts';
+import type { App } from '../adapters/http/exchange.ts';
+import { SIGN_IN, SignIn } from '../adapters/http/hub/sign-in.ts';
+import type { Clock, Log } from '../agent/ports.ts';
+import { readSecret } from '../config/credentials.ts';
+import type { SignInConfiguration } from '../config/hub.ts';
+import type { RegistryStates } from '../hub/registry-state.ts';
+
+export interface SignInOptions {
+  readonly states: RegistryStates;
+  /** File of the key that signs tokens. */
+  readonly keyFile: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** How long somebody who has signed in stays so, ms: a working day. */
+const LASTS = 8 * 3_600_000;
+
+/** @throws VigieError `input.unreadable` for a secret that cannot be read */
+export function signInAt(
+  { clientSecretFile, permits, ...provider }: SignInConfiguration,
+  { states, keyFile, clock, log }: SignInOptions,
+): { readonly address: string; readonly add: (app: App) => void } {
+  const signIn = new SignIn({
+    provider: {
+      ...provider,
+      ...(clientSecretFile === undefined ? {} : { clientSecret: readSecret(clientSecretFile) }),
+    },
+    fleets: async () => (await states.current()).fleets.map(({ id }) => id),
+    token: (name, fleets) => {
+      const issued = clock.now();
+      return signToken(keyFile, { name, fleets, scopes: permits, issued, expires: issued + LASTS });
+    },
+    clock,
+    log,
+  });
+  return { address: SIGN_IN, add: (app) => signIn.add(app) };
+}
