@@ -59,7 +59,7 @@ interface Begun {
   readonly verifier: string;
 }
 
-/** What the page is told once. */
+/** The answer that the page gets once. */
 type Outcome = { readonly token: string } | { readonly fault: string };
 
 interface Visit {
@@ -146,7 +146,7 @@ export class SignIn {
     return this.#leave(context, '/', { token: await this.#parts.token(name, fleets) });
   }
 
-  /** The page asks for what became of it; nobody is told twice. */
+  /** The page asks for the outcome, and gets it once. */
   async #hand(context: RequestContext): Promise<Response> {
     const visit = this.#take(context);
     const answer = visit === undefined || 'verifier' in visit ? { fault: 'begin to sign in again' } : visit;
