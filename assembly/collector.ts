@@ -17,13 +17,13 @@ export interface CollectSurroundings extends Pick<CollectorParts, 'clock' | 'qua
   readonly numbers: () => SignalNumbers | undefined;
   /** Has frames with these identifiers pass beside those that the profile needs; absent: all pass. */
   readonly listen?: ((bus: string, identifiers: readonly (number | IdentifierFilter)[]) => void) | undefined;
-  /** Has the agent say hello. */
+  /** Makes the agent send a `hello` message. */
   readonly hello: () => void;
 }
 
 export type LoadedCollector = Pick<Collector, 'order' | 'take' | 'tick' | 'flush' | 'correct' | 'hello'>;
 
-/** Builds it, and takes up what an earlier run left. */
+/** Builds the collector, and resumes the collections of an earlier run. */
 export function loadCollector(parts: RecorderParts, surroundings: CollectSurroundings): LoadedCollector {
   const { vehicle, settings, memory, clock, quality, log, listen, hello } = surroundings;
   let numbers = surroundings.numbers();
@@ -53,7 +53,7 @@ export function loadCollector(parts: RecorderParts, surroundings: CollectSurroun
           log.error('collect.filters', { bus, error: (error as Error).message });
         }
       }
-      // The first hello of a run has not been said yet.
+      // At a start the first `hello` of the run is still to come.
       if (!isResuming) hello();
     },
   });

@@ -13,7 +13,7 @@ export interface CarMessage {
   /** Priority class (protocol/classes.ts). */
   readonly class: number;
   readonly message: Message;
-  /** As it came. */
+  /** The bytes as received. */
   readonly payload: Uint8Array;
   /** UTC ms of the hub. */
   readonly received: number;
@@ -41,7 +41,7 @@ export function readMessage(topic: string, payload: Uint8Array, received: number
   return { vin: parsed.vin, class: classOf(message.kind), message, payload, received };
 }
 
-/** What the topic has where those of this protocol have the VIN. */
+/** The level of a topic at which the topics of this protocol have the VIN. */
 export function vinIn(topic: string): string {
   return topic.split('/')[2] ?? '';
 }
@@ -74,7 +74,7 @@ export function recordPlaceOf({ kind, seq, boot, body }: Message): RecordPlace |
 /** The clock of a car that does not know the time begins in 1970 or later: no hello corrects it by a century, ms. */
 const MOST_BEHIND = 36_500 * DAY;
 
-/** What a message says to add to the moments of its start of the agent, ms; undefined: nothing, or nothing that can be. */
+/** What a `hello` adds to all times of its start of the agent, ms; undefined: no correction, or an impossible one. */
 export function correctionIn({ kind, body }: Message): number | undefined {
   if (kind !== 'hello' || body.behind === undefined || Math.abs(body.behind) > MOST_BEHIND) return undefined;
   return Math.round(body.behind);
@@ -82,7 +82,7 @@ export function correctionIn({ kind, body }: Message): number | undefined {
 
 /**
  * The order in which a car made its messages of one class: starts of the agent are counted, numbers within them. A start
- * that the car could not write down has a number by chance: its place among the others is that of its messages.
+ * that the car could not write down has a random number: the numbers of its messages give its place.
  */
 export interface MessageOrder {
   readonly boot: number;

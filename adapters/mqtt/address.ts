@@ -1,4 +1,4 @@
-/** Where a broker is, read from its URL. */
+/** Reads the address of a broker from its URL. */
 import { VigieError } from '../../protocol/errors.ts';
 
 /** A broker's address. */
@@ -7,7 +7,7 @@ export interface BrokerAddress {
   readonly port: number;
   /** TLS from the first byte (`mqtts`). */
   readonly secure: boolean;
-  /** As a person would write it; carries no secret. */
+  /** The URL for messages and logs, without secrets. */
   readonly text: string;
 }
 

@@ -92,7 +92,7 @@ function describe(folder: string, name: string): string {
   return existsSync(file) ? `${file} must hold the number of the format, e.g. ${FORMAT}` : `${file} is gone`;
 }
 
-/** The lock of the process that asks does not make a folder used. */
+/** Whether the folder is empty, apart from the lock of this process. */
 function isNew(folder: string): boolean {
   return !existsSync(folder) || readdirSync(folder).every((name) => name.startsWith('lock'));
 }

@@ -63,7 +63,7 @@ interface Head {
 }
 
 /**
- * The monitors of the car: takes them, watches, tells. What they are and do is in docs/monitors.md. Its state has many
+ * The monitors of the car: adds them, evaluates them and publishes their events (docs/monitors.md). The state has many
  * keys, so it is not a recorder's `state` but {@link states} and {@link recall}.
  */
 export class Monitors implements Recorder, RecordObserver {
@@ -78,9 +78,9 @@ export class Monitors implements Recorder, RecordObserver {
   #version = 0;
   #events = 0;
   #given = 0;
-  /** The alert that has just ended, in the step in which it does. */
+  /** The alert that ends in the present step. */
   #ended: Alert | undefined;
-  /** What is to be written with the next commit. */
+  /** Changed state, for the next commit. */
   #headChanged = false;
   readonly #changed = new Set<string>();
   readonly #standing = new Set<string>();
@@ -116,7 +116,7 @@ export class Monitors implements Recorder, RecordObserver {
     return [...this.#entries.values()].map(({ monitor }) => monitor);
   }
 
-  /** What the car watches, as a `monitor` message tells it. */
+  /** The list of monitors for a `monitor` message. */
   get list(): MonitorList {
     const monitors = this.all.map(({ monitorId, status, updatedAt }) => ({ monitorId, status, updatedAt }));
     return { version: this.#version, monitors };
@@ -162,7 +162,7 @@ export class Monitors implements Recorder, RecordObserver {
     return monitor;
   }
 
-  /** Pauses a monitor or lets it watch again, anew. @throws VigieError `input.unknown` */
+  /** Pauses a monitor, or restarts it without its earlier state. @throws VigieError `input.unknown` */
   setStatus(id: string, status: MonitorStatus, at: number): Monitor {
     const entry = this.#entries.get(id);
     if (entry === undefined) throw new VigieError('input.unknown', `there is no monitor ${id}`, { where: 'monitorId' });
@@ -175,7 +175,7 @@ export class Monitors implements Recorder, RecordObserver {
     return entry.monitor;
   }
 
-  /** False: there was none. */
+  /** False: there is no monitor with this id. */
   remove(id: string): boolean {
     const entry = this.#entries.get(id);
     if (entry === undefined) return false;
@@ -201,7 +201,7 @@ export class Monitors implements Recorder, RecordObserver {
     const { createdAt, updatedAt } = record as { createdAt: number; updatedAt?: number };
     this.#evaluator.arrive(updatedAt ?? createdAt);
     const change = (): void => {
-      // What is judged before the change does not know of the end.
+      // Triggers that are evaluated before this change must not see the end of the alert.
       if (kind === 'alert') this.#ended = this.#facts.ending(record as Alert);
       this.#facts.note(kind, record, previous);
     };
@@ -222,7 +222,7 @@ export class Monitors implements Recorder, RecordObserver {
     this.#context.correct(by);
   }
 
-  /** What changed since it was asked last, for a commit together with the events. */
+  /** State that changed since the last call, for a commit together with the events. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     if (this.#headChanged) {
       this.#headChanged = false;
@@ -281,7 +281,7 @@ export class Monitors implements Recorder, RecordObserver {
     this.#restart(entry);
   }
 
-  /** Another profile may have other signals; the one of before may come back, so that its monitors stay. */
+  /** Another profile may lack these signals. The monitors stay, because the previous profile may come back. */
   #compileKept(id: string, parameter: MonitorParameter): CompiledMonitor {
     try {
       return compileMonitor(parameter, this.signals);
@@ -303,14 +303,14 @@ export class Monitors implements Recorder, RecordObserver {
     }
   }
 
-  /** Watches anew, or no more. */
+  /** Restarts or ends the watch. */
   #restart(entry: Entry): void {
     const { monitor, order, compiled } = entry;
     const id = monitor.monitorId;
     if (entry.running !== undefined) this.#evaluator.end(entry.running);
     entry.running = undefined;
     this.#standing.add(id);
-    // The context must be there before the first event.
+    // The first event needs the context.
     this.#context.keep(this.#asksForContext());
     if (monitor.status === 'Running') entry.running = this.#evaluator.begin(id, order, compiled, undefined);
   }
@@ -356,7 +356,7 @@ export class Monitors implements Recorder, RecordObserver {
     this.#parts.emit(event);
   }
 
-  /** Of one collision a monitor that watches collisions tells once, however often more becomes known of it. */
+  /** A monitor of collisions sends one event for each collision, also if later records of it have more data. */
   #tellsCollision(monitor: RunningMonitor): boolean {
     const watches = monitor.triggers.some(
       ({ compiled: { condition } }) => condition.kind === 'data' && condition.data.startsWith('vehicle.collision.'),
@@ -373,7 +373,7 @@ function sameTriggers(before: CompiledMonitor | undefined, after: CompiledMonito
   return JSON.stringify(before?.parameter.triggerParam) === JSON.stringify(after.parameter.triggerParam);
 }
 
-/** Nothing but the time of the change would differ. */
+/** Whether the two differ in the time of the change alone. */
 function sameMonitor(before: Monitor, after: Monitor): boolean {
   return before.status === after.status && JSON.stringify(before.monitor) === JSON.stringify(after.monitor);
 }

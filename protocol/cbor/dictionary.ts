@@ -1,8 +1,8 @@
 /**
- * What packed messages are compressed after in protocol version 1: shapes (shape.ts) of Status messages, whole ones of
- * cars with and without traction battery and changes of some ten values, one after the other. They hold no values, so
- * they fit one car as well as another. Not a byte may change: no packed message could be read any more. The data file
- * lists them in base64, for receivers in other languages; a bundle contains it.
+ * The preset dictionary of packed messages in protocol version 1: shapes (shape.ts) of Status messages, one after the
+ * other: whole messages of cars with and without traction battery, and changes of some ten values. Shapes
+ * contain no values, so they fit every car. If one byte changed, no receiver could read older packed messages. The data
+ * file lists the shapes in base64, for receivers in other languages; a bundle contains it.
  */
 import shapes from '../generated/dictionary.json' with { type: 'json' };
 

@@ -19,7 +19,7 @@ type Row = ReadonlyMap<number, number>;
 /** Most records in one message. */
 export const ROWS: number = 1 << 14;
 
-/** Undefined for what has no such form: a value that is not an integer within ±2^51, and more records than allowed. */
+/** Undefined if a value is not an integer within ±2^51, or there are more records than allowed. */
 export function columnsOfRows(rows: readonly ReadonlyMap<unknown, unknown>[]): Uint8Array | undefined {
   if (rows.length > ROWS || !rows.every(isRow)) return undefined;
   const keys = [...new Set(rows.flatMap((row) => [...row.keys()]))].sort((a, b) => a - b);
@@ -60,7 +60,7 @@ function runsOf(rows: readonly Row[], key: number): number[] {
 }
 
 /**
- * Reads what {@link columnsOfRows} gave. Nothing is made room for before as many bytes are there.
+ * Reads the output of {@link columnsOfRows}. Bounds the number of records before it allocates memory for them.
  * @throws VigieError `message.malformed` for anything else
  */
 export function rowsOfColumns(reader: NumberReader): Map<number, number>[] {
@@ -86,7 +86,7 @@ export function rowsOfColumns(reader: NumberReader): Map<number, number>[] {
   return rows;
 }
 
-/** The records that have the member at hand. */
+/** The records that have the present member. */
 function readRuns(rows: readonly Map<number, number>[], reader: NumberReader): Map<number, number>[] {
   const having: Map<number, number>[] = [];
   let told = 0;

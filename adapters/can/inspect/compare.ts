@@ -1,4 +1,4 @@
-/** What two recordings of the same car differ in: a door open in one of them, shut in the other. */
+/** Differences between two recordings of the same car, such as one with a door open and one with it shut. */
 import type { ObservedMessage } from './observed-message.ts';
 import type { ObservedBus, Traffic } from './traffic.ts';
 
@@ -9,16 +9,16 @@ export interface Difference {
   /** Identifier with EXTENDED bit. */
   readonly id: number;
   /**
-   * `only`: the identifier is in one recording. `value`: the bits never change, and are others in each recording.
-   * `changes`: they never change in one recording, and do in the other. `length`: the commonest payload lengths differ.
+   * `only`: one recording has the identifier. `value`: the bits are constant in each recording, with different values.
+   * `changes`: they are constant in one recording and change in the other. `length`: the usual payload lengths differ.
    */
   readonly kind: 'only' | 'value' | 'changes' | 'length';
-  /** Lowest of the bits, byte × 8 + bit within the byte, and how many they are. */
+  /** Position of the lowest bit, byte × 8 + bit within the byte, and the number of bits. */
   readonly start?: number;
   readonly bits?: number;
   readonly first: RecordingSide;
   readonly second: RecordingSide;
-  /** They belong to a counter or checksum, which changes with other bits. */
+  /** The bits belong to a counter or checksum, which changes with other bits. */
   readonly protection?: boolean;
 }
 
@@ -26,17 +26,17 @@ export interface Difference {
 export interface RecordingSide {
   /** Data frames of the identifier; 0 where it does not occur. */
   readonly frames: number;
-  /** What the bits are while they never change; the payload length of a `length`. */
+  /** The value of constant bits; the payload length of a `length`. */
   readonly value?: number;
-  /** How often the one of them that changes most does, and when first: UTC milliseconds. */
+  /** The number of changes of the bit that changes most, and the time of the first change of any, UTC milliseconds. */
   readonly flips?: number;
   readonly changedAt?: number;
-  /** All bytes as they came last. */
+  /** The payload of the last frame. */
   readonly latest?: Uint8Array;
 }
 
 /**
- * Differences, the likeliest effect of one deed first: a switch changes few bits of its message, and seldom; a measured
+ * Differences, the likeliest effect of an action first: a switch changes few bits of a message, and seldom; a measured
  * value changes many, or often. Then identifiers and lengths; counters and checksums come last.
  */
 export function compareTraffic(first: Traffic, second: Traffic): Difference[] {
@@ -46,7 +46,7 @@ export function compareTraffic(first: Traffic, second: Traffic): Difference[] {
   for (const one of found) {
     if (one.protection !== true) differing.set(keyOf(one), (differing.get(keyOf(one)) ?? 0) + (one.bits ?? 0));
   }
-  // A value that is another one in the second recording has changed once.
+  // A constant value that differs between the recordings counts as one change.
   const flips = ({ first, second }: Difference): number => Math.max(1, first.flips ?? 0, second.flips ?? 0);
   const score = (one: Difference): number => flips(one) + (differing.get(keyOf(one)) ?? 0);
   const group = ({ protection, start }: Difference): number => (protection === true ? 2 : start === undefined ? 1 : 0);
@@ -55,7 +55,7 @@ export function compareTraffic(first: Traffic, second: Traffic): Difference[] {
   );
 }
 
-/** Buses of the same name; of two recordings with one bus each, these two. */
+/** Pairs of buses with the same name; if each recording has one bus, these two. */
 function busesOf(first: Traffic, second: Traffic): [ObservedBus | undefined, ObservedBus | undefined][] {
   if (first.buses.length === 1 && second.buses.length === 1) return [[first.buses[0], second.buses[0]]];
   const names = new Set([...first.buses, ...second.buses].map(({ name }) => name));

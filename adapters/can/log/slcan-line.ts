@@ -7,15 +7,15 @@ import { lengthOfCode } from './recording.ts';
 export const STAMP = 4;
 export const LETTERS = 'tTrRdDbB';
 export const bare = /^[0-7][\dA-F]{2}([\dA-F]{2}){0,8}$/i;
-/** A line of digits alone is not a proof: fewer lines with so many of them may be anything. */
+/** Other files have lines of digits too: so many lines of at least this length prove a log of bare frames. */
 const fewestBare = 3;
 const provingLength = 7;
 /** Commands and answers: open, close, speed, acceptance, version, serial number, status, acknowledged. */
 export const spoken = /^([OLCzZ]|[SsXZ][\dA-F]{1,6}|[MmW][\dA-F]{1,8}|[VvN][\dA-Z]{0,8}|F[\dA-F]{0,2})$/i;
 
-/** Frames in the head, by their lengths; 0 when a line is there that no adapter says. */
+/** Number of frames in the head; 0 if a line is not of this protocol. */
 export function slcanScore({ lines }: Head): number {
-  // The last one may be cut.
+  // The head may end within its last line.
   const said = lines.slice(0, -1).map(withoutBells);
   let frames = 0;
   let plain = 0;
@@ -27,7 +27,7 @@ export function slcanScore({ lines }: Head): number {
   return plain >= fewestBare ? frames + plain : frames;
 }
 
-/** Characters of a frame without its time stamp, when a line is one; else 0. */
+/** Length of the frame in a line, without its time stamp; 0: the line is no frame. */
 export function slcanSize(bytes: Uint8Array, start: number, end: number): number {
   const letter = LETTERS.indexOf(String.fromCharCode(bytes[start] ?? 0));
   if (letter < 0) return 0;
@@ -49,7 +49,7 @@ export function hasBareLines({ lines }: Head): boolean {
   return lines.map(withoutBells).filter((line) => bare.test(line) && line.length >= provingLength).length >= fewestBare;
 }
 
-/** An adapter refuses with BEL, behind which no line ends. */
+/** An adapter refuses a command with BEL, without a line end. */
 function withoutBells(line: string): string {
   return line.replaceAll('\u0007', '').trim();
 }

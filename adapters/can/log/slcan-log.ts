@@ -1,5 +1,5 @@
 /**
- * What an adapter with Lawicel's protocol (CANUSB manual; slcan) says over its serial line, written down:
+ * A recording of the serial line of an adapter with Lawicel's protocol (CANUSB manual; slcan):
  *
  *     t1232AABB            11 bits, length, bytes
  *     T18FEF1003112233F1E2 29 bits; at the end the time stamp, ms of a minute, when the adapter was asked for it (Z1)
@@ -22,7 +22,7 @@ export class SlcanLines implements LineParser {
   private readonly withBare: boolean;
   private minutes = 0;
   private before = 0;
-  /** Frames have time stamps: a last one without has lost its end. */
+  /** Frames have time stamps: if the last frame has none, its end is missing. */
   private stamped = false;
 
   constructor(recording: Recording, head: Head) {
@@ -95,7 +95,7 @@ export class SlcanLines implements LineParser {
   }
 }
 
-/** Also BEL, with which an adapter refuses a command and behind which no line ends. */
+/** Also BEL: an adapter refuses a command with it, without a line end. */
 function isBlank(code: number): boolean {
   return code === 32 || code === 9 || code === 7;
 }

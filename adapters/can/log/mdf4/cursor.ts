@@ -1,4 +1,4 @@
-/** What gives the frames of a group, or of several that lie in one another. */
+/** Readers of the frames of a group, or of several interleaved groups. */
 import type { FrameBatch } from '../../../../agent/ports.ts';
 import type { Recording } from '../recording.ts';
 import type { Group } from './layout.ts';
@@ -13,7 +13,7 @@ export interface Cursor {
 export class RecordBytes {
   bytes: Uint8Array = new Uint8Array(0);
   view = new DataView(this.bytes.buffer);
-  /** Where the next record begins. */
+  /** Offset of the next record. */
   at = 0;
   readonly #stream: DataStream;
   #joined = new Uint8Array(0);
@@ -31,10 +31,10 @@ export class RecordBytes {
     return this.#stream.cut;
   }
 
-  /** Puts the next bytes behind what is left; false when there are none. */
+  /** Appends the next bytes of the stream to the rest; false at its end. */
   async more(): Promise<boolean> {
     const { left } = this;
-    // The stream uses its memory again, and so does this.
+    // The stream reuses its buffer, so the rest moves to a buffer of this class, which is reused too.
     this.#reserve(left);
     this.#joined.set(this.bytes.subarray(this.at));
     const next = await this.#stream.next();

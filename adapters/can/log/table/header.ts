@@ -52,7 +52,7 @@ export function layoutOfColumns(columns: string, lines: readonly string[]): Layo
   const layout = layoutOf(wanted, separator ?? 'blank');
   if (layout !== undefined) {
     const { data } = layout;
-    // Names of our own: what comes behind the payload is named too.
+    // The user names all columns, so the payload ends where the next named column begins.
     const inOne = data.form === 'rest' && data.column < wanted.length - 1;
     return inOne ? { ...layout, data: { ...data, form: 'packed' } } : layout;
   }
@@ -64,7 +64,7 @@ export function layoutOfColumns(columns: string, lines: readonly string[]): Layo
 
 function separatorsOf(line: string): readonly Separator[] {
   const marks = [TAB, SEMICOLON, COMMA].filter((code) => line.includes(String.fromCharCode(code)));
-  // Names may have blanks in them: blanks separate only where nothing else does.
+  // Names may contain blanks: blanks separate columns only in a line without another separator.
   return marks.length > 0 ? marks : ['blank'];
 }
 
@@ -108,7 +108,7 @@ function layoutOf(columns: readonly Name[], separator: Separator): Layout | unde
   return {
     separator,
     ...(time === undefined ? {} : { time }),
-    // Cabana, which calls the column so, writes decimal numbers.
+    // Cabana names the column `addr` and writes decimal numbers.
     id: { column: id, base: unit === 'dec' || name === 'addr' ? 10 : 16 },
     data,
     ...known,
@@ -121,7 +121,7 @@ function timeOf(columns: readonly Name[], column: number | undefined): TimeColum
   const { name, unit } = columns[column] as Name;
   const named = unit === undefined ? undefined : unitNamed(unit);
   if (named !== undefined) return { column, unit: named };
-  // SavvyCAN and GVRET name no unit: it is the microsecond.
+  // SavvyCAN and GVRET write microseconds without naming the unit.
   const isGvret = name === 'time stamp' && columns.some((one) => one.name === 'extended');
   return { column, unit: isGvret ? 1e-3 : 'auto' };
 }
@@ -133,7 +133,7 @@ function dataOf(columns: readonly Name[], separator: Separator): DataColumns | u
   const hexadecimal = columns.findIndex(({ name, unit }) => names.data.test(name) && unit === 'hex');
   const column = hexadecimal >= 0 ? hexadecimal : columns.findIndex(({ name }) => names.data.test(name));
   if (column < 0) return undefined;
-  // python-can names the identifier so and writes the payload in base64.
+  // python-can names the identifier `arbitration_id` and writes the payload in base64.
   if (columns.some(({ name }) => name === 'arbitration_id')) return { column, form: 'base64', base: 16 };
   const isLast = column === columns.length - 1;
   return { column, form: separator === 'blank' || isLast ? 'rest' : 'packed', base: base(column) };

@@ -1,4 +1,4 @@
-/** What the columns of a table of values are, from its first lines. */
+/** Finds the meaning of the columns of a table of values from its first lines. */
 import { layoutOfHeader } from '../table/header.ts';
 import { unitNamed } from '../table/layout.ts';
 import { cellsOf, cellValue, hasDecimalComma, mayBeThousands } from './cells.ts';
@@ -13,20 +13,20 @@ export interface ValueLayout {
   readonly form: TimeForm;
   /** When elapsed times and times of day count from, ms; undefined: the table does not say. */
   readonly start: number | undefined;
-  /** Column by place; undefined where it is not a value. Empty in a table of one value a line. */
+  /** Columns by place; undefined for a column without values. Empty for a table with one value in each line. */
   readonly columns: readonly (Column | undefined)[];
-  /** A line holds one value: where its name, number and unit are. */
+  /** For a table with one value in each line: the columns of name, number and unit. */
   readonly single?: { readonly name: number; readonly value: number; readonly unit: number | undefined };
-  /** Text of the line of names: it may come again. */
+  /** The line of names, which some loggers repeat within the table. */
   readonly header: string;
-  /** What could also be meant otherwise, in words. */
+  /** Assumptions about ambiguous contents, as sentences for users. */
   readonly assumptions: readonly string[];
 }
 
 const SEPARATORS = ['\t', ';', ','];
 /** Lines before the names: comments, names and values about the recording. */
 const MOST_BEFORE = 50;
-/** Lines by which columns are judged. */
+/** Number of lines that decide the meaning of the columns. */
 const LOOKED_AT = 200;
 
 /** Names of columns of times, the best first; a receiver may have no time where a phone has. */
@@ -46,7 +46,7 @@ const nameNames = /^(pid|name|signal|parameter|sensor|channel|param|item)$/;
 const valueNames = /^(value|val|wert|reading|valeur|valor)$/;
 const unitNames = /^(units?|uom|einheit|unit[ée]s?)$/;
 
-/** The layout of a table of values; undefined when the lines are none, such as those of a table of frames. */
+/** The layout of a table of values; undefined for other lines, such as a table of frames. */
 export function valueLayoutOf(lines: readonly string[]): ValueLayout | undefined {
   let start: number | undefined;
   for (const [index, line] of lines.slice(0, MOST_BEFORE).entries()) {

@@ -133,7 +133,7 @@ export class ValueLog {
     return this.#recording.passedOver;
   }
 
-  /** What could also be meant otherwise, in words. */
+  /** Assumptions about ambiguous contents, as sentences for users. */
   get assumptions(): readonly string[] {
     const { form, start, assumptions } = this.layout;
     const local = form.kind === 'date' ? !form.zoned : form.kind !== 'epoch' && start !== undefined;
