@@ -149,7 +149,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   const actuation = actuationOf(vehicle, { ...options, sleeps }, clock, log, options.actuators);
   const kept = service?.store(store) ?? store.outbox;
   const collect = new Collect({
-    ...{ vehicle, clock, log, memory: store.memory, listen: options.listen, settings },
+    ...{ vehicle, clock, log, memory: store.memory, waiting: kept, listen: options.listen, settings },
     quality: () => clock.quality(),
     numbers: () => agent.signals?.numbers,
     commit: () => kept.commit(),

@@ -5,8 +5,9 @@ import type { AgentCommand } from '../agent/remotes/agent-command.ts';
 import type { Hello } from '../protocol/schema/hello.ts';
 import type { CollectSurroundings, LoadedCollector } from './collector.ts';
 
-/** Key of the stored commands (agent/collect/collector.ts). */
+/** Keys of the stored commands (agent/collect/collector.ts) and of catalogs (agent/signals/numbers.ts). */
 const COMMANDS = 'collections';
+const NUMBERS = 'signals';
 
 /** Collections of one agent. */
 export class Collect implements Recorder {
@@ -31,7 +32,15 @@ export class Collect implements Recorder {
 
   /** Takes up what an earlier run left. */
   async resume(): Promise<void> {
-    if (this.#memory.recall(COMMANDS) !== undefined) await this.#load();
+    if (this.#memory.recall(COMMANDS) !== undefined || this.#isBacklogNumbered()) await this.#load();
+  }
+
+  /** Readings of a collection that has ended wait, and no part of the agent announces what their numbers stand for. */
+  #isBacklogNumbered(): boolean {
+    const { numbers, waiting } = this.#surroundings;
+    if (numbers() !== undefined || this.#memory.recall(NUMBERS) === undefined) return false;
+    for (const { kind } of waiting.entries()) if (kind === 'telemetry') return true;
+    return false;
   }
 
   /** Carries out commands of kind `Collect`. */

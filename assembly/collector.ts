@@ -1,8 +1,9 @@
 /** What carries out collections by command, around one agent. */
 import type { IdentifierFilter } from '../adapters/can/socketcan/index.ts';
 import { Collector, type CollectorParts } from '../agent/collect/collector.ts';
-import type { Memory } from '../agent/ports.ts';
+import type { Memory, OutboxStore } from '../agent/ports.ts';
 import type { RecorderParts } from '../agent/recorders/recorder.ts';
+import { announceEarlier } from '../agent/signals/announcement.ts';
 import { SignalNumbers } from '../agent/signals/numbers.ts';
 import type { AgentSettings } from '../protocol/settings.ts';
 import { type PreparedNetwork, prepareCollection } from './collected-signals.ts';
@@ -13,6 +14,8 @@ export interface CollectSurroundings extends Pick<CollectorParts, 'clock' | 'qua
   readonly settings: Pick<AgentSettings, 'collect' | 'outbox'>;
   readonly vehicle: Pick<Vehicle, 'profile'>;
   readonly memory: Memory;
+  /** Messages that wait. */
+  readonly waiting: Pick<OutboxStore, 'entries'>;
   /** The numbers of the custom signals of the profile; undefined: it has none. */
   readonly numbers: () => SignalNumbers | undefined;
   /** Has frames with these identifiers pass beside those that the profile needs; absent: all pass. */
@@ -30,6 +33,7 @@ export function loadCollector(parts: RecorderParts, surroundings: CollectSurroun
   if (numbers === undefined) {
     const own = new SignalNumbers([], memory, log, quality() === 'none' ? undefined : clock.now());
     memory.keep(() => own.states());
+    announceEarlier(own, parts.publisher, surroundings.waiting);
     numbers = own;
   }
   const heard = new Set<string>();

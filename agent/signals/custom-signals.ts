@@ -1,10 +1,9 @@
 import type { CustomSignal, TextSignal } from '../../protocol/profile.ts';
-import type { CatalogEntry } from '../../protocol/schema/catalog.ts';
-import { catalogParts } from '../../protocol/signals/catalog.ts';
 import type { ColumnSink } from '../column-intake.ts';
 import type { SourceGroup } from '../mapping.ts';
 import type { CustomSignalsPart, SignalParts } from '../options.ts';
 import type { OutboxStore, Publisher, ReadingSink, WantedSignal } from '../ports.ts';
+import { announceCatalog, announceEarlier } from './announcement.ts';
 import { definitionOf, SignalNumbers } from './numbers.ts';
 import { SignalRecorder } from './recorder.ts';
 import { Signals } from './signals.ts';
@@ -47,17 +46,9 @@ export class CustomSignals implements CustomSignalsPart {
   }
 
   announce(publisher: Pick<Publisher, 'put'>, store: Pick<OutboxStore, 'entries'>): void {
-    const put = (entries: readonly CatalogEntry[]): void => {
-      for (const part of catalogParts(entries)) publisher.put('catalog', part, { retain: true });
-    };
-    // They are in the order of their numbers, so that the first is the oldest.
-    for (const { kind, at } of store.entries()) {
-      if (kind !== 'telemetry') continue;
-      for (const entries of this.numbers.earlier(at)) put(entries);
-      break;
-    }
+    announceEarlier(this.numbers, publisher, store);
     // A car with texts alone has no catalog.
-    if (this.numbers.entries.length > 0) put(this.numbers.entries);
+    if (this.numbers.entries.length > 0) announceCatalog(this.numbers.entries, publisher);
   }
 
   states(): Iterable<readonly [key: string, value: unknown]> {

@@ -111,7 +111,7 @@ export async function startCar(start: Start = {}): Promise<CollectingCar> {
   });
   const state = { quality: start.quality ?? ('gnss' as ClockQuality) };
   const collect = new Collect({
-    ...{ vehicle, clock, log, memory: store.memory, settings },
+    ...{ vehicle, clock, log, memory: store.memory, waiting: store.outbox, settings },
     quality: () => state.quality,
     numbers: () => agent.signals?.numbers,
     commit: () => store.outbox.commit(),

@@ -151,6 +151,30 @@ test('a collection whose time passed while the unit was off has ended, and what 
   await again.drop();
 });
 
+test('the catalog of a collection that has ended is announced at each start while its readings wait', async () => {
+  const car = await startCar({ connected: false });
+  await car.order(torque(START + 2_000));
+  await drive(car, [1, 2, 3]);
+  await car.pass(6_000);
+  await car.drop();
+  const catalogs = ({ published }: CollectingCar, boot: number): string[][] =>
+    published.flatMap(({ message }) =>
+      message.kind === 'catalog' && message.boot === boot ? [message.body.entries.map(({ name }) => name)] : [],
+    );
+  const restart = (of: CollectingCar, boot: number): Promise<CollectingCar> =>
+    startCar({ disk: new RecordedDisk(of.disk.after(of.disk.moments, (most) => most)), at: of.clock.now(), boot });
+  const second = await restart(car, 2);
+  await second.pass(6_000);
+  expect(catalogs(second, 2)).toEqual([['MOTION.Torque']]);
+  expect(valuesOf(second, 'MOTION.Torque')).toEqual([1, 2, 3]);
+  await second.drop();
+  // Nothing waits any more.
+  const third = await restart(second, 3);
+  await third.pass(6_000);
+  expect(catalogs(third, 3)).toEqual([]);
+  await third.drop();
+});
+
 test('a backlog is read by the catalog of its time, after the collection has ended and another profile came', async () => {
   const first = await startCar({ connected: false });
   await first.order(torque(START + 5_000));
