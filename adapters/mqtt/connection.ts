@@ -243,6 +243,12 @@ export class MqttConnection {
       if (!fromBrokers.has(packet.cmd)) this.#fail(new Error(`the broker sent ${packet.cmd}, which is for brokers`));
       // Our subscriptions ask for QoS 1 at most [MQTT-3.8.4-8]; the library would store a QoS 2 message.
       if (packet.cmd === 'publish' && packet.qos === 2) this.#fail(new Error('the broker sent a message with QoS 2'));
+      // Identifiers are above 0 [MQTT-2.2.1-3]. The library reads -1 from a packet that ends before it, and would throw
+      // outside of any call when it acknowledges that.
+      if (packet.messageId !== undefined && packet.messageId < 1) {
+        this.#fail(new Error(`the broker sent ${packet.cmd} without a packet identifier`));
+        packet.messageId = 1;
+      }
     });
     client.on('disconnect', (packet) => {
       const code = packet.reasonCode ?? 0;
@@ -281,7 +287,7 @@ export class MqttConnection {
   }
 
   #received(topic: string, payload: Buffer, packet: IPublishPacket): void | Promise<void> {
-    if (this.#leaving) return;
+    if (this.#leaving || this.#cause !== undefined) return;
     // A packet that came within one read has passed the watch; on MQTT 5 the library has ended the connection.
     const bytes = packetBytes(packet.length ?? payload.length);
     if (bytes > this.#identity.maximumPacket) {

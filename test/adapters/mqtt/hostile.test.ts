@@ -68,6 +68,8 @@ describe('a broker that misbehaves', () => {
     ['a remaining length without end', Uint8Array.of(0x30, 0xff, 0xff, 0xff, 0xff, 0x01)],
     ['a second CONNACK', Uint8Array.of(0x20, 2, 0, 0)],
     ['a message with QoS 2', publishHead(0b100, down, 0)],
+    ['a message that ends before its packet identifier', Uint8Array.of(0x32, 3, 0, 1, 0x61)],
+    ['a release that ends before its packet identifier', Uint8Array.of(0x62, 0)],
     ['a topic longer than its packet', Uint8Array.of(0x32, 4, 0xff, 0xff, 1, 1)],
   ])('with %s is left, and the link comes up again', async (_what, bytes) => {
     let sent = false;
