@@ -96,7 +96,8 @@ async function certified(
   return { pem: (await privateKeyPem(keys.privateKey)) + pemOf(certificate) };
 }
 
-function certificatesIn(body: string): readonly x509.X509Certificate[] {
+/** The certificates of an answer (RFC 7030 §4.1.3). Throws `link.refused` for what are none. */
+export function certificatesIn(body: string): readonly x509.X509Certificate[] {
   try {
     return [...new x509.X509Certificates(body.replaceAll(/\s/g, ''))];
   } catch (cause) {

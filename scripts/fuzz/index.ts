@@ -14,7 +14,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type FuzzOutcome, tried } from './campaign.ts';
 import type { FuzzTarget } from './target.ts';
 import { targets } from './targets/index.ts';
@@ -23,7 +23,8 @@ import { watched } from './watch.ts';
 /** Of a larger seed file this much is taken. */
 const LARGEST_SEED = 32 * 1024;
 
-const { values: options } = parseArgs({
+const { values: options, positionals } = read({
+  allowPositionals: true,
   options: {
     target: { type: 'string', multiple: true, default: [] },
     runs: { type: 'string', default: '100000' },
@@ -34,6 +35,15 @@ const { values: options } = parseArgs({
     list: { type: 'boolean', default: false },
   },
 });
+
+/** As `parseArgs`, which throws for an option that there is none of. */
+function read<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
+  try {
+    return parseArgs(config);
+  } catch (error) {
+    return wrong((error as Error).message);
+  }
+}
 
 function wrong(message: string): never {
   console.error(message);
@@ -48,6 +58,7 @@ function whole(name: string, text: string): number {
 }
 
 const names = targets.map(({ name }) => name);
+if (positionals.length > 0) wrong(`${positionals.join(' ')}: a target is named with --target, as in --target dbc`);
 const unknown = options.target.filter((name) => !names.includes(name));
 if (unknown.length > 0) wrong(`no target ${unknown.join(', ')}; there are ${names.join(', ')}`);
 const chosen = targets.filter(({ name }) => options.target.length === 0 || options.target.includes(name));

@@ -1,4 +1,7 @@
 /** The short form of `npm run fuzz`: the same targets with a fixed seed, and the machinery itself. */
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { campaign, inputOf, materialOf, tried } from '../../scripts/fuzz/campaign.ts';
 import { targets } from '../../scripts/fuzz/targets/index.ts';
@@ -27,6 +30,15 @@ describe.each(targets.map((target) => [target.name, target] as const))('%s', (_,
     expect(failure).toBeUndefined();
     expect(tally.inputs).toBe(RUNS);
     expect(tally.accepted + tally.refused).toBe(RUNS);
+  });
+});
+
+test('the command line names what is wrong in one sentence', async () => {
+  const script = resolve(import.meta.dirname, '../../scripts/fuzz/index.ts');
+  const started = promisify(execFile)(process.execPath, [script, 'dbc']);
+  await expect(started).rejects.toMatchObject({
+    code: 2,
+    stderr: 'dbc: a target is named with --target, as in --target dbc\n',
   });
 });
 

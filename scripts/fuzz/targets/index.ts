@@ -5,10 +5,12 @@ import { dbc } from './dbc.ts';
 import { fileLogTargets } from './file-logs.ts';
 import { gpsd, nmea, sirf, ubx } from './gnss.ts';
 import { inspected, suggested } from './inspect.ts';
+import { journal, trustChanges, trustFile } from './kept-files.ts';
 import { prompt, slcan, transport } from './live.ts';
 import { logFile, logGzip, logZip, logZstd } from './log-file.ts';
 import { logTargets } from './logs.ts';
 import { command, message } from './messages.ts';
+import { callbackAnswer, estAnswer, estRequest, httpRequest, mqttPackets } from './network.ts';
 import { elm327, isotp, services, signalSet } from './obd.ts';
 import { uds } from './uds.ts';
 import { values } from './values.ts';
@@ -40,4 +42,12 @@ export const targets: readonly FuzzTarget[] = [
   configuration,
   message,
   command,
+  httpRequest,
+  mqttPackets,
+  callbackAnswer,
+  estRequest,
+  estAnswer,
+  journal,
+  trustFile,
+  trustChanges,
 ];
