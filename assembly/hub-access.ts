@@ -30,7 +30,7 @@ export function hubGates({ states, keys, clock, log }: HubGatesParts): Readonly<
 }
 
 /** Whose cars a call may see; undefined: all cars. */
-function ownersIn({ caller, operation, path }: Call): readonly Owner[] | undefined {
+export function ownersIn({ caller, operation, path }: Call): readonly Owner[] | undefined {
   const { fleets, user } = caller;
   if (fleets === undefined && user === undefined) return undefined;
   const named = operation.side === 'user' ? [] : [...(fleets ?? [])].filter((id) => (path['fid'] ?? id) === id);

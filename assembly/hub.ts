@@ -28,6 +28,7 @@ import type { Clock, Log } from '../agent/ports.ts';
 import type { CallbacksConfiguration } from '../config/callbacks.ts';
 import type { SignInConfiguration } from '../config/hub.ts';
 import { type CommandKey, HubCommands } from '../hub/commands.ts';
+import { FleetEvents } from '../hub/events.ts';
 import { Intake } from '../hub/intake.ts';
 import { HubMeasures } from '../hub/measures.ts';
 import type { MonitorStore } from '../hub/monitors.ts';
@@ -51,7 +52,7 @@ import { remoteTypes } from '../protocol/remote/table.ts';
 import { callbackSettings, defaultsOf, interfaceSettings } from '../protocol/settings.ts';
 import { channelsOf } from './callback-channels.ts';
 import { makeDirectory } from './directory.ts';
-import { hubGates, seeingOnly, servedTo, tokenKeyFile, visibleCars } from './hub-access.ts';
+import { hubGates, ownersIn, seeingOnly, servedTo, tokenKeyFile, visibleCars } from './hub-access.ts';
 import { withBooks } from './hub-books.ts';
 import { connectExternal, type ExternalBroker, type HubBrokerParts, startEmbedded } from './hub-broker.ts';
 import { clientRights, watchRegistry } from './hub-clients.ts';
@@ -184,7 +185,8 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     }));
   teardowns.unshift(() => broker.stop());
   if (embedded !== undefined) teardowns.unshift(watchRegistry({ states, clock, log }, embedded));
-  const overview = new FleetOverview({ reader: overviewReader, clock, turn: () => new Promise(setImmediate) });
+  const looking = { reader: overviewReader, clock, turn: () => new Promise<void>(setImmediate) };
+  const [overview, events] = [new FleetOverview(looking), new FleetEvents(looking)];
   const viewers = new Viewers({ clock, log, publish: (topic, payload) => broker.publish(topic, payload) });
   const resends = new ResendRequests({
     store: reader,
@@ -232,7 +234,11 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
         ...overviewHandlers({
           reader,
           cars: async (call) => among(call, await overview.cars()),
-          events: async (call) => among(call, await overview.events()),
+          events: async (call) => {
+            const { version } = await states.current();
+            const scope = { vin: call.query['vin'] as string | undefined, owners: ownersIn(call) };
+            return among(call, await events.of(scope, version));
+          },
           look: (vin) => viewers.look(vin),
         }),
         'hub.resend.create': resendOf((vin, caller) => resends.ask(vin, caller)),

@@ -1,8 +1,6 @@
-/** All cars at a glance, and what they told last. Kept in memory and read again only while somebody asks. */
-import type { FleetCar, FleetEvent } from '../protocol/interface/own/hub-overview.ts';
-import type { Kind } from '../protocol/schema/kind.ts';
-import type { Message } from '../protocol/schema/message.ts';
-import type { ArrivedMessage, OverviewReader, VehicleSummary, WallClock } from './ports.ts';
+/** All cars at a glance. Kept in memory and read again only while somebody asks. */
+import type { FleetCar } from '../protocol/interface/own/hub-overview.ts';
+import type { OverviewReader, VehicleSummary, WallClock } from './ports.ts';
 
 /** Least time between two looks at the database, ms; several viewers share one look. */
 const PAUSE = 500;
@@ -12,25 +10,6 @@ const PAUSE_PER_LOOK = 4;
 const BATCH = 500;
 /** Hubs that share a database differ in their clocks, and commit after they have received, ms. */
 const CLOCK_TOLERANCE = 5_000;
-/** Hubs that share a database commit messages in another order than that of their ids. */
-const ORDER_TOLERANCE = 1_000;
-/** Events that are kept, the newest. */
-const EVENTS = 200;
-
-/** Kinds that tell of an event; series and Status do not. */
-const eventKinds: readonly Kind[] = [
-  'trip',
-  'alert',
-  'collision',
-  'maintenance',
-  'alarm',
-  'stolen',
-  'event',
-  'remote',
-  'gap',
-  'fault',
-];
-
 export interface OverviewParts {
   readonly reader: OverviewReader;
   readonly clock: WallClock;
@@ -41,7 +20,6 @@ export interface OverviewParts {
 export class FleetOverview {
   readonly #parts: OverviewParts;
   readonly #cars = new Map<string, FleetCar>();
-  readonly #events = new Map<number, FleetEvent>();
   /** UTC ms of the newest message of all cars that were read. */
   #heard = Number.NEGATIVE_INFINITY;
   /** UTC ms. */
@@ -56,12 +34,6 @@ export class FleetOverview {
   async cars(): Promise<Iterable<FleetCar>> {
     await this.#refresh();
     return this.#cars.values();
-  }
-
-  /** The newest first. Rejects with `store.failed`. */
-  async events(): Promise<readonly FleetEvent[]> {
-    await this.#refresh();
-    return [...this.#events.values()].sort((a, b) => b.id - a.id);
   }
 
   #refresh(): Promise<void> {
@@ -85,11 +57,6 @@ export class FleetOverview {
       this.#cars.clear();
       await this.#readCars(Number.NEGATIVE_INFINITY);
     }
-    const newest = Math.max(0, ...this.#events.keys());
-    const arrived = await reader.arrived(eventKinds, Math.max(0, newest - ORDER_TOLERANCE), EVENTS);
-    for (const one of arrived) if (isNews(one.message)) this.#events.set(one.id, eventOf(one));
-    const ids = [...this.#events.keys()].sort((a, b) => b - a);
-    for (const id of ids.slice(EVENTS)) this.#events.delete(id);
   }
 
   async #readCars(since: number): Promise<void> {
@@ -126,16 +93,4 @@ function carOf({ vin, lastSeen, missing, contents }: VehicleSummary): FleetCar {
     ...(odometer?.mileage === undefined ? {} : { mileage: odometer.mileage }),
     ...(latitude === undefined || longitude === undefined ? {} : { latitude, longitude }),
   };
-}
-
-/** A car sends a trip again as it goes on, and a command in every state: only their ends are news. */
-function isNews({ kind, body }: Message): boolean {
-  if (kind === 'trip') return body.done === true;
-  if (kind === 'remote') return body.status !== 'Accepted' && body.status !== 'SentToVehicle';
-  return true;
-}
-
-function eventOf({ id, vin, received, message }: ArrivedMessage): FleetEvent {
-  const { kind, at, body } = message;
-  return { id, vin, kind, at, received, body: body as unknown as Readonly<Record<string, unknown>> };
 }

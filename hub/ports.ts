@@ -3,7 +3,6 @@ import type { FailureCause } from '../protocol/errors.ts';
 import type { RecordFilter } from '../protocol/interface/record-filter.ts';
 import type { Log } from '../protocol/log-events.ts';
 import type { Run } from '../protocol/runs.ts';
-import type { Kind } from '../protocol/schema/kind.ts';
 import type { Message } from '../protocol/schema/message.ts';
 import type { CommandKind, RemoteStatus } from '../protocol/schema/remote.ts';
 import type { StatusContents } from '../protocol/schema/status.ts';
@@ -156,13 +155,25 @@ export interface ArrivedMessage {
   readonly message: Message;
 }
 
+/** Cars that events are of; absent members do not choose. */
+export interface EventScope {
+  readonly vin?: string | undefined;
+  readonly owners?: readonly Owner[] | undefined;
+}
+
+export interface EventRange {
+  readonly after: number;
+  readonly before: number;
+  readonly limit: number;
+}
+
 /** Reads all cars at once, for a table of them; every hub on the same database sees the same. */
 export interface OverviewReader {
   countVehicles(): Promise<number>;
   /** Those heard at `since` or later whose VIN comes after `after`, in that order, at most `limit`. */
   summaries(since: number, after: string, limit: number): Promise<readonly VehicleSummary[]>;
-  /** Of these kinds, those with an id above `after` among the newest messages, at most `limit`, the newest first. */
-  arrived(kinds: readonly Kind[], after: number, limit: number): Promise<readonly ArrivedMessage[]>;
+  /** Messages that may tell of an event with `after` < id < `before`, at most `limit`, the newest first. */
+  arrived(asked: EventScope & EventRange): Promise<readonly ArrivedMessage[]>;
 }
 
 /** Numbers of one class of a car that are missing, when it is time to ask the car for their messages. */

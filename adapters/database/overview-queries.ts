@@ -1,12 +1,12 @@
 /** What a hub reads of all cars at once, in the SQL that SQLite and PostgreSQL share. */
-import type { ArrivedMessage, OverviewReader, VehicleSummary } from '../../hub/ports.ts';
+import { eventKinds } from '../../hub/events.ts';
+import type { ArrivedMessage, EventRange, EventScope, OverviewReader, VehicleSummary } from '../../hub/ports.ts';
 import type { KeptStatus } from '../../hub/vehicle-status.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
-import type { Kind } from '../../protocol/schema/kind.ts';
-import type { Select } from './queries.ts';
+import { CAR, ownedBy, type Select, type SqlCondition } from './rows.ts';
 
-/** Messages that are looked through for events, the newest: no index leads to their kinds. */
-const LOOKED_THROUGH = 20_000;
+/** The condition of the indexes of events, word by word. */
+const EVENTS = `kind IN (${eventKinds.map((kind) => `'${kind}'`).join(', ')})`;
 
 export class SqlOverview implements OverviewReader {
   readonly #select: Select;
@@ -46,14 +46,23 @@ export class SqlOverview implements OverviewReader {
     }));
   }
 
-  async arrived(kinds: readonly Kind[], after: number, limit: number): Promise<readonly ArrivedMessage[]> {
+  async arrived({ vin, owners, after, before, limit }: EventScope & EventRange): Promise<readonly ArrivedMessage[]> {
+    const scope: SqlCondition[] = [];
+    if (vin !== undefined) scope.push({ sql: `vehicle = ${CAR}`, values: [vin] });
+    if (owners !== undefined) {
+      const { sql, values } = ownedBy(owners);
+      scope.push({ sql: `vehicle IN (SELECT vehicles.id FROM vehicles WHERE ${sql})`, values });
+    }
+    const asked = ['id > ? AND id < ?', EVENTS, ...scope.map(({ sql }) => sql)].join(' AND ');
+    // The page is found before its messages are looked up.
     const rows = await this.#select(
-      `SELECT messages.id, vin, received, payload FROM messages JOIN vehicles ON vehicles.id = messages.vehicle
-       WHERE messages.id > ? AND messages.id > (SELECT max(id) FROM messages) - ${LOOKED_THROUGH}
-       AND kind IN (${kinds.map(() => '?').join(', ')}) ORDER BY messages.id DESC LIMIT ?`,
-      ...[after, ...kinds, limit],
+      `SELECT messages.id, (SELECT vin FROM vehicles WHERE vehicles.id = messages.vehicle) AS vin, received, payload
+       FROM (SELECT id FROM messages WHERE ${asked} ORDER BY id DESC LIMIT ?) AS page
+       JOIN messages ON messages.id = page.id`,
+      ...[after, before, ...scope.flatMap(({ values }) => values), limit],
     );
-    return rows.map((row) => ({
+    const newestFirst = rows.toSorted((a, b) => (b['id'] as number) - (a['id'] as number));
+    return newestFirst.map((row) => ({
       id: row['id'] as number,
       vin: row['vin'] as string,
       received: row['received'] as number,

@@ -213,6 +213,23 @@ test('an alert is found though a car of another fleet has one with the same id',
   }
 });
 
+test('a fleet sees its events though the cars of another have told hundreds since', async () => {
+  const car = await connect(NORTH);
+  const alert = { createdAt: NOON, startedAt: NOON, type: 'AdBlueFault', active: true } as const;
+  const told = Array.from({ length: 210 }, (_, index) => {
+    const payload = payloadOf('alert', { ...alert, id: `ff${index}` }, { vin: NORTH, seq: 1 + index });
+    return car.publish(upTopic(NORTH, 'alert'), payload);
+  });
+  expect(new Set(await Promise.all(told))).toEqual(new Set(['acknowledged']));
+  await car.end();
+  const south = `Bearer ${await token({ fleets: ['south'] })}`;
+  const { body } = await ask('/vigie/v1/events', south);
+  expect(body.events.map(({ vin, kind }: Json) => [vin, kind])).toEqual([
+    [SOUTH, 'alert'],
+    [SOUTH, 'trip'],
+  ]);
+});
+
 test('a car that is removed is disconnected and refused, is let in again when it is added, and is forgotten', async () => {
   const car = await connect(SOUTH);
   const { registry } = open;

@@ -1,5 +1,6 @@
 /** Lists of a hub with many cars: what a page shows, and that a database reads no more for it than that. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SqlOverview } from '../../adapters/database/overview-queries.ts';
 import type { Select } from '../../adapters/database/queries.ts';
 import { SqlReader } from '../../adapters/database/queries.ts';
 import type { Caller } from '../../adapters/http/call.ts';
@@ -8,7 +9,8 @@ import { handlersOf } from '../../adapters/http/resources/index.ts';
 import { servedTo } from '../../assembly/hub-access.ts';
 import { servedVehicles } from '../../assembly/hub-vehicles.ts';
 import { idOf } from '../../assembly/view.ts';
-import type { MessageStore } from '../../hub/ports.ts';
+import { FleetEvents } from '../../hub/events.ts';
+import type { EventScope, MessageStore } from '../../hub/ports.ts';
 import type { Registry } from '../../hub/registry.ts';
 import { RegistryStates } from '../../hub/registry-state.ts';
 import type { Alert } from '../../protocol/schema/alert.ts';
@@ -176,6 +178,23 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
       expect(await totalOf('trips?distance=7-7')).toBe(1);
       expect(await totalOf(`trips?${between(7, 7)}`)).toBe(2);
       expect(await totalOf(`alerts?${between(8, 9)}`)).toBe(0);
+    });
+
+    test('the newest events are those of all cars, of one car, or of the cars of an owner', async () => {
+      const events = new FleetEvents({
+        reader: new SqlOverview(hub.select),
+        clock: { now: () => NOON },
+        turn: () => new Promise(setImmediate),
+      });
+      const vinsIn = async (scope: EventScope) => (await events.of(scope)).map(({ vin }) => vin);
+      expect(await vinsIn({})).toHaveLength(200);
+      const [first = ''] = all;
+      // One ended trip, one alert and two services.
+      expect(await vinsIn({ vin: first })).toEqual([first, first, first, first]);
+      const south = { owners: [{ kind: 'fleet', id: 'south' } as const] };
+      expect(new Set(await vinsIn(south))).toEqual(new Set(all.slice(NORTH)));
+      expect(await vinsIn({ ...south, vin: first })).toEqual([]);
+      expect(await vinsIn({ owners: [] })).toEqual([]);
     });
 
     test('a vehicle is found by its id, and one of another fleet is not, without reading the others', async () => {

@@ -5,8 +5,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SqliteDatabase, SqliteMessageStore, SqlOverview, SqlReader } from '../../adapters/database/index.ts';
 import { overviewHandlers } from '../../adapters/http/hub/overview.ts';
+import { FleetEvents } from '../../hub/events.ts';
 import { FleetOverview } from '../../hub/overview.ts';
-import type { FleetEvents, FleetPositions, FleetTable } from '../../protocol/interface/own/hub-overview.ts';
+import type {
+  FleetEvents as EventsAnswer,
+  FleetPositions,
+  FleetTable,
+} from '../../protocol/interface/own/hub-overview.ts';
 import { NOON, received, trip } from './messages.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-overview-'));
@@ -16,6 +21,7 @@ let store: SqliteMessageStore;
 let now = NOON;
 const queries: string[] = [];
 let overview: FleetOverview;
+let events: FleetEvents;
 
 /** The VIN of car `index`; the higher the index, the longer ago the hub heard it. */
 function vinOf(index: number): string {
@@ -36,7 +42,7 @@ async function ask<T>(id: string, query: Record<string, unknown> = {}): Promise<
   const handlers = overviewHandlers({
     reader: new SqlReader(database.select),
     cars: () => overview.cars(),
-    events: () => overview.events(),
+    events: () => events.of(),
     look: () => undefined,
   });
   const answer = await handlers[id]?.({ query, now, path: {} } as never);
@@ -58,7 +64,9 @@ beforeAll(async () => {
     queries.push(sql);
     return database.select(sql, ...values);
   });
-  overview = new FleetOverview({ reader, clock: { now: () => now }, turn: () => new Promise(setImmediate) });
+  const parts = { reader, clock: { now: () => now }, turn: () => new Promise<void>(setImmediate) };
+  overview = new FleetOverview(parts);
+  events = new FleetEvents(parts);
 });
 
 afterAll(() => {
@@ -142,14 +150,59 @@ test('what cars tell appears at the next look, which reads only the cars that we
   queries.length = 0;
   const { vehicles } = await ask<FleetTable>('hub.vehicles.list', { search: vinOf(7) });
   expect(vehicles).toMatchObject([{ speed: 55, heard: NOON + 60_003, missing: 0 }]);
-  const { events } = await ask<FleetEvents>('hub.events.list');
-  expect(events.map(({ vin, kind, body }) => [vin, kind, body['status'] ?? body['distance']])).toEqual([
+  const told = await ask<EventsAnswer>('hub.events.list');
+  expect(told.events.map(({ vin, kind, body }) => [vin, kind, body['status'] ?? body['distance']])).toEqual([
     [vinOf(7), 'remote', 'Success'],
     [vinOf(7), 'trip', 12],
   ]);
-  expect((await ask<FleetEvents>('hub.events.list', { vin: vinOf(8) })).events).toEqual([]);
+  expect((await ask<EventsAnswer>('hub.events.list', { vin: vinOf(8) })).events).toEqual([]);
   // One batch of cars, its numbers, the count, the events; the requests after the first shared it.
   expect(queries).toHaveLength(4);
+});
+
+test('events are found however many other messages came after them, of all cars and of one, by their index', async () => {
+  const [message] = database.all('SELECT max(id) AS id FROM messages');
+  database.run(
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 25000)
+     INSERT INTO messages (vehicle, class, seq, boot, kind, at, clock, received, payload)
+     SELECT vehicle, 7, i, 9, 'status', at, clock, received, payload FROM n, messages WHERE messages.id = ?`,
+    Number(message?.['id']),
+  );
+  // Trips that go on are no news: they are read over.
+  await store.save(
+    Array.from({ length: 450 }, (_, seq) =>
+      received('trip', trip(`b${seq}`, { done: false } as never), { vin: vinOf(8), seq: 10 + seq }),
+    ),
+    [],
+  );
+  const fresh = new FleetEvents({
+    reader: new SqlOverview(database.select),
+    clock: { now: () => now },
+    turn: () => new Promise(setImmediate),
+  });
+  for (const scope of [{}, { vin: vinOf(7) }]) {
+    expect((await fresh.of(scope)).map(({ vin, kind }) => [vin, kind])).toEqual([
+      [vinOf(7), 'remote'],
+      [vinOf(7), 'trip'],
+    ]);
+  }
+  expect(await fresh.of({ vin: vinOf(8) })).toEqual([]);
+  expect(await fresh.of({ owners: [{ kind: 'fleet', id: 'north' }] })).toEqual([]);
+  const plans: string[] = [];
+  const explaining = new SqlOverview(async (sql, ...values) => {
+    plans.push(...database.all(`EXPLAIN QUERY PLAN ${sql}`, ...values).map(({ detail }) => String(detail)));
+    return [];
+  });
+  for (const scope of [{}, { vin: vinOf(7) }]) await explaining.arrived({ ...scope, after: 0, before: 9, limit: 1 });
+  expect(plans.filter((step) => step.includes('TEMP B-TREE'))).toEqual([]);
+  // How a page is found, and how its messages are.
+  const byKey = expect.stringContaining('SEARCH messages USING INTEGER PRIMARY KEY (rowid=?)');
+  expect(plans.filter((step) => step.includes(' messages '))).toEqual([
+    expect.stringMatching(/SEARCH messages USING COVERING INDEX events \(/),
+    byKey,
+    expect.stringMatching(/SEARCH messages USING (COVERING )?INDEX events_of_car \(/),
+    byKey,
+  ]);
 });
 
 test('a car that was erased is gone from the table', async () => {

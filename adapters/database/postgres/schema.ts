@@ -204,6 +204,13 @@ export const steps: readonly string[] = [
     WHERE began IS NULL AND collection NOT IN ('telemetry', 'waypoint');
   ALTER TABLE records ALTER trip SET STATISTICS 0;
   `,
+  `
+  -- Messages that may tell of an event; narrower than the table, which has an order by id too.
+  CREATE INDEX events ON messages (id, vehicle, kind)
+    WHERE kind IN ('trip', 'alert', 'collision', 'maintenance', 'alarm', 'stolen', 'event', 'remote', 'gap', 'fault');
+  CREATE INDEX events_of_car ON messages (vehicle, id)
+    WHERE kind IN ('trip', 'alert', 'collision', 'maintenance', 'alarm', 'stolen', 'event', 'remote', 'gap', 'fault');
+  `,
 ];
 
 /** Number of the format that this program writes, in the table hub_format. */
