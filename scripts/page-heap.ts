@@ -25,6 +25,8 @@ const measured: Measured[] = [];
 /** A process of its own for each view: a heap belongs to one page. */
 async function open(name: string, show: (page: Page) => Promise<unknown>): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  // A busy machine is no failure.
+  context.setDefaultTimeout(300_000);
   const page = await context.newPage();
   await show(page);
   measured.push({ name, session: await context.newCDPSession(page), sizes: [] });
