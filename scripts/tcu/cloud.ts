@@ -47,9 +47,9 @@ export class Cloud {
     await generateKey(folder, KEY, { algorithm: 'ES256', kinds: ['Doors'] });
   }
 
-  static async connect(url: string, keys: string): Promise<Cloud> {
+  static async connect(url: string, keys: string, vin: string = VIN): Promise<Cloud> {
     const cloud = new Cloud(await CloudClient.connect(url), await CommandSigner.open(keys, KEY));
-    await cloud.#client.subscribe(upFilter(VIN), (topic, payload, { retained }) => {
+    await cloud.#client.subscribe(upFilter(vin), (topic, payload, { retained }) => {
       if (retained) return;
       cloud.sequences.take(payload);
       cloud.received.push(cloud.#reader.line(topic, payload));

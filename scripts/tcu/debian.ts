@@ -11,7 +11,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { copyModules, type Disks, early, late, makeFileSystem, makeMemoryDisk } from './disks.ts';
 import { cache, type LinuxDistribution } from './distribution.ts';
 
@@ -29,11 +29,40 @@ const RELEASE = 'bookworm';
  */
 export function makeDebian(
   folder: string,
-  { kernel, version, ...distribution }: LinuxDistribution,
+  distribution: LinuxDistribution,
   deb: string,
   etc: string,
   environment: string,
 ): Disks {
+  return makeUnit(folder, distribution, (system) => {
+    put(system, 'usr/local/bin/car', join(guest, 'car.sh'), 0o755);
+    put(system, 'etc/systemd/system/car.service', join(guest, 'car.service'));
+    copyFileSync(deb, join(system, 'tmp/vigie.deb'));
+    run('chroot', system, 'dpkg', '-i', '/tmp/vigie.deb');
+    run('chroot', system, 'systemctl', 'enable', 'car');
+    rmSync(join(system, 'tmp/vigie.deb'));
+    cpSync(etc, join(system, 'etc/vigie'), { recursive: true });
+    cpSync(join(etc, 'drive.log'), join(system, 'opt/car/drive.log'));
+    writeFileSync(join(system, 'etc/default/vigie'), environment);
+  });
+}
+
+/**
+ * Makes the disks of a fresh Debian with a network, as debootstrap leaves it. The files named lie in the
+ * folder in which its console begins.
+ * @throws Error with what debootstrap says
+ */
+export function makeFreshDebian(folder: string, distribution: LinuxDistribution, files: readonly string[]): Disks {
+  return makeUnit(folder, distribution, (system) => {
+    for (const name of files) copyFileSync(name, join(system, basename(name)));
+    put(system, 'etc/systemd/system/network.service', join(guest, 'network.service'));
+    run('chroot', system, 'systemctl', 'enable', 'network');
+  });
+}
+
+/** A fresh Debian that takes commands over its console, as `prepare` changes it before it boots. */
+function makeUnit(folder: string, distribution: LinuxDistribution, prepare: (system: string) => void): Disks {
+  const { kernel, version } = distribution;
   const disks: Disks = {
     kernel: join(kernel, 'boot', `vmlinuz-${version}`),
     memoryDisk: join(folder, 'first.cpio'),
@@ -41,23 +70,16 @@ export function makeDebian(
     data: join(folder, 'data.img'),
     writable: true,
   };
-  makeMemoryDisk(folder, { kernel, version, ...distribution }, disks.memoryDisk);
+  makeMemoryDisk(folder, distribution, disks.memoryDisk);
   const system = join(folder, 'system');
   // Owners and devices as they are.
   run('cp', '-a', bootstrapped(), system);
-  put(system, 'usr/local/bin/car', join(guest, 'car.sh'), 0o755);
   put(system, 'usr/local/bin/console', join(guest, 'console.sh'), 0o755);
-  for (const name of ['car', 'console'])
-    put(system, `etc/systemd/system/${name}.service`, join(guest, `${name}.service`));
+  put(system, 'etc/systemd/system/console.service', join(guest, 'console.service'));
   put(system, 'etc/systemd/system/vigie.service.d/emulated.conf', join(guest, 'emulated.conf'));
   writeFileSync(join(system, 'etc/fstab'), 'LABEL=system / ext4 rw 0 0\n');
-  copyFileSync(deb, join(system, 'tmp/vigie.deb'));
-  run('chroot', system, 'dpkg', '-i', '/tmp/vigie.deb');
-  run('chroot', system, 'systemctl', 'enable', 'car', 'console');
-  rmSync(join(system, 'tmp/vigie.deb'));
-  cpSync(etc, join(system, 'etc/vigie'), { recursive: true });
-  cpSync(join(etc, 'drive.log'), join(system, 'opt/car/drive.log'));
-  writeFileSync(join(system, 'etc/default/vigie'), environment);
+  run('chroot', system, 'systemctl', 'enable', 'console');
+  prepare(system);
   copyModules(kernel, version, [...early, ...late], system);
   run('depmod', '-b', system, version);
   makeFileSystem(disks.system, 'system', '900M', system);

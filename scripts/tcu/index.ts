@@ -1,10 +1,11 @@
 /**
- * `npm run test:tcu [-- [arm64] [armv7] [x64] [service] [--cuts N] [--load RATE] [--seconds N] [--console]]`: the
+ * `npm run test:tcu [-- [arm64] [armv7] [x64] [service] [fresh] [--cuts N] [--load RATE] [--seconds N] [--console]]`: the
  * executable of an architecture (default: arm64) on an emulated unit with a real kernel and a CAN bus. It reads
  * what canplayer, cangen and isotpsend send, publishes to a Mosquitto beside it, is commanded, loses its interface, and
  * then loses power N times (10 when not given) while the cloud outside keeps count. `--load`: RATE frames a second on
  * four buses for N seconds (60 when not given) before that, of which none may be lost. `service`: a whole Debian with
- * systemd and our package, whose service is watched, hangs and crashes. `--console` shows what the unit says. Its last
+ * systemd and our package, whose service is watched, hangs and crashes. `fresh`: a Debian as debootstrap
+ * leaves it, where the test types the commands of docs/packaging.md. `--console` shows what the unit says. Its last
  * line is `N passed, N failed, N skipped`; the exit status is 0 when no test failed. As root on Debian it installs what
  * is missing; Debian's packages for the unit are fetched the first time.
  */
@@ -15,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import manifest from '../../package.json' with { type: 'json' };
 import { withFreePorts } from '../../test/rig/daemon.ts';
 import { MosquittoRig } from '../../test/rig/mosquitto.ts';
 import { makePackage } from '../package/deb.ts';
@@ -22,9 +24,10 @@ import { makeExecutable } from '../package/executable.ts';
 import { hostTarget } from '../package/targets.ts';
 import { Cloud } from './cloud.ts';
 import { cutPower, LINK_UP } from './cuts.ts';
-import { makeDebian } from './debian.ts';
+import { makeDebian, makeFreshDebian } from './debian.ts';
 import { type Disks, makeCar, makeDisks } from './disks.ts';
 import { distributionFor } from './distribution.ts';
+import { EXAMPLE_VIN, fresh } from './fresh.ts';
 import { load, type Outcome, recorded, writeLoad } from './load.ts';
 import { Machine } from './machine.ts';
 import { type Platform, platformNamed, platforms } from './platforms.ts';
@@ -46,7 +49,7 @@ Machine.shown = values.console;
 // Ends all processes and removes all files of this run with this process, also at a signal.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const [cuts, rate, seconds] = [Number(values.cuts), Number(values.load), Number(values.seconds)];
-const known = [...platforms.map(({ name }) => name), 'service'];
+const known = [...platforms.map(({ name }) => name), 'service', 'fresh'];
 const wanted = positionals.length === 0 ? ['arm64'] : positionals;
 let [passed, failed] = [0, 0];
 
@@ -72,7 +75,9 @@ async function inFolder(name: string): Promise<void> {
     await Cloud.makeKey(join(folder, 'keys'));
     makeCar(join(folder, 'car'), join(folder, 'keys/trust.json'));
     if (rate > 0) writeLoad(join(folder, 'car'), rate, seconds);
-    await (name === 'service' ? asService(folder) : run(platformNamed(name), folder));
+    if (name === 'service') await asService(folder);
+    else if (name === 'fresh') await asFresh(folder);
+    else await run(platformNamed(name), folder);
   } finally {
     process.off('exit', remove);
     remove();
@@ -111,6 +116,31 @@ async function asService(folder: string): Promise<void> {
     await machine.says(READY);
     for (const [sentence, act] of Object.entries(service)) {
       await check(`service: ${sentence}`, () => act(machine, cloud));
+    }
+    await cloud.close();
+    await machine.powerOff();
+  } finally {
+    await broker.remove();
+  }
+}
+
+/** A Debian of this machine's architecture as debootstrap leaves it; its broker is on this machine. */
+async function asFresh(folder: string): Promise<void> {
+  const platform = platformNamed(hostTarget().name);
+  install(platform, 'debootstrap');
+  const broker = new MosquittoRig();
+  await broker.start();
+  try {
+    const deb = join(folder, `vigie_${manifest.version}_${platform.target.debian}.deb`);
+    await makeExecutable(platform.target, join(folder, 'vigie'));
+    await makePackage(platform.target, join(folder, 'vigie'), deb, 'quick');
+    const disks = makeFreshDebian(folder, distributionFor(platform), [deb]);
+    const cloud = await Cloud.connect(broker.url, join(folder, 'keys'), EXAMPLE_VIN);
+    const machine = await Machine.boot(platform, disks);
+    cloud.heard = () => machine.nudge();
+    tell('the unit has started');
+    for (const [sentence, act] of Object.entries(fresh(`mqtt://10.0.2.2:${broker.port}`))) {
+      await check(`fresh: ${sentence}`, () => act(machine, cloud));
     }
     await cloud.close();
     await machine.powerOff();

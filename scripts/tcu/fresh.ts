@@ -1,0 +1,65 @@
+/** What the commands of docs/packaging.md lead to in a fresh Debian: a sentence for each step, in order. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { upTopic } from '../../protocol/topics.ts';
+import type { Machine } from './machine.ts';
+import type { UnitScenario } from './scenario.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+/** The address of the broker in the page. */
+const BROKER = 'mqtts://broker.example:8883';
+
+/** The car of the example configuration. */
+export const EXAMPLE_VIN: string = vinOf(readFileSync(join(root, 'scripts/service/vigie.yaml'), 'utf8'));
+
+function vinOf(configuration: string): string {
+  const vin = /^vin: (\w+)$/m.exec(configuration)?.[1];
+  assert.ok(vin !== undefined, 'the example configuration has no vin');
+  return vin;
+}
+
+/** The lines of the page's block that begins with the installation. */
+function typedLines(broker: string): readonly string[] {
+  const page = readFileSync(join(root, 'docs/packaging.md'), 'utf8');
+  const block = /^ {4}apt install \.\/vigie_(?:.*\n)(?: {4}.*\n)*/m.exec(page)?.[0];
+  if (block?.includes(BROKER) !== true)
+    throw new Error('docs/packaging.md has no block of commands that names a broker');
+  const lines = block.trimEnd().split('\n');
+  // The package of this machine's architecture lies there.
+  return lines.map((line) => line.trim().replace(BROKER, broker).replace('_amd64', '_*'));
+}
+
+async function property(machine: Machine, name: string): Promise<string> {
+  const lines = await machine.run(`systemctl show vigie --value -p ${name}`);
+  // The console shows the journal of the agent as well.
+  return lines.filter((line) => !line.startsWith('vigie: ')).join('');
+}
+
+/** @param broker address of the broker as the unit reaches it */
+export function fresh(broker: string): UnitScenario {
+  return {
+    'the commands of docs/packaging.md succeed': async (machine) => {
+      for (const line of typedLines(broker)) await machine.run(line);
+    },
+
+    'then the service is active and says that it is ready': async (machine) => {
+      assert.equal(await property(machine, 'ActiveState'), 'active');
+      assert.match(await property(machine, 'StatusText'), /^ready: /);
+    },
+
+    'the broker receives its hello': async (machine, cloud) => {
+      const topic = upTopic(EXAMPLE_VIN, 'hello');
+      await machine.until('a hello', () => cloud.received.find((message) => message.topic === topic));
+    },
+
+    'manual pages and completions are there': async (machine) => {
+      await machine.run('dpkg --verify vigie');
+      await machine.run(
+        'ls /usr/share/man/man1/vigie.1.gz /usr/share/bash-completion/completions/vigie ' +
+          '/usr/share/zsh/vendor-completions/_vigie /usr/share/fish/vendor_completions.d/vigie.fish',
+      );
+    },
+  };
+}
