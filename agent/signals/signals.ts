@@ -55,6 +55,11 @@ export class Signals {
     this.#invalid = signals.map(({ invalid }) => (invalid.length === 0 ? undefined : new Set(invalid)));
   }
 
+  /** How many observers each change goes to: none looks at signals while no part needs them. */
+  get watchers(): number {
+    return this.#observers.length;
+  }
+
   /** Tells the observer of changes until the result is called. */
   observe(observer: CustomSignalObserver): () => void {
     this.#observers = [...this.#observers, observer];
