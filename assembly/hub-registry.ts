@@ -1,8 +1,9 @@
 /** The registry of a hub, for commands that change it while the hub runs or not. */
 import { join } from 'node:path';
-import { SqliteDatabase, SqlReader, SqlRegistry } from '../adapters/database/index.ts';
+import { SqliteDatabase, SqlReader, SqlRegistry, SqlRollouts } from '../adapters/database/index.ts';
 import type { HubLog, NumbersStore } from '../hub/ports.ts';
 import type { Registry } from '../hub/registry.ts';
+import type { RolloutStore } from '../hub/rollout-store.ts';
 import { makeDirectory } from './directory.ts';
 
 /** Which hub. */
@@ -16,6 +17,7 @@ export interface HubPlace {
 export interface OpenRegistry {
   readonly registry: Registry;
   readonly reader: Pick<NumbersStore, 'vehicles'>;
+  readonly rollouts: RolloutStore;
   close(): Promise<void>;
 }
 
@@ -27,6 +29,7 @@ export async function openRegistry({ data, database: url }: HubPlace, log: HubLo
     return {
       registry: new SqlRegistry(database),
       reader: new SqlReader(database.select),
+      rollouts: new SqlRollouts(database),
       close: async () => database.close(),
     };
   }
@@ -35,6 +38,7 @@ export async function openRegistry({ data, database: url }: HubPlace, log: HubLo
   return {
     registry: new SqlRegistry(database),
     reader: new SqlReader(database.select),
+    rollouts: new SqlRollouts(database),
     close: () => database.close(),
   };
 }

@@ -9,6 +9,7 @@ import {
   SqlOverview,
   SqlReader,
   SqlRegistry,
+  SqlRollouts,
 } from '../adapters/database/index.ts';
 import type { Call } from '../adapters/http/call.ts';
 import { isLoopback } from '../adapters/http/hosts.ts';
@@ -18,6 +19,7 @@ import { numbersOf } from '../adapters/http/hub/numbers.ts';
 import { hubOperations } from '../adapters/http/hub/operations.ts';
 import { overviewHandlers } from '../adapters/http/hub/overview.ts';
 import { resendOf } from '../adapters/http/hub/resend.ts';
+import { rolloutHandlers } from '../adapters/http/hub/rollouts.ts';
 import { PageTokens } from '../adapters/http/paging.ts';
 import { handlersOf } from '../adapters/http/resources/index.ts';
 import { type RunningServer, startServer } from '../adapters/http/server.ts';
@@ -45,6 +47,8 @@ import type {
 import type { Registry } from '../hub/registry.ts';
 import { RegistryStates } from '../hub/registry-state.ts';
 import { ResendRequests } from '../hub/resend.ts';
+import type { RolloutStore } from '../hub/rollout-store.ts';
+import { Rollouts } from '../hub/rollouts.ts';
 import { Viewers } from '../hub/viewers.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { operations } from '../protocol/interface/operations.ts';
@@ -114,6 +118,8 @@ export interface Hub {
 
 /** Waits for missing messages, ms. A command is valid for two minutes, so the one before has ended when a car is asked again. */
 const RESEND = { first: 120_000, longest: 6 * 3_600_000 };
+/** As {@link RESEND}, for a car that did not answer to a configuration. */
+const ROLLOUT = { first: 250_000, longest: 900_000 };
 
 /**
  * Starts a hub. Rejects with `usage.wrong` when another process uses the directory, a port is taken or Node has no
@@ -130,7 +136,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   makeDirectory(data, { of: 'the hub', choose: '--data' });
   const unlock = lockDirectory(data);
   teardowns.unshift(async () => unlock());
-  const { store, reader, overviewReader, audit, registry, monitorStore, locks, close } =
+  const { store, reader, overviewReader, audit, registry, monitorStore, rollouts, locks, close } =
     database === undefined ? await onSqlite(join(data, 'hub.sqlite')) : await onPostgres(database, log);
   teardowns.unshift(close);
   const keys = join(data, 'keys');
@@ -200,6 +206,13 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   });
   resends.begin();
   teardowns.unshift(() => resends.stop());
+  const rolling = new Rollouts({
+    ...{ store: rollouts, commands, clock, newId: randomUUID, log },
+    after: (delay, due) => clock.after(delay, due),
+    wait: (attempts) => new Backoff(ROLLOUT, () => 0.5 + Math.random() / 2, attempts).next(),
+  });
+  rolling.begin();
+  teardowns.unshift(() => rolling.stop());
   const visible = visibleCars(states);
   const among = async <T extends { readonly vin: string }>(call: Call, all: Iterable<T>): Promise<readonly T[]> => {
     const vins = await visible(call);
@@ -242,6 +255,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
           look: (vin) => viewers.look(vin),
         }),
         'hub.resend.create': resendOf((vin, caller) => resends.ask(vin, caller)),
+        ...rolloutHandlers(rollouts),
         ...commandHandlers({ store: audit, submit: (order) => commands.submit(order), newId: randomUUID }),
       }),
     },
@@ -312,6 +326,7 @@ interface HubDatabase {
   readonly audit: CommandStore;
   readonly registry: Registry;
   readonly monitorStore: MonitorStore;
+  readonly rollouts: RolloutStore;
   readonly locks: HubLocks;
   close(): Promise<void>;
 }
@@ -325,6 +340,7 @@ async function onSqlite(file: string): Promise<HubDatabase> {
     audit: new SqliteCommandStore(database),
     registry: new SqlRegistry(database),
     monitorStore: new SqlMonitors(database),
+    rollouts: new SqlRollouts(database),
     // The lock of the directory has made sure that no other hub uses the file.
     locks: { acquire: async () => ({ lost: new Promise(() => undefined), release: async () => undefined }) },
     close: async () => database.close(),
@@ -344,6 +360,7 @@ async function onPostgres(url: string, log: Log): Promise<HubDatabase> {
     audit: new PostgresCommandStore(database),
     registry: new SqlRegistry(database),
     monitorStore: new SqlMonitors(database),
+    rollouts: new SqlRollouts(database),
     locks: new PostgresLocks(url),
     close: () => database.close(),
   };
@@ -358,7 +375,7 @@ const KEY = 'hub';
 /** The key that the hub signs with, made at its first start. Rejects as {@link CommandSigner.open} does. */
 async function commandKey(directory: string): Promise<CommandKey> {
   if (!(await listKeys(directory)).some(({ name }) => name === KEY)) {
-    await generateKey(directory, KEY, { algorithm: 'Ed25519', kinds: [...remoteTypes, 'Resend'] });
+    await generateKey(directory, KEY, { algorithm: 'Ed25519', kinds: [...remoteTypes, 'Resend', 'Configuration'] });
   }
   const signer = await CommandSigner.open(directory, KEY);
   return { id: Buffer.from(signer.keyId).toString('hex'), sign: (payload) => signer.seal(payload) };

@@ -7,7 +7,7 @@ import { tokenKeyFile } from '../assembly/hub-access.ts';
 import type { Registry } from '../hub/registry.ts';
 import { DAY } from '../protocol/calendar.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { dataScopes, scopeNames } from '../protocol/interface/operations/scopes.ts';
+import { dataScopes, rolloutScope, scopeNames } from '../protocol/interface/operations/scopes.ts';
 import { type PlaceOptions, placeOf } from './hub-place.ts';
 import { withRegistry } from './hub-registry.ts';
 
@@ -34,7 +34,7 @@ export function hubTokenCommand(): Command {
     .option('--name <name>', 'who uses it, for the audit trail (default: the user, or the fleets)')
     .option(
       '--scopes <scope...>',
-      `what it permits: ${scopeNames.join(', ')}, or all (default: those that begin with data)`,
+      `what it permits: ${scopeNames.join(', ')}, or all of these; ${rolloutScope} (default: those that begin with data)`,
     )
     .option('--for <time>', 'how long it is good: a number with m, h or d', '8h')
     .action(async (options: Options, command: Command) => {
@@ -73,10 +73,10 @@ async function holderOf(
 }
 
 function scopesOf({ scopes = dataScopes }: Options): readonly string[] {
-  if (scopes.includes('all')) return scopeNames;
-  const unknown = scopes.find((scope) => !(scopeNames as readonly string[]).includes(scope));
-  if (unknown === undefined) return scopes;
-  throw new VigieError('usage.wrong', `there is no scope "${unknown}": use ${scopeNames.join(', ')}, or all`);
+  const known: readonly string[] = [...scopeNames, rolloutScope, 'all'];
+  const unknown = scopes.find((scope) => !known.includes(scope));
+  if (unknown === undefined) return [...new Set(scopes.flatMap((scope) => (scope === 'all' ? scopeNames : [scope])))];
+  throw new VigieError('usage.wrong', `there is no scope "${unknown}": use ${known.slice(0, -1).join(', ')}, or all`);
 }
 
 function timesOf(options: Options): { issued: number; expires: number } {

@@ -7,6 +7,7 @@ import { brokerAddress } from '../config/mqtt.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { DEFAULT_DATA, type PlaceOptions, placeOf } from './hub-place.ts';
 import { addCarCommand, forgetCarCommand, listCarsCommand, removeCarCommand } from './hub-registry.ts';
+import { rolloutCommand } from './hub-rollout.ts';
 import { hubTokenCommand } from './hub-token.ts';
 import {
   chosenPorts,
@@ -60,7 +61,8 @@ the next start continues with the same data.`,
     .addCommand(removeCarCommand())
     .addCommand(forgetCarCommand())
     .addCommand(listCarsCommand())
-    .addCommand(hubTokenCommand());
+    .addCommand(hubTokenCommand())
+    .addCommand(rolloutCommand());
 }
 
 /** Exit status of a hub whose name another has taken (sysexits.h, EX_CONFIG): if it started again, it would take it back. */

@@ -18,6 +18,8 @@ export interface CommandOrder {
   readonly type: CommandKind;
   /** Body of the command (protocol/command.ts). */
   readonly body: object;
+  /** What the audit trail has instead of a long body. */
+  readonly audited?: object;
   /** Who asks, for the audit trail. */
   readonly caller: string;
 }
@@ -51,11 +53,11 @@ export class HubCommands {
    * Rejects with `request.unknown` for a car that was never heard, `command.malformed` for a body that the kind does not
    * have, `store.failed` when the disk does not take it.
    */
-  async submit({ id, vin, type, body, caller }: CommandOrder): Promise<KeptCommand> {
+  async submit({ id, vin, type, body, audited = body, caller }: CommandOrder): Promise<KeptCommand> {
     const { store, key, clock } = this.#parts;
     const encoded = encodeBody(type as CommandBodyKind, body);
     const issued = Math.round(clock.now());
-    const command = { id, vin, type, body, caller, requested: issued, expires: issued + VALID, key: key.id };
+    const command = { id, vin, type, body: audited, caller, requested: issued, expires: issued + VALID, key: key.id };
     const { kept, isNew } = await store.add(command, (counter) =>
       key.sign(encodeCommand({ id, vin, kind: type, body: encoded, issued, expires: command.expires, counter })),
     );

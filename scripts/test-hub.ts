@@ -41,6 +41,13 @@ const parts: Readonly<Record<string, readonly string[]>> = {
     'test/adapters/database/registry-postgres.engine.test.ts',
     'test/commands/hub-registry.test.ts',
   ],
+  // A configuration to a few cars, to all, to those away; a car that goes back; stopped.
+  rollout: [
+    'test/assembly/hub-rollout.test.ts',
+    'test/assembly/hub-rollout.engine.test.ts',
+    'test/assembly/generation.test.ts',
+    'test/commands/hub-rollout.test.ts',
+  ],
   // hub.yaml, and hubs at Mosquitto, NATS and RabbitMQ: restarted, and one of two killed while cars drive.
   brokers: [
     'test/config/hub.test.ts',
@@ -62,7 +69,9 @@ const parts: Readonly<Record<string, readonly string[]>> = {
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !Object.hasOwn(parts, name));
 if (unknown.length > 0) {
-  console.error(`no such part of the hub: ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}`);
+  console.error(
+    `there is no area ${unknown.join(', ')}: give some of ${Object.keys(parts).join(', ')}, or none for all`,
+  );
   process.exit(2);
 }
 const files = new Set((names.length === 0 ? Object.keys(parts) : names).flatMap((name) => parts[name] ?? []));

@@ -207,6 +207,50 @@ export const steps: readonly string[] = [
   CREATE INDEX events_of_car ON messages (vehicle, id)
     WHERE kind IN ('trip', 'alert', 'collision', 'maintenance', 'alarm', 'stolen', 'event', 'remote', 'gap', 'fault');
   `,
+  `
+  -- What each car reported last of the configuration that is in effect.
+  CREATE TABLE configurations (
+    vehicle INTEGER PRIMARY KEY REFERENCES vehicles,
+    generation INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    digest TEXT,
+    detail TEXT,
+    boot INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    at INTEGER NOT NULL
+  ) STRICT;
+  -- Configurations for the cars of a fleet; the body is that of the command.
+  CREATE TABLE rollouts (
+    id TEXT PRIMARY KEY,
+    fleet TEXT NOT NULL,
+    name TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    caller TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    first_cars INTEGER NOT NULL,
+    tolerated INTEGER NOT NULL,
+    stage TEXT NOT NULL,
+    reason TEXT,
+    body BLOB NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  -- Boot and seq are those of the hello that told the state.
+  CREATE TABLE rollout_cars (
+    rollout TEXT NOT NULL REFERENCES rollouts,
+    vin TEXT NOT NULL,
+    is_first INTEGER NOT NULL,
+    state TEXT NOT NULL DEFAULT 'waiting',
+    detail TEXT,
+    at INTEGER,
+    command TEXT,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    due INTEGER NOT NULL DEFAULT 0,
+    boot INTEGER NOT NULL DEFAULT -1,
+    seq INTEGER NOT NULL DEFAULT -1,
+    PRIMARY KEY (rollout, vin)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX rollouts_of_car ON rollout_cars (vin);
+  CREATE INDEX rollout_states ON rollout_cars (rollout, state, due, vin);
+  `,
 ];
 
 /** Number of the format that this program writes. */

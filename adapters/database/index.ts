@@ -4,4 +4,5 @@ export { SqlMonitors } from './monitors.ts';
 export { SqlOverview } from './overview-queries.ts';
 export { SqlReader } from './queries.ts';
 export { SqlRegistry } from './registry.ts';
+export { SqlRollouts } from './rollouts.ts';
 export { SqliteDatabase } from './sqlite.ts';

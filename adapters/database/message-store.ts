@@ -16,6 +16,7 @@ import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
 import { keepReport } from './command-store.ts';
 import { numbersIn, REFUSED_KEPT, statusIn } from './queries.ts';
 import { IN_USE } from './registry.ts';
+import { configurationStatements } from './rollouts.ts';
 import type { SqliteDatabase } from './sqlite.ts';
 
 interface ChangedNumbers {
@@ -135,6 +136,7 @@ export class SqliteMessageStore implements MessageStore {
     const correction = correctionIn(message);
     if (correction !== undefined) this.#correct(vehicle, boot, correction);
     if (kind === 'remote') keepReport(this.#database, vehicle, one, message.body);
+    for (const [sql, ...values] of configurationStatements(vehicle, one)) this.#database.run(sql, ...values);
     this.#keepRecord(vehicle, row['id'] as number, message);
     return true;
   }

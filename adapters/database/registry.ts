@@ -130,8 +130,11 @@ export class SqlRegistry implements Registry {
       ['UPDATE certificates SET revoked = coalesce(revoked, ?), vin = NULL WHERE vin = ?', at, vin],
       ['DELETE FROM cars WHERE vin = ?', vin],
       ['DELETE FROM monitors WHERE vin = ?', vin],
+      ['DELETE FROM rollout_cars WHERE vin = ?', vin],
       [`DELETE FROM command_states WHERE command IN (SELECT id FROM commands WHERE vehicle = ${VEHICLE})`, vin],
-      ...['commands', 'counters', 'records', 'corrections', 'numbers', 'status', 'messages'].map(ofVehicle),
+      ...['configurations', 'commands', 'counters', 'records', 'corrections', 'numbers', 'status', 'messages'].map(
+        ofVehicle,
+      ),
       ["DELETE FROM refused WHERE topic LIKE '%' || ? || '%' RETURNING id", vin],
       CHANGED,
       ['DELETE FROM vehicles WHERE vin = ? RETURNING id', vin],

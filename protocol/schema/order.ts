@@ -121,6 +121,13 @@ export const configurationOrderSchema = record(
         description: 'The profile and the DBC files and signal sets that it names; at most 4 MiB in all.',
       }),
     ),
+    label: optional(
+      3,
+      text({
+        maxLength: 64,
+        description: 'Chosen by the sender: one that is sent again under another label is tried anew.',
+      }),
+    ),
   },
   { description: 'A configuration: on trial until the broker is reached with it (docs/operations.md).' },
 );

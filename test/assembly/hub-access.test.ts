@@ -9,7 +9,7 @@ import { type Hub, startHub } from '../../assembly/hub.ts';
 import { tokenKeyFile } from '../../assembly/hub-access.ts';
 import { digestOf } from '../../assembly/hub-clients.ts';
 import { type OpenRegistry, openRegistry } from '../../assembly/hub-registry.ts';
-import { scopeNames } from '../../protocol/interface/operations/scopes.ts';
+import { rolloutScope, scopeNames } from '../../protocol/interface/operations/scopes.ts';
 import type { Alert } from '../../protocol/schema/alert.ts';
 import { downFilter, upTopic } from '../../protocol/topics.ts';
 import { NOON, payloadOf, trip } from '../hub/messages.ts';
@@ -243,4 +243,41 @@ test('a car that is removed is disconnected and refused, is let in again when it
   await again.closed;
   const south = `Bearer ${await token({ fleets: ['south'] })}`;
   expect(vinsIn(await ask('/fleets/south/vehicles', south))).toEqual([]);
+});
+
+test('roll-outs are those of the caller’s fleets; to stop one a token needs the scope for it', async () => {
+  const rollout = {
+    id: 'ab01',
+    fleet: 'north',
+    name: 'fleet.yaml',
+    digest: 'd',
+    body: new Uint8Array(),
+    caller: 'ops',
+  };
+  await open.rollouts.begin({ ...rollout, created: NOON, first: 5, tolerated: 0 });
+  const bearer = async (grant: Grant): Promise<string> => `Bearer ${await token(grant)}`;
+  const [north, south, ada] = await Promise.all(
+    [{ fleets: ['north'] }, { fleets: ['south'] }, { name: 'ada' }].map(bearer),
+  );
+  const paths = ['/vigie/v1/rollouts', '/vigie/v1/rollouts/ab01'] as const;
+  expect(await ask(paths[0], north)).toMatchObject({
+    status: 200,
+    body: { rollouts: [{ id: 'ab01', fleet: 'north' }] },
+  });
+  expect(await ask(paths[1], north)).toMatchObject({ status: 200, body: { cars: [{ vin: NORTH, state: 'waiting' }] } });
+  for (const other of [south, ada]) {
+    expect(await ask(paths[0], other)).toMatchObject({ status: 200, body: { rollouts: [] } });
+    expect((await ask(paths[1], other)).status).toBe(404);
+  }
+  const stop = async (authorization?: string): Promise<number> => {
+    const headers = authorization === undefined ? {} : { authorization };
+    return (await fetch(`${hub.interface.url}${paths[1]}/stop`, { method: 'POST', headers })).status;
+  };
+  const scopes = [...scopeNames, rolloutScope];
+  expect(await Promise.all([stop(), stop(north), stop(await bearer({ fleets: ['south'], scopes }))])).toEqual([
+    401, 403, 404,
+  ]);
+  expect((await ask(paths[1], north)).body.stage).toBe('first');
+  expect(await stop(await bearer({ fleets: ['north'], scopes }))).toBe(200);
+  expect((await ask(paths[1], north)).body).toMatchObject({ stage: 'stopped', reason: 'stopped by ops' });
 });

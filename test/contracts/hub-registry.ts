@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CommandStore, MessageStore, NumbersStore, VehicleReader } from '../../hub/ports.ts';
 import type { Registry } from '../../hub/registry.ts';
+import type { RolloutStore } from '../../hub/rollout-store.ts';
 import { NOON, ONE, OTHER, received, trip } from '../hub/messages.ts';
 
 export interface HubRegistryUnderTest {
@@ -10,6 +11,7 @@ export interface HubRegistryUnderTest {
   readonly commands: CommandStore;
   /** As another process has it, which `vigie hub add` is. */
   readonly registry: Registry;
+  readonly rollouts: RolloutStore;
   /** Rows of every table that has a column `vehicle`, by table. */
   rows(): Promise<Readonly<Record<string, number>>>;
   /** Everything that is in the files of the database; a running server has written it by then. */
@@ -85,7 +87,19 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
     test('of a forgotten car nothing is left in the files of the database, and the others keep all theirs', async () => {
       await hub.registry.add(ONE, [FLEET, USER], NOON);
       await hub.registry.add(OTHER, [FLEET], NOON);
-      const hello = { version: MARK, protocol: 1, boot: 3, profile: MARK, startedAt: NOON, behind: 5 };
+      const digest = 'd'.repeat(32);
+      const configuration = { generation: 1, state: 'applied', detail: MARK, digest } as const;
+      const hello = { version: MARK, protocol: 1, boot: 3, profile: MARK, startedAt: NOON, behind: 5, configuration };
+      const rollout = {
+        id: 'r',
+        fleet: 'north',
+        name: 'f',
+        digest,
+        body: new Uint8Array(),
+        caller: 'ops',
+        created: NOON,
+      };
+      await hub.rollouts.begin({ ...rollout, first: 2, tolerated: 0 });
       const topic = `vigie/1/${ONE}/up/trip`;
       for (const vin of [ONE, OTHER]) {
         const mark = vin === ONE ? MARK : KEPT;
@@ -97,11 +111,11 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
           [
             received('status', { full: true, status: { kinetic: { createdAt: NOON, speed: 9 } } } as never, { vin }),
             received('gap', { class: 2, count: 2, numbers: [[2, 3]] }, { vin }),
-            received('hello', vin === ONE ? hello : { ...hello, version: mark, profile: mark }, {
-              seq: 1,
-              boot: 3,
-              vin,
-            }),
+            received(
+              'hello',
+              { ...hello, version: mark, profile: mark, configuration: { ...configuration, detail: mark } },
+              { seq: 1, boot: 3, vin },
+            ),
           ],
           [],
         );
@@ -119,7 +133,12 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       // Every table has something of each car: one that is new and is left out below fails here.
       expect(Object.entries(before).filter(([, count]) => count < 2)).toEqual([]);
 
+      expect(await hub.rollouts.cars('r', '', 9)).toMatchObject([
+        { vin: ONE, state: 'applied', detail: MARK },
+        { vin: OTHER, state: 'applied', detail: KEPT },
+      ]);
       expect(await hub.registry.forget(ONE, NOON)).toBe(true);
+      expect((await hub.rollouts.cars('r', '', 9)).map(({ vin }) => vin)).toEqual([OTHER]);
 
       const left = await hub.files();
       expect([ONE, MARK].filter((text) => left.includes(text))).toEqual([]);

@@ -189,7 +189,7 @@ async function prepare(execute: Execute, where: string): Promise<void> {
 }
 
 /** With `$1` and so on for each `?`. */
-function numbered(sql: string): string {
+export function numbered(sql: string): string {
   let number = 0;
   return sql.replace(/\?/g, () => `$${++number}`);
 }

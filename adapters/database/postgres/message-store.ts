@@ -20,7 +20,8 @@ import { VigieError } from '../../../protocol/errors.ts';
 import { UNCOUNTED_BOOT } from '../../../protocol/schema/message.ts';
 import { numbersIn, REFUSED_KEPT, statusIn } from '../queries.ts';
 import { IN_USE } from '../registry.ts';
-import type { Execute, PostgresDatabase } from './database.ts';
+import { configurationStatements } from '../rollouts.ts';
+import { type Execute, numbered, type PostgresDatabase } from './database.ts';
 
 /** A message that was not there before. */
 interface NewMessage extends CarMessage {
@@ -53,6 +54,9 @@ export class PostgresMessageStore implements MessageStore {
       await keepCorrections(execute, kept);
       await keepRecords(execute, kept);
       await keepReports(execute, kept);
+      for (const one of kept) {
+        for (const [sql, ...values] of configurationStatements(one.vehicle, one)) await execute(numbered(sql), values);
+      }
       return { strangers, fresh: kept };
     });
   }

@@ -211,6 +211,52 @@ export const steps: readonly string[] = [
   CREATE INDEX events_of_car ON messages (vehicle, id)
     WHERE kind IN ('trip', 'alert', 'collision', 'maintenance', 'alarm', 'stolen', 'event', 'remote', 'gap', 'fault');
   `,
+  `
+  -- What each car reported last of the configuration that is in effect.
+  CREATE TABLE configurations (
+    vehicle bigint PRIMARY KEY REFERENCES vehicles,
+    generation bigint NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    digest text COLLATE "C",
+    detail text COLLATE "C",
+    boot bigint NOT NULL,
+    seq bigint NOT NULL,
+    at bigint NOT NULL
+  );
+  -- Configurations for the cars of a fleet; the body is that of the command.
+  CREATE TABLE rollouts (
+    id text COLLATE "C" PRIMARY KEY,
+    fleet text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    digest text COLLATE "C" NOT NULL,
+    caller text COLLATE "C" NOT NULL,
+    created bigint NOT NULL,
+    first_cars int NOT NULL,
+    tolerated int NOT NULL,
+    stage text COLLATE "C" NOT NULL,
+    reason text COLLATE "C",
+    body bytea NOT NULL
+  );
+  -- Boot and seq are those of the hello that told the state.
+  CREATE TABLE rollout_cars (
+    rollout text COLLATE "C" NOT NULL REFERENCES rollouts,
+    vin text COLLATE "C" NOT NULL,
+    is_first int NOT NULL,
+    state text COLLATE "C" NOT NULL DEFAULT 'waiting',
+    detail text COLLATE "C",
+    at bigint,
+    command text COLLATE "C",
+    attempts int NOT NULL DEFAULT 0,
+    due bigint NOT NULL DEFAULT 0,
+    boot bigint NOT NULL DEFAULT -1,
+    seq bigint NOT NULL DEFAULT -1,
+    PRIMARY KEY (rollout, vin)
+  );
+  CREATE INDEX rollouts_of_car ON rollout_cars (vin);
+  CREATE INDEX rollout_states ON rollout_cars (rollout, state, due, vin);
+  ALTER TABLE rollout_cars ALTER vin SET STATISTICS 0, ALTER detail SET STATISTICS 0;
+  ALTER TABLE configurations ALTER detail SET STATISTICS 0;
+  `,
 ];
 
 /** Number of the format that this program writes, in the table hub_format. */

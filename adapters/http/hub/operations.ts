@@ -6,6 +6,7 @@ import { pathParameters } from '../../../protocol/interface/parameters/path.ts';
 import { idempotencyKey } from '../../../protocol/interface/parameters/query.ts';
 import { requestBody } from '../../../protocol/interface/schemas/requests.ts';
 import { overviewOperations } from './overview-operations.ts';
+import { rolloutOperations } from './rollout-operations.ts';
 
 const numbersPath = '/vigie/v1/vehicles/{vin}/numbers';
 const resendPath = '/vigie/v1/vehicles/{vin}/resend';
@@ -86,4 +87,5 @@ export const hubOperations: readonly Operation[] = [
     scopes: noScopes,
   },
   ...overviewOperations,
+  ...rolloutOperations,
 ];

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { SqlRegistry } from '../../../adapters/database/index.ts';
+import { SqlRegistry, SqlRollouts } from '../../../adapters/database/index.ts';
 import {
   PostgresCommandStore,
   PostgresDatabase,
@@ -27,6 +27,7 @@ describePeer('initdb', 'PostgreSQL', () => {
       reader: new PostgresCommandStore(database),
       commands: new PostgresCommandStore(database),
       registry: new SqlRegistry(other),
+      rollouts: new SqlRollouts(other),
       rows: async () => {
         const tables = await server.execute(
           url,

@@ -8,6 +8,7 @@ import {
   SqliteMessageStore,
   SqlReader,
   SqlRegistry,
+  SqlRollouts,
 } from '../../../adapters/database/index.ts';
 import { hubRegistryContract } from '../../contracts/hub-registry.ts';
 
@@ -24,6 +25,7 @@ hubRegistryContract('SQLite', async () => {
     reader: new SqlReader(database.select),
     commands: new SqliteCommandStore(database),
     registry: new SqlRegistry(other),
+    rollouts: new SqlRollouts(other),
     rows: async () => {
       const tables = database.all(
         `SELECT t.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND c.name = 'vehicle'`,

@@ -1,0 +1,125 @@
+/** `vigie hub rollout`: sends a configuration to the cars of a fleet, a few first. The hub does so within seconds. */
+import { randomUUID } from 'node:crypto';
+import { userInfo } from 'node:os';
+import { basename } from 'node:path';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { rolloutOrder } from '../assembly/rollout-order.ts';
+import { digestOf } from '../assembly/sent-files.ts';
+import type { Rollout, RolloutCar, RolloutStore } from '../hub/rollout-store.ts';
+import { continueRollout, stopRollout } from '../hub/rollouts.ts';
+import { encodeBody } from '../protocol/command.ts';
+import { VigieError } from '../protocol/errors.ts';
+import { withRegistry } from './hub-registry.ts';
+import { formatOf, Lines } from './output.ts';
+
+interface Options {
+  readonly fleet?: string;
+  readonly first?: number;
+  readonly tolerate?: number;
+  readonly continue?: boolean;
+  readonly stop?: boolean;
+  readonly format?: string;
+}
+
+/** Cars of the first group, unless the command says otherwise. */
+const FIRST = 5;
+/** Cars that are read at once. */
+const PAGE = 1_000;
+
+export function rolloutCommand(): Command {
+  return new Command('rollout')
+    .configureHelp({ showGlobalOptions: true })
+    .argument('[file]', 'vigie.yaml for the cars; a profile and DBC files at relative paths go with it')
+    .description(
+      'sends a configuration to a few cars of a fleet, and with --continue to the others. A car tries it and goes back by itself if it ' +
+        'does not reach the broker; then the roll-out stops. Without a file: lists the roll-outs, or with --fleet the cars of the latest',
+    )
+    .option('--fleet <fleet>', 'fleet whose cars get it')
+    .option('--first <cars>', `cars that get it first, those heard last (default: ${FIRST})`, countOf)
+    .option('--tolerate <cars>', 'cars that may return or refuse it before it stops by itself (default: 0)', countOf)
+    .option('--continue', 'has all cars of the fleet get it')
+    .option('--stop', 'has no further car get it; cars that have it keep it')
+    .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
+    .action((file: string | undefined, options: Options, command: Command) => {
+      checkUse(file, options);
+      return withRegistry(command, ({ rollouts }) => carryOut(rollouts, file, options));
+    });
+}
+
+/** @throws VigieError `usage.wrong` */
+function checkUse(file: string | undefined, { fleet, first, stop, continue: goesOn }: Options): void {
+  if ([file !== undefined, stop, goesOn].filter(Boolean).length > 1) {
+    throw new VigieError('usage.wrong', 'give one of FILE, --continue and --stop');
+  }
+  if (fleet === undefined && (file !== undefined || stop || goesOn)) {
+    throw new VigieError('usage.wrong', 'say which fleet: --fleet');
+  }
+  if (first !== undefined && file === undefined) {
+    throw new VigieError('usage.wrong', '--first is for a new roll-out: give a FILE');
+  }
+  if (first === 0) throw new VigieError('usage.wrong', '--first must be at least 1');
+}
+
+async function carryOut(store: RolloutStore, file: string | undefined, options: Options): Promise<void> {
+  const { fleet, first = FIRST, tolerate, stop, continue: goesOn } = options;
+  const who = userInfo().username;
+  if (file !== undefined && fleet !== undefined) {
+    const id = randomUUID();
+    const body = encodeBody('Configuration', rolloutOrder(file, id));
+    const [name, digest] = [basename(file), digestOf(body)];
+    const created = Date.now();
+    await store.begin({ id, fleet, name, digest, body, caller: who, created, first, tolerated: tolerate ?? 0 });
+  } else if (fleet !== undefined && (stop || goesOn)) {
+    const { id } = await latestOf(store, fleet);
+    await (stop ? stopRollout(store, id, who) : continueRollout(store, id, tolerate));
+  }
+  const isText = formatOf(options.format) === 'text';
+  const lines = new Lines();
+  if (fleet === undefined) {
+    for (const one of await store.rollouts()) lines.line(isText ? textOf(one) : JSON.stringify(one));
+    return lines.flush();
+  }
+  const rollout = await latestOf(store, fleet);
+  lines.line(isText ? textOf(rollout) : JSON.stringify(rollout));
+  for (let after = ''; ; ) {
+    const cars = await store.cars(rollout.id, after, PAGE);
+    for (const car of cars) lines.line(isText ? carText(car) : JSON.stringify(car));
+    await lines.flush();
+    if (cars.length < PAGE) return;
+    after = cars.at(-1)?.vin ?? '';
+  }
+}
+
+async function latestOf(store: RolloutStore, fleet: string): Promise<Rollout> {
+  const latest = (await store.rollouts()).find((one) => one.fleet === fleet);
+  if (latest !== undefined) return latest;
+  throw new VigieError(
+    'usage.wrong',
+    `there was no roll-out to the fleet "${fleet}": vigie hub rollout FILE --fleet ${fleet}`,
+  );
+}
+
+function countOf(text: string): number {
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('must be a number of cars');
+}
+
+const stages = {
+  first: 'goes to the first cars; --continue sends it to all',
+  all: 'goes to all cars',
+  stopped: 'stopped',
+} as const;
+
+function textOf({ id, fleet, name, created, caller, stage, reason, cars }: Rollout): string {
+  const counts = Object.entries(cars).filter(([, count]) => count > 0);
+  return [
+    `${id}: ${name} to fleet ${fleet}`,
+    `${new Date(created).toISOString().slice(0, 19).replace('T', ' ')} by ${caller}`,
+    `${stages[stage]}${reason === undefined ? '' : `: ${reason}`}`,
+    counts.map(([state, count]) => `${count} ${state}`).join(', '),
+  ].join('; ');
+}
+
+function carText({ vin, isFirst, state, detail }: RolloutCar): string {
+  return `${vin}  ${state}${isFirst ? ', of the first' : ''}${detail === undefined ? '' : `: ${detail}`}`;
+}

@@ -1,0 +1,230 @@
+/** Roll-outs of configurations to real agents, whatever database the hub has. */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type Hub, type HubOptions, startHub } from '../../assembly/hub.ts';
+import { openRegistry } from '../../assembly/hub-registry.ts';
+import { rolloutOrder } from '../../assembly/rollout-order.ts';
+import { digestOf } from '../../assembly/sent-files.ts';
+import type { RolloutStore } from '../../hub/rollout-store.ts';
+import { continueRollout } from '../../hub/rollouts.ts';
+import { encodeBody } from '../../protocol/command.ts';
+import { TestClock } from '../commands/remote-car.ts';
+import { ConfiguredCar, configurationOf } from '../hub/configured-car.ts';
+import { MemoryLog } from '../rig/log.ts';
+import { Relay } from '../rig/relay.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+type Json = any;
+
+const VINS = ['A', 'B', 'C', 'D'].map((letter) => `VF3VGEHVB${letter}0000041`);
+const [A, B, C, D] = VINS as [string, string, string, string];
+
+/** A step of time while agents and hub work: small, so that disk and network keep up. Ten minutes go by in larger ones. */
+const STEP = 100;
+const IDLE = 2_000;
+
+const profile = `profile: 1
+name: small
+title: Sent by the hub
+buses: [{ name: body, dbc: [dbc/small.dbc] }]
+status: { kinetic.speed: { signal: SPEEDS.Speed } }
+`;
+const dbc = `VERSION ""
+
+BU_: UNIT
+
+BO_ 256 SPEEDS: 8 UNIT
+ SG_ Speed : 0|16@1+ (0.01,0) [0|655] "km/h" UNIT
+`;
+
+class Fleet {
+  readonly folder = mkdtempSync(join(tmpdir(), 'vigie-hub-rollout-'));
+  readonly clock = new TestClock();
+  readonly log = new MemoryLog();
+  readonly cars = new Map<string, ConfiguredCar>();
+  readonly #options: Pick<HubOptions, 'database'>;
+  hub!: Hub;
+  relay!: Relay;
+  rollouts!: RolloutStore;
+
+  constructor(options: Pick<HubOptions, 'database'>) {
+    this.#options = options;
+  }
+
+  /** A hub at which these cars have reported. */
+  static async with(options: Pick<HubOptions, 'database'>, vins: readonly string[]): Promise<Fleet> {
+    const fleet = new Fleet(options);
+    onTestFinished(() => fleet.#remove());
+    await fleet.startHub();
+    fleet.relay = await Relay.open(Number(new URL(fleet.hub.broker).port));
+    const open = await openRegistry({ data: join(fleet.folder, 'hub'), ...options }, fleet.log);
+    onTestFinished(() => open.close());
+    fleet.rollouts = open.rollouts;
+    for (const vin of vins) await fleet.add(vin);
+    return fleet;
+  }
+
+  async startHub(): Promise<void> {
+    const { clock, log } = this;
+    this.hub = await startHub({ data: join(this.folder, 'hub'), ...this.#options, port: 0, http: 0, clock, log });
+    if (this.relay !== undefined) this.relay.brokerPort = Number(new URL(this.hub.broker).port);
+  }
+
+  async add(vin: string): Promise<ConfiguredCar> {
+    const { clock } = this;
+    const car = new ConfiguredCar({ vin, url: this.relay.url, trust: this.hub.trust, clock });
+    this.cars.set(vin, car);
+    car.start();
+    await this.until(async () => (await this.ask('GET', '/vehicles')).vehicles.some((one: Json) => one.vin === vin));
+    // Which car was heard last is not a matter of the same millisecond.
+    await this.pass(1_000);
+    return car;
+  }
+
+  /** Lets time pass until something holds. */
+  async until(holds: () => Promise<boolean>, step = STEP): Promise<void> {
+    while (!(await holds())) {
+      this.clock.virtual.advance(step);
+      await setTimeout(2);
+    }
+  }
+
+  async pass(time: number): Promise<void> {
+    const end = this.clock.now() + time;
+    await this.until(async () => this.clock.now() >= end, Math.min(time, IDLE));
+  }
+
+  async ask(method: string, path: string): Promise<Json> {
+    return (await fetch(`${this.hub.interface.url}/vigie/v1${path}`, { method })).json();
+  }
+
+  /** Begins a roll-out of a configuration for cars at this broker. */
+  async begin(first: number, more: { url?: string; tolerated?: number } = {}): Promise<string> {
+    const file = join(this.folder, 'fleet.yaml');
+    mkdirSync(join(this.folder, 'car', 'dbc'), { recursive: true });
+    writeFileSync(join(this.folder, 'car', 'profile.yaml'), profile);
+    writeFileSync(join(this.folder, 'car', 'dbc', 'small.dbc'), dbc);
+    writeFileSync(join(this.folder, 'drive.log'), '');
+    const { url = this.relay.url, tolerated = 0 } = more;
+    writeFileSync(file, configurationOf({ url, trust: this.hub.trust }, './car/profile.yaml'));
+    const id = randomUUID();
+    const body = encodeBody('Configuration', rolloutOrder(file, id));
+    const created = this.clock.now();
+    const rollout = { id, fleet: 'local', name: 'fleet.yaml', caller: 'ops', created, first, tolerated };
+    await this.rollouts.begin({ ...rollout, body, digest: digestOf(body) });
+    return id;
+  }
+
+  /** What became of each car. */
+  async states(id: string): Promise<Record<string, string>> {
+    const { cars } = await this.ask('GET', `/rollouts/${id}`);
+    return Object.fromEntries(cars.map(({ vin, state }: Json) => [vin, state]));
+  }
+
+  async untilStates(id: string, states: Record<string, string>): Promise<void> {
+    const wanted = JSON.stringify(states);
+    await this.until(async () => JSON.stringify(await this.states(id)) === wanted);
+  }
+
+  /** Commands of kind Configuration that the hub sent to a car. */
+  async sent(vin: string): Promise<Json[]> {
+    const { remotes } = await this.ask('GET', `/vehicles/${vin}/remotes`);
+    return remotes.filter(({ type }: Json) => type === 'Configuration');
+  }
+
+  async #remove(): Promise<void> {
+    const stopping = [...this.cars.values()].map((car) => car.remove());
+    let stopped = false;
+    void Promise.allSettled(stopping).then(() => {
+      stopped = true;
+    });
+    await this.until(async () => stopped);
+    await Promise.all(stopping);
+    await this.hub.stop();
+    await this.relay.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+export function hubRolloutContract(name: string, create: () => Promise<Pick<HubOptions, 'database'>>): void {
+  describe(`roll-outs with ${name}`, () => {
+    test('a configuration with profile and DBC goes to one car, then to all, to those away and to new ones; hubs are killed', async () => {
+      const fleet = await Fleet.with(await create(), [C, B, A]);
+      const away = fleet.cars.get(C) as ConfiguredCar;
+      const stopping = away.stop();
+      await fleet.pass(1_000);
+      await stopping;
+      const id = await fleet.begin(1);
+      // The one that was heard last.
+      await fleet.until(async () => (await fleet.states(id))[A] !== 'waiting');
+      await fleet.hub.stop();
+      await fleet.startHub();
+      await fleet.untilStates(id, { [A]: 'applied' });
+      expect(fleet.cars.get(A)?.vehicle?.profile.title).toBe('Sent by the hub');
+      await fleet.pass(60_000);
+      expect(await fleet.states(id)).toEqual({ [A]: 'applied' });
+      expect(await fleet.sent(B)).toEqual([]);
+
+      expect(await fleet.ask('POST', `/rollouts/${id}/continue`)).toMatchObject({ stage: 'all' });
+      await fleet.untilStates(id, { [A]: 'applied', [B]: 'applied', [C]: 'waiting' });
+      await fleet.hub.stop();
+      await fleet.startHub();
+      away.start();
+      await fleet.add(D);
+      await fleet.untilStates(id, { [A]: 'applied', [B]: 'applied', [C]: 'applied', [D]: 'applied' });
+      for (const vin of VINS) {
+        expect(fleet.cars.get(vin)?.vehicle?.profile.title).toBe('Sent by the hub');
+        const [command] = await fleet.sent(vin);
+        expect(command).toMatchObject({
+          body: { rollout: id, name: 'fleet.yaml' },
+          requestedBy: `rollout ${id}`,
+          status: 'Success',
+        });
+      }
+      const reported = await fleet.rollouts.configurations('', 10);
+      expect(reported.map(({ vin, state }) => [vin, state])).toEqual(VINS.map((vin) => [vin, 'applied']));
+      expect((await fleet.ask('GET', '/rollouts')).rollouts).toMatchObject([
+        { id, states: { applied: 4, waiting: 0 } },
+      ]);
+    });
+
+    test('a car that goes back stops the roll-out before any other car gets the configuration', async () => {
+      const fleet = await Fleet.with(await create(), [B, A]);
+      const id = await fleet.begin(1, { url: 'mqtt://127.0.0.1:1' });
+      const car = fleet.cars.get(A) as ConfiguredCar;
+      await fleet.until(async () => car.vehicle?.profile.name === 'small');
+      // Ten minutes without the broker.
+      await fleet.until(async () => car.log.lines.some(({ event }) => event === 'configuration.reverted'), IDLE);
+      await fleet.untilStates(id, { [A]: 'returned' });
+      await fleet.until(async () => (await fleet.ask('GET', `/rollouts/${id}`)).stage === 'stopped');
+      const shown = await fleet.ask('GET', `/rollouts/${id}`);
+      expect(shown.reason).toContain(`1 car returned or refused it, such as ${A}`);
+      expect(shown.cars[0].detail).toContain('the broker was not reached within 10 minutes');
+      expect(car.vehicle?.profile.name).toBe('bench');
+      await expect(continueRollout(fleet.rollouts, id)).rejects.toThrow('1 car returned or refused it');
+      await expect(continueRollout(fleet.rollouts, id, 1)).rejects.toThrow('no car has reported');
+      expect(await fleet.ask('POST', `/rollouts/${id}/continue`)).toMatchObject({
+        message: expect.stringContaining('the roll-out does not go on'),
+      });
+      await fleet.pass(60_000);
+      expect(await fleet.sent(B)).toEqual([]);
+    });
+
+    test('a roll-out that is stopped reaches no further car, and one that takes its place does', async () => {
+      const fleet = await Fleet.with(await create(), [B, A]);
+      const id = await fleet.begin(1);
+      await fleet.untilStates(id, { [A]: 'applied' });
+      expect(await fleet.ask('POST', `/rollouts/${id}/stop`)).toMatchObject({ reason: 'stopped by local' });
+      await fleet.pass(60_000);
+      expect(await fleet.sent(B)).toEqual([]);
+      expect(fleet.cars.get(A)?.vehicle?.profile.title).toBe('Sent by the hub');
+      const next = await fleet.begin(2);
+      await fleet.untilStates(next, { [A]: 'applied', [B]: 'applied' });
+      expect((await fleet.ask('GET', '/rollouts')).rollouts.map((one: Json) => one.id)).toEqual([next, id]);
+    });
+  });
+}
