@@ -16,6 +16,8 @@ export interface HubBooksParts {
   /** Refuses addresses that the hub would not connect to. */
   readonly notifier: Pick<Notifier, 'check'>;
   readonly clock: WallClock;
+  /** The monitors of cars may have to change. */
+  readonly changed: () => void;
 }
 
 /** Operations that look into the books. */
@@ -90,7 +92,7 @@ class Books {
         if (before.monitor.status === status) return before.monitor;
         return this.#keep({ ...before, monitor: { ...before.monitor, status, updatedAt: this.#now() } });
       },
-      remove: (id) => this.#parts.store.removeMonitor(this.#owner, id),
+      remove: (id) => this.#changing(this.#parts.store.removeMonitor(this.#owner, id)),
     };
   }
 
@@ -110,7 +112,7 @@ class Books {
       if (before.status === status) return before;
       return this.#keepCallback({ ...before, status, updatedAt: this.#now() });
     },
-    remove: (id) => this.#parts.store.removeCallback(this.#owner, id),
+    remove: (id) => this.#changing(this.#parts.store.removeCallback(this.#owner, id)),
     checkMonitor: (side, parameter) => {
       const { notifier } = this.#parts;
       checkMonitorDelivery(side, parameter, { notifier, get: (id) => this.#callbacks.get(id)?.callback });
@@ -152,13 +154,19 @@ class Books {
   }
 
   async #keep(one: OwnedMonitor): Promise<Monitor> {
-    await this.#parts.store.putMonitor(one);
+    await this.#changing(this.#parts.store.putMonitor(one));
     return one.monitor;
   }
 
   async #keepCallback(callback: Callback): Promise<Callback> {
     await this.#parts.store.putCallback({ owner: this.#owner, callback });
     return callback;
+  }
+
+  async #changing<T>(change: Promise<T>): Promise<T> {
+    const result = await change;
+    this.#parts.changed();
+    return result;
   }
 
   #now(): number {

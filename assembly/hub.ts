@@ -15,6 +15,7 @@ import type { Call } from '../adapters/http/call.ts';
 import { isLoopback } from '../adapters/http/hosts.ts';
 import { commandHandlers } from '../adapters/http/hub/commands.ts';
 import { hubDocument } from '../adapters/http/hub/document.ts';
+import { monitorsOf } from '../adapters/http/hub/monitors.ts';
 import { numbersOf } from '../adapters/http/hub/numbers.ts';
 import { hubOperations } from '../adapters/http/hub/operations.ts';
 import { overviewHandlers } from '../adapters/http/hub/overview.ts';
@@ -33,7 +34,7 @@ import { type CommandKey, HubCommands } from '../hub/commands.ts';
 import { FleetEvents } from '../hub/events.ts';
 import { Intake } from '../hub/intake.ts';
 import { HubMeasures } from '../hub/measures.ts';
-import type { MonitorStore } from '../hub/monitors.ts';
+import type { CarMonitorStore, MonitorStore } from '../hub/monitors.ts';
 import { FleetOverview } from '../hub/overview.ts';
 import type {
   CommandStore,
@@ -59,9 +60,10 @@ import { makeDirectory } from './directory.ts';
 import { hubGates, ownersIn, seeingOnly, servedTo, tokenKeyFile, visibleCars } from './hub-access.ts';
 import { withBooks } from './hub-books.ts';
 import { connectExternal, type ExternalBroker, type HubBrokerParts, startEmbedded } from './hub-broker.ts';
-import { clientRights, watchRegistry } from './hub-clients.ts';
+import { clientRights, onChanges, watchRegistry } from './hub-clients.ts';
 import type { SecureHub } from './hub-enrolment.ts';
 import { serveHealth } from './hub-health.ts';
+import { digestOf, startMonitorSync } from './hub-monitors.ts';
 import { hubNotifier } from './hub-notifier.ts';
 import { servedVehicles } from './hub-vehicles.ts';
 import { BENCH_LIMITS, findDocuments, pageKey } from './interface.ts';
@@ -148,6 +150,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     log,
     publish: (topic, payload) => broker.publish(topic, payload),
   });
+  const monitors = startMonitorSync({ store: monitorStore, commands, clock, log }, teardowns);
   const states = new RegistryStates(registry);
   await requireProtection(hosts, secure, states);
   // A hub without enrolment does not load what makes certificates.
@@ -163,7 +166,9 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   const receiving: HubBrokerParts = {
     accept: (topic, payload) => intake.accept(topic, payload),
     online: (vin) => {
-      commands.resend(vin).catch((error: Error) => log.error('hub.commands.unread', { vin, error: error.message }));
+      Promise.all([commands.resend(vin), monitors.online(vin)]).catch((error: Error) =>
+        log.error('hub.commands.unread', { vin, error: error.message }),
+      );
     },
   };
   const embedded =
@@ -190,6 +195,8 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
       log,
     }));
   teardowns.unshift(() => broker.stop());
+  // Who joins or leaves a fleet has other monitors.
+  teardowns.unshift(onChanges({ states, clock, log }, async () => monitors.wake()));
   if (embedded !== undefined) teardowns.unshift(watchRegistry({ states, clock, log }, embedded));
   const looking = { reader: overviewReader, clock, turn: () => new Promise<void>(setImmediate) };
   const [overview, events] = [new FleetOverview(looking), new FleetEvents(looking)];
@@ -235,7 +242,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   const channels = channelsOf({ ...CALLBACKS, ...options.callbacks }, () => clock.now());
   teardowns.unshift(() => channels.close());
   const served = withBooks(
-    { store: monitorStore, notifier: hubNotifier(channels), clock },
+    { store: monitorStore, notifier: hubNotifier(channels), clock, changed: () => monitors.wake() },
     servedTo(states, servedVehicles(reader)),
   );
   const server = await startServer({
@@ -244,6 +251,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
       ...handlersOf(served, new PageTokens(pageKey(join(data, 'pages.key'), log))),
       ...seeingOnly(visible, {
         'hub.numbers.get': numbersOf(reader),
+        'hub.monitors.list': monitorsOf(monitorStore, digestOf),
         ...overviewHandlers({
           reader,
           cars: async (call) => among(call, await overview.cars()),
@@ -325,7 +333,7 @@ interface HubDatabase {
   readonly overviewReader: OverviewReader;
   readonly audit: CommandStore;
   readonly registry: Registry;
-  readonly monitorStore: MonitorStore;
+  readonly monitorStore: MonitorStore & CarMonitorStore;
   readonly rollouts: RolloutStore;
   readonly locks: HubLocks;
   close(): Promise<void>;
@@ -375,7 +383,10 @@ const KEY = 'hub';
 /** The key that the hub signs with, made at its first start. Rejects as {@link CommandSigner.open} does. */
 async function commandKey(directory: string): Promise<CommandKey> {
   if (!(await listKeys(directory)).some(({ name }) => name === KEY)) {
-    await generateKey(directory, KEY, { algorithm: 'Ed25519', kinds: [...remoteTypes, 'Resend', 'Configuration'] });
+    await generateKey(directory, KEY, {
+      algorithm: 'Ed25519',
+      kinds: [...remoteTypes, 'Resend', 'Configuration', 'Monitor'],
+    });
   }
   const signer = await CommandSigner.open(directory, KEY);
   return { id: Buffer.from(signer.keyId).toString('hex'), sign: (payload) => signer.seal(payload) };

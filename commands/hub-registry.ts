@@ -50,9 +50,20 @@ export function removeCarCommand(): Command {
   return new Command('remove')
     .configureHelp({ showGlobalOptions: true })
     .argument('<vin>', 'vehicle identification number')
-    .description('blocks a car: its connection ends and it may not send any more; what it sent is kept')
-    .action((vin: string, _options: object, command: Command) =>
+    .description(
+      'blocks a car: its connection ends and it may not send any more; what it sent is kept. With --fleet or --user it ' +
+        'only leaves these fleets and users',
+    )
+    .option('--fleet <fleet...>', 'fleets that the car leaves')
+    .option('--user <user...>', 'users whose car it is no longer')
+    .action((vin: string, options: AddOptions, command: Command) =>
       withRegistry(command, async ({ registry }) => {
+        const owners = ownersIn(options);
+        if (owners.length > 0) {
+          await registry.leave(checkedVin(vin), owners, Date.now());
+          process.stdout.write(`${textOf((await registry.car(vin)) as RegisteredCar)}\n`);
+          return;
+        }
         await registry.remove(checkedVin(vin), Date.now());
         process.stdout.write(`${vin}: removed\n`);
       }),

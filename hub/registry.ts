@@ -53,6 +53,8 @@ export interface Registry {
   inUse(): Promise<boolean>;
   /** Registers the car, with those whom it belongs to beside those of before; a removed car is let in again. */
   add(vin: string, owners: readonly Owner[], at: number): Promise<void>;
+  /** The car belongs to these no longer; it stays registered. Rejects with `request.unknown` for a car that is not registered. */
+  leave(vin: string, owners: readonly Owner[], at: number): Promise<void>;
   /** The digest of the password with which the car connects; absent: the car has no valid password. */
   setPassword(vin: string, digest: string | undefined): Promise<void>;
   password(vin: string): Promise<string | undefined>;

@@ -255,6 +255,13 @@ export const logEvents = {
   'hub.receiving': ['info', 'The hub receives from the broker', 'broker', 'group'],
   'hub.receiving.ended': ['info', 'The hub no longer receives from the broker', 'reason'],
   'hub.receiving.failed': ['warn', 'The hub cannot receive from the broker; it tries again', 'error'],
+  'hub.monitors.failed': ['warn', 'The hub cannot send monitors to the cars', 'error'],
+  'hub.monitors.sent': [
+    'info',
+    'The hub sends a car monitors that it lacks, or removes those that it should not have',
+    'vin',
+    'monitors',
+  ],
   'hub.registry.unread': ['warn', 'The hub cannot read its registry of cars', 'error'],
   'hub.resend.failed': ['warn', 'The hub cannot ask the cars for missing messages', 'error'],
   'hub.resend.requested': ['info', 'The hub asks a car for missing messages', 'vin', 'class', 'missing'],

@@ -30,7 +30,14 @@ const parts: Readonly<Record<string, readonly string[]>> = {
     'test/hub/intake.test.ts',
   ],
   commands: ['test/hub/commands.test.ts', 'test/assembly/hub-commands.test.ts'],
-  monitors: ['test/assembly/hub-monitors.test.ts', 'test/assembly/hub-monitors.engine.test.ts'],
+  // The operations, monitors in real cars.
+  monitors: [
+    'test/hub/monitor-sync.test.ts',
+    'test/assembly/hub-monitors.test.ts',
+    'test/assembly/hub-monitors.engine.test.ts',
+    'test/assembly/hub-car-monitors.test.ts',
+    'test/assembly/hub-car-monitors.engine.test.ts',
+  ],
   // A car added, enrolled, expired, renewed, removed, refused and forgotten; who sees what, and what the broker lets whom do.
   enrol: [
     'test/assembly/hub-enrolment.test.ts',

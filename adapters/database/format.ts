@@ -251,6 +251,25 @@ export const steps: readonly string[] = [
   CREATE INDEX rollouts_of_car ON rollout_cars (vin);
   CREATE INDEX rollout_states ON rollout_cars (rollout, state, due, vin);
   `,
+  `
+  -- When the monitors of a car are to be compared with those that it should have (UTC ms; NULL: when something changes),
+  -- and how often it was sent something since it had all.
+  CREATE TABLE car_monitors (
+    vehicle INTEGER PRIMARY KEY REFERENCES vehicles,
+    due INTEGER,
+    attempts INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX due_monitors ON car_monitors (due) WHERE due IS NOT NULL;
+  INSERT INTO car_monitors (vehicle, due) SELECT id, 0 FROM vehicles;
+  -- The list of its monitors that a car sent last, as JSON.
+  CREATE TABLE reported_monitors (
+    vehicle INTEGER PRIMARY KEY REFERENCES vehicles,
+    boot INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    received INTEGER NOT NULL,
+    document TEXT NOT NULL
+  ) STRICT;
+  `,
 ];
 
 /** Number of the format that this program writes. */

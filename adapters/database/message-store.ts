@@ -16,6 +16,7 @@ import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
 import { keepReport } from './command-store.ts';
 import { numbersIn, REFUSED_KEPT, statusIn } from './queries.ts';
 import { IN_USE } from './registry.ts';
+import { keepMonitors, NEW_CAR } from './reported-monitors.ts';
 import { configurationStatements } from './rollouts.ts';
 import type { SqliteDatabase } from './sqlite.ts';
 
@@ -104,13 +105,15 @@ export class SqliteMessageStore implements MessageStore {
   #keep(one: CarMessage, changes: Changes): boolean {
     const { vin, class: priority, message, payload, received } = one;
     const { seq, boot, kind, at, clock } = message;
-    const { id: vehicle } = this.#database.one(
+    const { id: vehicle, is_new: isNew } = this.#database.one(
       `INSERT INTO vehicles (vin, first_seen, last_seen) VALUES (?, ?, ?)
-       ON CONFLICT DO UPDATE SET last_seen = max(last_seen, excluded.last_seen) RETURNING id`,
+       ON CONFLICT DO UPDATE SET last_seen = max(last_seen, excluded.last_seen)
+       RETURNING id, first_seen = last_seen AS is_new`,
       vin,
       received,
       received,
-    ) as { id: number };
+    ) as { id: number; is_new: number };
+    if (isNew === 1) this.#database.run(NEW_CAR, vehicle, received);
     const row = this.#database.one(
       `INSERT INTO messages (vehicle, class, seq, boot, kind, at, clock, received, payload)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
@@ -135,6 +138,7 @@ export class SqliteMessageStore implements MessageStore {
     if (kind === 'status') this.#statusIn(changes, vehicle).apply(message.body, { boot, seq });
     const correction = correctionIn(message);
     if (correction !== undefined) this.#correct(vehicle, boot, correction);
+    if (kind === 'monitor') keepMonitors(this.#database, vehicle, one, message.body);
     if (kind === 'remote') keepReport(this.#database, vehicle, one, message.body);
     for (const [sql, ...values] of configurationStatements(vehicle, one)) this.#database.run(sql, ...values);
     this.#keepRecord(vehicle, row['id'] as number, message);

@@ -1,12 +1,19 @@
 /** Monitors and callbacks of fleets and users, in the SQL that SQLite and PostgreSQL share. */
-import type { MonitorStore, OwnedCallback, OwnedMonitor } from '../../hub/monitors.ts';
+import type {
+  CarMonitorStore,
+  CarMonitors,
+  DueCar,
+  MonitorStore,
+  OwnedCallback,
+  OwnedMonitor,
+} from '../../hub/monitors.ts';
 import type { Owner } from '../../hub/registry.ts';
 import type { Callback } from '../../protocol/schema/callback.ts';
-import type { Monitor } from '../../protocol/schema/monitor.ts';
-import type { RegistryDatabase } from './registry.ts';
-import type { SqlRow } from './rows.ts';
+import type { Monitor, MonitorList } from '../../protocol/schema/monitor.ts';
+import { IN_USE, type RegistryDatabase, type SqlStatement } from './registry.ts';
+import { CAR, type SqlRow } from './rows.ts';
 
-export class SqlMonitors implements MonitorStore {
+export class SqlMonitors implements MonitorStore, CarMonitorStore {
   readonly #database: RegistryDatabase;
 
   constructor(database: RegistryDatabase) {
@@ -36,12 +43,13 @@ export class SqlMonitors implements MonitorStore {
          ON CONFLICT (id) DO UPDATE SET vin = excluded.vin, callback = excluded.callback, document = excluded.document`,
         ...[monitor.monitorId, kind, id, vin ?? null, callbackId ?? null, monitor.createdAt, JSON.stringify(monitor)],
       ],
+      ...makeDue({ kind, id }),
     ]);
   }
 
   async removeMonitor({ kind, id: owner }: Owner, id: string): Promise<boolean> {
     const sql = 'DELETE FROM monitors WHERE id = ? AND kind = ? AND owner = ? RETURNING id';
-    const [removed = []] = await this.#database.write([[sql, id, kind, owner]]);
+    const [removed = []] = await this.#database.write([[sql, id, kind, owner], ...makeDue({ kind, id: owner })]);
     return removed.length > 0;
   }
 
@@ -59,9 +67,73 @@ export class SqlMonitors implements MonitorStore {
     const [removed = []] = await this.#database.write([
       ['DELETE FROM callbacks WHERE id = ? AND kind = ? AND owner = ? RETURNING id', id, kind, owner],
       ['DELETE FROM monitors WHERE callback = ? AND kind = ? AND owner = ?', id, kind, owner],
+      ...makeDue({ kind, id: owner }),
     ]);
     return removed.length > 0;
   }
+
+  async dueCars(now: number, limit: number): Promise<readonly DueCar[]> {
+    const rows = await this.#database.select(
+      `SELECT vin, due, attempts, last_seen FROM car_monitors JOIN vehicles ON vehicles.id = car_monitors.vehicle
+       WHERE due IS NOT NULL AND due <= ? ORDER BY due LIMIT ?`,
+      ...[now, limit],
+    );
+    return rows.map((row) => ({
+      vin: row['vin'] as string,
+      due: row['due'] as number,
+      attempts: row['attempts'] as number,
+      lastSeen: row['last_seen'] as number,
+    }));
+  }
+
+  async putOffCar(
+    { vin, due: before }: DueCar,
+    { due, attempts }: { readonly due?: number; readonly attempts: number },
+  ): Promise<boolean> {
+    const sql = `UPDATE car_monitors SET due = ?, attempts = ? WHERE vehicle = ${CAR} AND due = ? RETURNING vehicle`;
+    const [changed = []] = await this.#database.write([[sql, due ?? null, attempts, vin, before]]);
+    return changed.length > 0;
+  }
+
+  async carOnline(vin: string, at: number): Promise<void> {
+    await this.#database.write([
+      [`UPDATE car_monitors SET due = ? WHERE vehicle = ${CAR} AND due IS NOT NULL AND due > ?`, at, vin, at],
+    ]);
+  }
+
+  async carMonitors(vin: string): Promise<CarMonitors> {
+    const { select } = this.#database;
+    const inUse = (await select(IN_USE)).length > 0;
+    const wanted = inUse
+      ? await select(
+          `SELECT monitors.* FROM owned_cars
+           JOIN monitors ON monitors.kind = owned_cars.kind AND monitors.owner = owned_cars.owner
+           WHERE owned_cars.vin = ? AND (monitors.vin IS NULL OR monitors.vin = ?) ORDER BY created, id`,
+          ...[vin, vin],
+        )
+      : await select('SELECT * FROM monitors WHERE vin IS NULL OR vin = ? ORDER BY created, id', vin);
+    const [report] = await select(`SELECT received, document FROM reported_monitors WHERE vehicle = ${CAR}`, vin);
+    return {
+      wanted: wanted.map(monitorIn),
+      reported: report === undefined ? [] : (JSON.parse(report['document'] as string) as MonitorList['monitors']),
+      ...(report === undefined ? {} : { reportedAt: report['received'] as number }),
+    };
+  }
+}
+
+/** 0: at once. */
+const NOW = 0;
+
+/** All cars of the owner are compared; all cars at all while there is no registry. */
+function makeDue({ kind, id }: Owner): SqlStatement[] {
+  return [
+    [
+      `UPDATE car_monitors SET due = ${NOW}, attempts = 0 WHERE vehicle IN (SELECT vehicles.id FROM owned_cars
+       JOIN vehicles ON vehicles.vin = owned_cars.vin WHERE owned_cars.kind = ? AND owned_cars.owner = ?)`,
+      ...[kind, id],
+    ],
+    [`UPDATE car_monitors SET due = ${NOW}, attempts = 0 WHERE NOT EXISTS (${IN_USE})`],
+  ];
 }
 
 function ownerIn({ kind, owner }: SqlRow): Owner {

@@ -51,8 +51,24 @@ export class SqlRegistry implements Registry {
         ['INSERT INTO owners (kind, id, created) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', kind, id, at],
         ['INSERT INTO owned_cars (kind, owner, vin) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', kind, id, vin],
       ]),
+      monitorsDue(vin, at),
       CHANGED,
     ]);
+  }
+
+  async leave(vin: string, owners: readonly Owner[], at: number): Promise<void> {
+    const [known = []] = await this.#database.write([
+      ['SELECT vin FROM cars WHERE vin = ?', vin],
+      ...owners.map(
+        ({ kind, id }): SqlStatement => [
+          'DELETE FROM owned_cars WHERE kind = ? AND owner = ? AND vin = ?',
+          ...[kind, id, vin],
+        ],
+      ),
+      monitorsDue(vin, at),
+      CHANGED,
+    ]);
+    if (known.length === 0) throw unregistered(vin);
   }
 
   async setPassword(vin: string, digest?: string): Promise<void> {
@@ -132,9 +148,18 @@ export class SqlRegistry implements Registry {
       ['DELETE FROM monitors WHERE vin = ?', vin],
       ['DELETE FROM rollout_cars WHERE vin = ?', vin],
       [`DELETE FROM command_states WHERE command IN (SELECT id FROM commands WHERE vehicle = ${VEHICLE})`, vin],
-      ...['configurations', 'commands', 'counters', 'records', 'corrections', 'numbers', 'status', 'messages'].map(
-        ofVehicle,
-      ),
+      ...[
+        'car_monitors',
+        'reported_monitors',
+        'configurations',
+        'commands',
+        'counters',
+        'records',
+        'corrections',
+        'numbers',
+        'status',
+        'messages',
+      ].map(ofVehicle),
       ["DELETE FROM refused WHERE topic LIKE '%' || ? || '%' RETURNING id", vin],
       CHANGED,
       ['DELETE FROM vehicles WHERE vin = ? RETURNING id', vin],
@@ -172,6 +197,11 @@ export class SqlRegistry implements Registry {
     const [row] = await this.#database.select('SELECT version FROM registry_version');
     return row?.['version'] as number;
   }
+}
+
+/** The owners of a car decide which monitors it has. */
+function monitorsDue(vin: string, at: number): SqlStatement {
+  return [`UPDATE car_monitors SET due = ?, attempts = 0 WHERE vehicle = ${VEHICLE}`, at, vin];
 }
 
 type Revocation = Omit<IssuedCertificate, 'vin'>;

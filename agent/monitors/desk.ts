@@ -51,8 +51,8 @@ export class MonitorDesk {
   }
 
   /** As {@link Monitors.put}; resolves when it is on disk. Rejects with `store.failed` when the disk refuses. */
-  async put(id: string, input: unknown, status?: MonitorStatus): Promise<Monitor> {
-    const monitor = this.#monitors.put(id, input, this.#clock.now(), status);
+  async put(id: string, input: unknown, status?: MonitorStatus, revision?: string): Promise<Monitor> {
+    const monitor = this.#monitors.put(id, input, this.#clock.now(), status, revision);
     this.#disown(id);
     await this.#tell();
     return monitor;
@@ -121,8 +121,8 @@ export class MonitorDesk {
 
   /** Carries out a command of kind `Monitor`. */
   readonly order = async (body: Uint8Array): Promise<void> => {
-    const { monitorId, monitor, status, remove } = decodeBody('Monitor', body);
-    if (monitor !== undefined) await this.put(monitorId, monitor, status);
+    const { monitorId, monitor, status, remove, revision } = decodeBody('Monitor', body);
+    if (monitor !== undefined) await this.put(monitorId, monitor, status, revision);
     else if (status !== undefined) await this.setStatus(monitorId, status);
     else if (remove === true) await this.remove(monitorId);
     else throw new VigieError('command.malformed', 'it gives no monitor and no status, and removes none');

@@ -118,7 +118,10 @@ export class Monitors implements Recorder, RecordObserver {
 
   /** The list of monitors for a `monitor` message. */
   get list(): MonitorList {
-    const monitors = this.all.map(({ monitorId, status, updatedAt }) => ({ monitorId, status, updatedAt }));
+    const monitors = this.all.map(({ monitorId, status, updatedAt, revision }) => ({
+      ...{ monitorId, status, updatedAt },
+      ...(revision === undefined ? {} : { revision }),
+    }));
     return { version: this.#version, monitors };
   }
 
@@ -128,10 +131,10 @@ export class Monitors implements Recorder, RecordObserver {
 
   /**
    * Takes a monitor and watches it at once. One with its id is replaced: it goes on where it stood if its triggers and
-   * its expression are the same. `at` is the present moment, UTC ms.
+   * its expression are the same. `at` is the present moment, UTC ms; `revision` is reported with the list.
    * @throws VigieError `input.malformed`, `input.unknown` for what compileMonitor refuses, and when there are too many
    */
-  put(id: string, input: unknown, at: number, status?: MonitorStatus): Monitor {
+  put(id: string, input: unknown, at: number, status?: MonitorStatus, revision?: string): Monitor {
     if (!new RegExp(monitorIdPattern).test(id)) {
       throw new VigieError('input.malformed', `must match ${monitorIdPattern}`, { where: 'monitorId' });
     }
@@ -150,6 +153,7 @@ export class Monitors implements Recorder, RecordObserver {
       updatedAt: now,
       status: status ?? before?.monitor.status ?? 'Running',
       monitor: compiled.parameter,
+      ...(revision === undefined ? {} : { revision }),
     };
     if (before !== undefined && sameMonitor(before.monitor, monitor)) return before.monitor;
     const entry: Entry = { monitor, order: before?.order ?? this.#given++, compiled, running: before?.running };
@@ -168,7 +172,9 @@ export class Monitors implements Recorder, RecordObserver {
     if (entry === undefined) throw new VigieError('input.unknown', `there is no monitor ${id}`, { where: 'monitorId' });
     this.#evaluator.arrive(at);
     if (entry.monitor.status === status) return entry.monitor;
-    entry.monitor = { ...entry.monitor, status, updatedAt: Math.round(at) };
+    // It is no longer as the sender of the revision gave it.
+    const { revision: _, ...monitor } = entry.monitor;
+    entry.monitor = { ...monitor, status, updatedAt: Math.round(at) };
     this.#note(id);
     this.#restart(entry);
     this.#context.keep(this.#asksForContext());
@@ -375,5 +381,6 @@ function sameTriggers(before: CompiledMonitor | undefined, after: CompiledMonito
 
 /** Whether the two differ in the time of the change alone. */
 function sameMonitor(before: Monitor, after: Monitor): boolean {
-  return before.status === after.status && JSON.stringify(before.monitor) === JSON.stringify(after.monitor);
+  if (before.status !== after.status || before.revision !== after.revision) return false;
+  return JSON.stringify(before.monitor) === JSON.stringify(after.monitor);
 }

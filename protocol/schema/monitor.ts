@@ -1,6 +1,6 @@
 /** Monitors: rules that the car watches by itself (docs/monitors.md). */
 import { count } from './count.ts';
-import { enumeration, instant, list, record, required, type Static, text } from './fields.ts';
+import { enumeration, instant, list, optional, record, required, type Static, text } from './fields.ts';
 import { monitorParameterSchema } from './monitor/parameter.ts';
 
 export { type CompiledMonitor, type CompiledTrigger, compileMonitor } from './monitor/compile.ts';
@@ -25,6 +25,12 @@ export const monitorStatus = enumeration(monitorStatuses, {
   description: 'Whether it watches. Interface 3.19.2 MonitorStatus.',
 });
 
+export const monitorRevision = text({
+  maxLength: 32,
+  description:
+    'Chosen by the sender for this form of the monitor; absent: the sender wants no report of it. An addition.',
+});
+
 /** A monitor as it is kept and as a command brings it. */
 export const monitorSchema = record(
   'Monitor',
@@ -34,6 +40,7 @@ export const monitorSchema = record(
     updatedAt: required(2, instant({ description: 'When it was last changed. Interface 3.19.2 Monitor.updatedAt.' })),
     status: required(3, monitorStatus),
     monitor: required(4, monitorParameterSchema),
+    revision: optional(5, monitorRevision),
   },
   { description: 'A rule that the car watches. Interface 3.19.2 Monitor.' },
 );
@@ -53,6 +60,7 @@ export const monitorListSchema = record(
             monitorId: required(1, monitorId),
             status: required(2, monitorStatus),
             updatedAt: required(3, instant({ description: 'When it was last changed.' })),
+            revision: optional(4, monitorRevision),
           },
           { description: 'One monitor.' },
         ),

@@ -19,7 +19,7 @@ import {
   tuple,
 } from './fields.ts';
 import { monitorParameterSchema } from './monitor/parameter.ts';
-import { monitorId, monitorStatus } from './monitor.ts';
+import { monitorId, monitorRevision, monitorStatus } from './monitor.ts';
 import { commandKinds } from './remote.ts';
 
 /** Gives a monitor, pauses it or lets it watch again, or takes it away. */
@@ -30,6 +30,7 @@ export const monitorOrderSchema = record(
     monitor: optional(2, monitorParameterSchema),
     status: optional(3, monitorStatus),
     remove: optional(4, flag({ description: 'Take it away.' })),
+    revision: optional(5, monitorRevision),
   },
   { description: 'With `monitor`: watch it. Without: set its status, or remove it.' },
 );

@@ -13,7 +13,10 @@ const OTHER = 'VF3VGEHVBR0000022';
 test('cars are added, listed, removed and forgotten from the command line', async () => {
   const hub = (...words: string[]) => vigie('hub', ...words, '--data', join(folder, 'hub'));
   expect(await hub('add', VIN, '--fleet', 'north', '--user', 'ada')).toMatchObject({ status: 0, stderr: '' });
-  await hub('add', OTHER, '--user', 'ada');
+  await hub('add', OTHER, '--user', 'ada', '--fleet', 'south');
+  expect((await hub('remove', OTHER, '--fleet', 'south')).stdout).toMatch(
+    new RegExp(`^${OTHER}, user ada, added [^,]+\\n$`),
+  );
   expect((await hub('remove', VIN)).stdout).toBe(`${VIN}: removed\n`);
   const listed = (await hub('list', '--format', 'ndjson')).stdout.trim().split('\n');
   expect(listed.map((line) => JSON.parse(line))).toEqual([
@@ -37,6 +40,7 @@ test('what cannot be done with a car is refused by one line that says why', asyn
     [['add', 'VF3', '--fleet', 'north'], 'vigie: "VF3" is not a VIN: '],
     [['add', VIN], 'vigie: say whose car it is: --fleet, --user or both'],
     [['add', VIN, '--fleet', 'a/b'], 'vigie: "a/b" is no name: '],
+    [['remove', VIN, '--fleet', 'north'], `vigie: the car "${VIN}" is not registered`],
     [['remove', VIN], `vigie: the car "${VIN}" is not registered`],
     [['token', '--fleet', 'north'], 'vigie: no car was ever added for the fleet "north"'],
     [['token'], 'vigie: say whose cars it shows: either --fleet or --user'],

@@ -41,6 +41,15 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect(await hub.registry.cars()).toEqual([]);
     });
 
+    test('a car leaves a fleet and stays registered; a car that is not registered cannot', async () => {
+      await hub.registry.add(ONE, [FLEET, USER], NOON);
+      const before = await hub.registry.version();
+      await hub.registry.leave(ONE, [FLEET], NOON + 1);
+      expect(await hub.registry.version()).not.toBe(before);
+      expect(await hub.registry.car(ONE)).toEqual({ vin: ONE, added: NOON, fleets: [], users: ['ada'] });
+      await expect(hub.registry.leave(OTHER, [FLEET], NOON)).rejects.toMatchObject({ code: 'request.unknown' });
+    });
+
     test('knows which car is in which fleet and whose it is', async () => {
       const before = await hub.registry.version();
       await hub.registry.add(ONE, [FLEET, USER], NOON);

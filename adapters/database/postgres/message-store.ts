@@ -8,6 +8,7 @@ import {
   type CarMessage,
   correctionIn,
   isAfter,
+  type MessageOrder,
   type RecordPlace,
   type RefusedMessage,
   recordPlaceOf,
@@ -20,6 +21,7 @@ import { VigieError } from '../../../protocol/errors.ts';
 import { UNCOUNTED_BOOT } from '../../../protocol/schema/message.ts';
 import { numbersIn, REFUSED_KEPT, statusIn } from '../queries.ts';
 import { IN_USE } from '../registry.ts';
+import { SETTLING } from '../reported-monitors.ts';
 import { configurationStatements } from '../rollouts.ts';
 import { type Execute, numbered, type PostgresDatabase } from './database.ts';
 
@@ -57,6 +59,7 @@ export class PostgresMessageStore implements MessageStore {
       for (const one of kept) {
         for (const [sql, ...values] of configurationStatements(one.vehicle, one)) await execute(numbered(sql), values);
       }
+      await keepMonitors(execute, kept);
       return { strangers, fresh: kept };
     });
   }
@@ -98,9 +101,18 @@ async function keepVehicles(execute: Execute, messages: readonly CarMessage[]): 
   const rows = await execute(
     `INSERT INTO vehicles (vin, first_seen, last_seen)
      SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS given (vin, first, last) ORDER BY vin COLLATE "C"
-     ON CONFLICT (vin) DO UPDATE SET last_seen = greatest(vehicles.last_seen, excluded.last_seen) RETURNING id, vin`,
+     ON CONFLICT (vin) DO UPDATE SET last_seen = greatest(vehicles.last_seen, excluded.last_seen)
+     RETURNING id, vin, vehicles.first_seen = vehicles.last_seen AS is_new`,
     columns([...seen].map(([vin, { first, last }]) => [vin, first, last])),
   );
+  const added = rows.filter(({ is_new: isNew }) => (isNew as unknown) === true).map(({ id }) => [id, 0]);
+  if (added.length > 0) {
+    // Their fleets may have monitors for them.
+    await execute(
+      `INSERT INTO car_monitors (vehicle, due) SELECT * FROM unnest($1::bigint[], $2::bigint[]) ON CONFLICT DO NOTHING`,
+      columns(added),
+    );
+  }
   return new Map(rows.map(({ id, vin }) => [vin as string, id as number]));
 }
 
@@ -313,6 +325,24 @@ async function keepReports(execute: Execute, kept: readonly NewMessage[]): Promi
      WHERE commands.id = given.id AND commands.vehicle = given.vehicle`,
     columns(final),
   );
+}
+
+/** The newest list of its monitors that each car sent; it is compared with what the car should have. */
+async function keepMonitors(execute: Execute, kept: readonly NewMessage[]): Promise<void> {
+  for (const { vehicle, message, received } of kept) {
+    if (message.kind !== 'monitor') continue;
+    const { boot, seq, body } = message;
+    const [known] = await execute('SELECT boot, seq FROM reported_monitors WHERE vehicle = $1', [vehicle]);
+    if (known !== undefined && !isAfter(message, known as unknown as MessageOrder)) continue;
+    await execute(
+      `INSERT INTO reported_monitors VALUES ($1, $2, $3, $4, $5) ON CONFLICT (vehicle) DO UPDATE SET
+       boot = excluded.boot, seq = excluded.seq, received = excluded.received, document = excluded.document`,
+      [vehicle, boot, seq, received, JSON.stringify(body.monitors)],
+    );
+    await execute('UPDATE car_monitors SET due = least(coalesce(due, $2), $2::bigint + $3) WHERE vehicle = $1', [
+      ...[vehicle, received, SETTLING],
+    ]);
+  }
 }
 
 async function keepRefused(execute: Execute, refused: readonly RefusedMessage[]): Promise<void> {

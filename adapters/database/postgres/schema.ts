@@ -257,6 +257,23 @@ export const steps: readonly string[] = [
   ALTER TABLE rollout_cars ALTER vin SET STATISTICS 0, ALTER detail SET STATISTICS 0;
   ALTER TABLE configurations ALTER detail SET STATISTICS 0;
   `,
+  `
+  CREATE TABLE car_monitors (
+    vehicle bigint PRIMARY KEY REFERENCES vehicles,
+    due bigint,
+    attempts int NOT NULL DEFAULT 0
+  );
+  CREATE INDEX due_monitors ON car_monitors (due) WHERE due IS NOT NULL;
+  INSERT INTO car_monitors (vehicle, due) SELECT id, 0 FROM vehicles;
+  CREATE TABLE reported_monitors (
+    vehicle bigint PRIMARY KEY REFERENCES vehicles,
+    boot bigint NOT NULL,
+    seq bigint NOT NULL,
+    received bigint NOT NULL,
+    document text NOT NULL
+  );
+  ALTER TABLE reported_monitors ALTER document SET STATISTICS 0;
+  `,
 ];
 
 /** Number of the format that this program writes, in the table hub_format. */

@@ -10,6 +10,7 @@ import { rolloutOperations } from './rollout-operations.ts';
 
 const numbersPath = '/vigie/v1/vehicles/{vin}/numbers';
 const resendPath = '/vigie/v1/vehicles/{vin}/resend';
+const monitorsPath = '/vigie/v1/vehicles/{vin}/monitors';
 const remotesPath = '/vigie/v1/vehicles/{vin}/remotes';
 const remotePath = `${remotesPath}/{rid}`;
 
@@ -44,6 +45,18 @@ export const hubOperations: readonly Operation[] = [
     parameters: pathParameters(resendPath),
     answers: { 202: { description: 'The commands; none when nothing is missing.', media: JSON_MEDIA } },
     errors: [400, 401, 404, 406, 421, 429, 500, 507],
+    scopes: noScopes,
+  },
+  {
+    id: 'hub.monitors.list',
+    side: 'fleet',
+    method: 'GET',
+    path: monitorsPath,
+    tag: 'Hub',
+    summary: 'Reads which monitors a car should have, and which it has reported.',
+    parameters: pathParameters(monitorsPath),
+    answers: { 200: { description: 'Monitors, each with its state.', media: JSON_MEDIA } },
+    errors: [400, 401, 404, 406, 421, 429, 500],
     scopes: noScopes,
   },
   {
