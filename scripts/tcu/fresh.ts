@@ -1,6 +1,7 @@
 /** What the commands of docs/packaging.md lead to in a fresh Debian: a sentence for each step, in order. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { upTopic } from '../../protocol/topics.ts';
@@ -8,6 +9,8 @@ import type { Machine } from './machine.ts';
 import type { UnitScenario } from './scenario.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const CONFIGURATION = '/etc/vigie/vigie.yaml';
+const NEWER = 'newer.deb';
 /** The address of the broker in the page. */
 const BROKER = 'mqtts://broker.example:8883';
 
@@ -29,6 +32,17 @@ function typedLines(broker: string): readonly string[] {
   const lines = block.trimEnd().split('\n');
   // The package of this machine's architecture lies there.
   return lines.map((line) => line.trim().replace(BROKER, broker).replace('_amd64', '_*'));
+}
+
+/** The package with a higher version and another example configuration, beside it. */
+export function newerPackage(folder: string, deb: string): string {
+  const [content, newer] = [join(folder, 'content'), join(folder, NEWER)];
+  execFileSync('dpkg-deb', ['--raw-extract', deb, content]);
+  const control = join(content, 'DEBIAN/control');
+  writeFileSync(control, readFileSync(control, 'utf8').replace(/^Version: .*/m, '$&+1'));
+  appendFileSync(join(content, CONFIGURATION), '# of the newer package\n');
+  execFileSync('dpkg-deb', ['--root-owner-group', '-Zgzip', '-z1', '--build', content, newer], { stdio: 'pipe' });
+  return newer;
 }
 
 async function property(machine: Machine, name: string): Promise<string> {
@@ -60,6 +74,26 @@ export function fresh(broker: string): UnitScenario {
         'ls /usr/share/man/man1/vigie.1.gz /usr/share/bash-completion/completions/vigie ' +
           '/usr/share/zsh/vendor-completions/_vigie /usr/share/fish/vendor_completions.d/vigie.fish',
       );
+    },
+
+    'an upgrade keeps configuration and records, and restarts the service': async (machine, cloud) => {
+      const before = await property(machine, 'MainPID');
+      const from = cloud.received.length;
+      await machine.run(`sha256sum ${CONFIGURATION} >/tmp/before && ls /var/lib/vigie >/tmp/records`);
+      await machine.run(`apt-get -y -o Dpkg::Options::=--force-confold install ./${NEWER}`);
+      await machine.run('sha256sum --check /tmp/before && test -s /tmp/records');
+      await machine.run('(while read -r name; do test -e "/var/lib/vigie/$name" || exit 1; done </tmp/records)');
+      assert.notEqual(await property(machine, 'MainPID'), before);
+      assert.equal(await property(machine, 'ActiveState'), 'active');
+      await machine.until('a hello of the new process', () =>
+        cloud.received.slice(from).find(({ topic }) => topic === upTopic(EXAMPLE_VIN, 'hello')),
+      );
+    },
+
+    'a purge stops the service, and leaves no configuration and no records': async (machine) => {
+      await machine.run('apt-get -y purge vigie');
+      await machine.run('! systemctl is-active vigie');
+      await machine.run('test ! -e /etc/vigie && test ! -e /var/lib/vigie && test ! -e /usr/bin/vigie');
     },
   };
 }

@@ -27,7 +27,7 @@ import { cutPower, LINK_UP } from './cuts.ts';
 import { makeDebian, makeFreshDebian } from './debian.ts';
 import { type Disks, makeCar, makeDisks } from './disks.ts';
 import { distributionFor } from './distribution.ts';
-import { EXAMPLE_VIN, fresh } from './fresh.ts';
+import { EXAMPLE_VIN, fresh, newerPackage } from './fresh.ts';
 import { load, type Outcome, recorded, writeLoad } from './load.ts';
 import { Machine } from './machine.ts';
 import { type Platform, platformNamed, platforms } from './platforms.ts';
@@ -134,7 +134,7 @@ async function asFresh(folder: string): Promise<void> {
     const deb = join(folder, `vigie_${manifest.version}_${platform.target.debian}.deb`);
     await makeExecutable(platform.target, join(folder, 'vigie'));
     await makePackage(platform.target, join(folder, 'vigie'), deb, 'quick');
-    const disks = makeFreshDebian(folder, distributionFor(platform), [deb]);
+    const disks = makeFreshDebian(folder, distributionFor(platform), [deb, newerPackage(folder, deb)]);
     const cloud = await Cloud.connect(broker.url, join(folder, 'keys'), EXAMPLE_VIN);
     const machine = await Machine.boot(platform, disks);
     cloud.heard = () => machine.nudge();
