@@ -31,7 +31,7 @@ import type { Clock, Log } from '../agent/ports.ts';
 import type { CallbacksConfiguration } from '../config/callbacks.ts';
 import type { SignInConfiguration } from '../config/hub.ts';
 import { type CommandKey, HubCommands } from '../hub/commands.ts';
-import { FleetEvents } from '../hub/events.ts';
+import { EventReader } from '../hub/events.ts';
 import { Intake } from '../hub/intake.ts';
 import { HubMeasures } from '../hub/measures.ts';
 import type { CarMonitorStore, MonitorStore } from '../hub/monitors.ts';
@@ -199,7 +199,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   teardowns.unshift(onChanges({ states, clock, log }, async () => monitors.wake()));
   if (embedded !== undefined) teardowns.unshift(watchRegistry({ states, clock, log }, embedded));
   const looking = { reader: overviewReader, clock, turn: () => new Promise<void>(setImmediate) };
-  const [overview, events] = [new FleetOverview(looking), new FleetEvents(looking)];
+  const [overview, events] = [new FleetOverview(looking), new EventReader(looking)];
   const viewers = new Viewers({ clock, log, publish: (topic, payload) => broker.publish(topic, payload) });
   const resends = new ResendRequests({
     store: reader,

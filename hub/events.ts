@@ -34,7 +34,7 @@ export interface EventParts {
   readonly turn: () => Promise<void>;
 }
 
-export class FleetEvents {
+export class EventReader {
   readonly #parts: EventParts;
   /** Those asked for last come last. */
   readonly #scopes = new Map<string, ScopeEvents>();

@@ -7,7 +7,7 @@
 import type { CommandBody } from '../protocol/command.ts';
 import type { Monitor } from '../protocol/schema/monitor.ts';
 import type { HubCommands } from './commands.ts';
-import type { CarMonitorStore, CarMonitors, DueCar } from './monitors.ts';
+import type { CarMonitorStore, CarMonitors, DueMonitors } from './monitors.ts';
 import type { HubLog, Timer, WallClock } from './ports.ts';
 
 type MonitorOrder = CommandBody<'Monitor'>;
@@ -107,7 +107,7 @@ export class MonitorSync {
     }
   }
 
-  async #serve(one: DueCar, isOnline: boolean): Promise<void> {
+  async #serve(one: DueMonitors, isOnline: boolean): Promise<void> {
     const { store, commands, clock, wait, newId, digest, log } = this.#parts;
     const { vin, attempts, lastSeen } = one;
     const orders = differences(await store.carMonitors(vin), digest);

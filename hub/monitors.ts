@@ -32,7 +32,7 @@ export interface MonitorStore {
 }
 
 /** A car whose monitors are to be compared with those that it should have. */
-export interface DueCar {
+export interface DueMonitors {
   readonly vin: string;
   /** UTC ms since when it is time. */
   readonly due: number;
@@ -55,9 +55,9 @@ export interface CarMonitors {
 /** Remembers for all hubs which cars are to be compared, and when. */
 export interface CarMonitorStore {
   /** Those whose time has come at `now`, the oldest first, at most `limit`. */
-  dueCars(now: number, limit: number): Promise<readonly DueCar[]>;
+  dueCars(now: number, limit: number): Promise<readonly DueMonitors[]>;
   /** When it is time again; absent: when something changes. Resolves with false, and changes nothing, when another hub or a change was faster. */
-  putOffCar(one: DueCar, next: { readonly due?: number; readonly attempts: number }): Promise<boolean>;
+  putOffCar(one: DueMonitors, next: { readonly due?: number; readonly attempts: number }): Promise<boolean>;
   carMonitors(vin: string): Promise<CarMonitors>;
   /** The car can receive: what it still lacks is due at `at`, UTC ms. */
   carOnline(vin: string, at: number): Promise<void>;

@@ -2,7 +2,7 @@
 import type {
   CarMonitorStore,
   CarMonitors,
-  DueCar,
+  DueMonitors,
   MonitorStore,
   OwnedCallback,
   OwnedMonitor,
@@ -72,7 +72,7 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
     return removed.length > 0;
   }
 
-  async dueCars(now: number, limit: number): Promise<readonly DueCar[]> {
+  async dueCars(now: number, limit: number): Promise<readonly DueMonitors[]> {
     const rows = await this.#database.select(
       `SELECT vin, due, attempts, last_seen FROM car_monitors JOIN vehicles ON vehicles.id = car_monitors.vehicle
        WHERE due IS NOT NULL AND due <= ? ORDER BY due LIMIT ?`,
@@ -87,7 +87,7 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
   }
 
   async putOffCar(
-    { vin, due: before }: DueCar,
+    { vin, due: before }: DueMonitors,
     { due, attempts }: { readonly due?: number; readonly attempts: number },
   ): Promise<boolean> {
     const sql = `UPDATE car_monitors SET due = ?, attempts = ? WHERE vehicle = ${CAR} AND due = ? RETURNING vehicle`;

@@ -9,7 +9,7 @@ import { handlersOf } from '../../adapters/http/resources/index.ts';
 import { servedTo } from '../../assembly/hub-access.ts';
 import { servedVehicles } from '../../assembly/hub-vehicles.ts';
 import { idOf } from '../../assembly/view.ts';
-import { FleetEvents } from '../../hub/events.ts';
+import { EventReader } from '../../hub/events.ts';
 import type { EventScope, MessageStore } from '../../hub/ports.ts';
 import type { Registry } from '../../hub/registry.ts';
 import { RegistryStates } from '../../hub/registry-state.ts';
@@ -181,7 +181,7 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
     });
 
     test('the newest events are those of all cars, of one car, or of the cars of an owner', async () => {
-      const events = new FleetEvents({
+      const events = new EventReader({
         reader: new SqlOverview(hub.select),
         clock: { now: () => NOON },
         turn: () => new Promise(setImmediate),

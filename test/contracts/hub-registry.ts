@@ -113,7 +113,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       for (const vin of [ONE, OTHER]) {
         const mark = vin === ONE ? MARK : KEPT;
         const many = Array.from({ length: 300 }, (_, seq) =>
-          received('trip', trip(`${mark}-${seq}`), { seq, vin, boot: 3, clock: 'none' }),
+          received('trip', trip(`${mark}-${seq}`), { seq, vin, boot: 3, clock: 'none', received: NOON + seq }),
         );
         await hub.store.save(many, [{ topic, reason: MARK, payload: Buffer.from(MARK), received: NOON }]);
         await hub.store.save(
@@ -134,7 +134,10 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
           () => new Uint8Array(Buffer.from(mark)),
         );
         const report = { remoteActionId: `${mark}-c`, type: 'Doors', status: 'Failed', detail: mark } as const;
-        await hub.store.save([received('remote', report, { vin })], []);
+        await hub.store.save(
+          [received('remote', report, { vin }), received('monitor', { version: 1, monitors: [] }, { seq: 1, vin })],
+          [],
+        );
       }
       const before = await hub.rows();
       const all = await hub.files();

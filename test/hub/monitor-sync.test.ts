@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CommandOrder } from '../../hub/commands.ts';
 import { differences, MonitorSync, revisionOf } from '../../hub/monitor-sync.ts';
-import type { CarMonitors, DueCar, OwnedMonitor } from '../../hub/monitors.ts';
+import type { CarMonitors, DueMonitors, OwnedMonitor } from '../../hub/monitors.ts';
 import type { KeptCommand } from '../../hub/ports.ts';
 import { compileMonitor } from '../../protocol/schema/monitor.ts';
 import { VirtualClock } from '../rig/clock.ts';
@@ -52,12 +52,12 @@ test('a change of where events go sends nothing to the car', () => {
   expect(differences({ wanted: [moved], reported: [reported(one)] }, digest)).toEqual([]);
 });
 
-function begin(row: Partial<DueCar> = {}, monitors = [given('a')]) {
+function begin(row: Partial<DueMonitors> = {}, monitors = [given('a')]) {
   const clock = new VirtualClock();
   const sent: { readonly order: CommandOrder; readonly at: number }[] = [];
   const start = clock.now();
   const car = {
-    row: { vin: ONE, due: 0, attempts: 0, lastSeen: Number.MAX_SAFE_INTEGER, ...row } as Omit<DueCar, 'due'> & {
+    row: { vin: ONE, due: 0, attempts: 0, lastSeen: Number.MAX_SAFE_INTEGER, ...row } as Omit<DueMonitors, 'due'> & {
       due?: number;
     },
     reported: [] as CarMonitors['reported'],
@@ -66,7 +66,7 @@ function begin(row: Partial<DueCar> = {}, monitors = [given('a')]) {
   };
   const sync = new MonitorSync({
     store: {
-      dueCars: async (now) => (car.row.due !== undefined && car.row.due <= now ? [car.row as DueCar] : []),
+      dueCars: async (now) => (car.row.due !== undefined && car.row.due <= now ? [car.row as DueMonitors] : []),
       putOffCar: async ({ vin, lastSeen }, { due, attempts }) => {
         car.row = { vin, lastSeen, attempts, ...(due === undefined ? {} : { due }) };
         return !car.taken;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SqliteDatabase, SqliteMessageStore, SqlOverview, SqlReader } from '../../adapters/database/index.ts';
 import { overviewHandlers } from '../../adapters/http/hub/overview.ts';
-import { FleetEvents } from '../../hub/events.ts';
+import { EventReader } from '../../hub/events.ts';
 import { FleetOverview } from '../../hub/overview.ts';
 import type {
   FleetEvents as EventsAnswer,
@@ -21,7 +21,7 @@ let store: SqliteMessageStore;
 let now = NOON;
 const queries: string[] = [];
 let overview: FleetOverview;
-let events: FleetEvents;
+let events: EventReader;
 
 /** The VIN of car `index`; the higher the index, the longer ago the hub heard it. */
 function vinOf(index: number): string {
@@ -66,7 +66,7 @@ beforeAll(async () => {
   });
   const parts = { reader, clock: { now: () => now }, turn: () => new Promise<void>(setImmediate) };
   overview = new FleetOverview(parts);
-  events = new FleetEvents(parts);
+  events = new EventReader(parts);
 });
 
 afterAll(() => {
@@ -175,7 +175,7 @@ test('events are found however many other messages came after them, of all cars 
     ),
     [],
   );
-  const fresh = new FleetEvents({
+  const fresh = new EventReader({
     reader: new SqlOverview(database.select),
     clock: { now: () => now },
     turn: () => new Promise(setImmediate),

@@ -102,9 +102,10 @@ async function keepVehicles(execute: Execute, messages: readonly CarMessage[]): 
     `INSERT INTO vehicles (vin, first_seen, last_seen)
      SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS given (vin, first, last) ORDER BY vin COLLATE "C"
      ON CONFLICT (vin) DO UPDATE SET last_seen = greatest(vehicles.last_seen, excluded.last_seen)
-     RETURNING id, vin, vehicles.first_seen = vehicles.last_seen AS is_new`,
+     RETURNING id, vin, vehicles.xmax = 0 AS is_new`,
     columns([...seen].map(([vin, { first, last }]) => [vin, first, last])),
   );
+  // Only a row that an update has replaced has been locked (xmax).
   const added = rows.filter(({ is_new: isNew }) => (isNew as unknown) === true).map(({ id }) => [id, 0]);
   if (added.length > 0) {
     // Their fleets may have monitors for them.
