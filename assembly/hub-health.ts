@@ -15,6 +15,8 @@ export interface HubHealthParts {
   readonly data: string;
   /** Port on the loopback interface; 0: any free one; absent: none. */
   readonly port?: number;
+  /** Address of this machine; absent: 127.0.0.1. */
+  readonly host?: string;
   readonly measures: HubMeasures;
   readonly intake: Pick<Intake, 'waiting'>;
   readonly reader: Pick<OverviewReader, 'countVehicles'> & Pick<NumbersStore, 'missingNumbers'>;
@@ -26,7 +28,7 @@ export interface HubHealthParts {
 export async function serveHealth(
   parts: HubHealthParts,
 ): Promise<{ readonly address?: string; close(): Promise<void> }> {
-  const { data, port, measures, intake, reader, clock, log } = parts;
+  const { data, port, host = '127.0.0.1', measures, intake, reader, clock, log } = parts;
   const begun = clock.monotonic();
   const metrics = hubMetricsPage(async () => ({
     counted: measures.snapshot(),
@@ -54,7 +56,7 @@ export async function serveHealth(
     servers.push(server);
     return server;
   };
-  const asked = port === undefined ? undefined : await open({ kind: 'loopback', host: '127.0.0.1', port });
+  const asked = port === undefined ? undefined : await open({ kind: 'loopback', host, port });
   await open({ kind: 'unix', path: join(data, HUB_SOCKET) }).catch((error: Error) => {
     log.error('hub.health.unserved', { error: error.message });
   });

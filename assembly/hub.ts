@@ -94,7 +94,7 @@ export interface HubOptions {
   /** How notifications of callbacks leave the hub; absent: to public addresses, with `https` only, and no push. */
   readonly callbacks?: Partial<CallbacksConfiguration>;
   /** Addresses that they listen on; absent: 127.0.0.1. Beyond this machine they need `secure`, and a registry in use. */
-  readonly hosts?: { readonly broker?: string; readonly http?: string };
+  readonly hosts?: { readonly broker?: string; readonly http?: string; readonly metrics?: string };
   /** Where people sign in to the page; absent: they need a token. */
   readonly signIn?: SignInConfiguration;
   readonly clock: Clock;
@@ -228,6 +228,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   const health = await serveHealth({
     ...{ data, measures, intake, clock, log },
     ...(metrics === undefined ? {} : { port: metrics }),
+    ...(hosts?.metrics === undefined ? {} : { host: hosts.metrics }),
     reader: {
       countVehicles: () => overviewReader.countVehicles(),
       missingNumbers: () => reader.missingNumbers(),

@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { type Level, StreamLog } from '../adapters/logging/stream.ts';
 import { startHub } from '../assembly/hub.ts';
+import { isLoopback } from '../config/http.ts';
 import { brokerAddress } from '../config/mqtt.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { DEFAULT_DATA, type PlaceOptions, placeOf } from './hub-place.ts';
@@ -71,7 +72,7 @@ const DISPLACED = 78;
 async function runHub(options: Options): Promise<void> {
   const signalled = untilSignal();
   const { configuration, data, database } = placeOf(options);
-  const { broker, http, name } = configuration ?? {};
+  const { broker, http, name, metrics } = configuration ?? {};
   const external = broker !== undefined && 'url' in broker ? broker : undefined;
   if (external !== undefined && options.port !== undefined) {
     throw new VigieError(
@@ -80,9 +81,13 @@ async function runHub(options: Options): Promise<void> {
     );
   }
   const listen = broker !== undefined && 'host' in broker ? broker : undefined;
-  const { host, tls, enrolment = STANDARD_ENROLMENT } = options;
-  const names = options.names ?? (host === undefined ? ['localhost', '127.0.0.1'] : [hostname(), host]);
-  const secureBroker = tls === true ? STANDARD_SECURE_BROKER : undefined;
+  const { host } = options;
+  const tls = options.tls === true ? (configuration?.tls ?? {}) : configuration?.tls;
+  const enrolment = options.enrolment ?? tls?.enrolment ?? STANDARD_ENROLMENT;
+  const own = [...new Set([host, listen?.host, http?.host].filter((one) => one !== undefined && !isLoopback(one)))];
+  const names =
+    options.names ?? tls?.names ?? (own.length === 0 ? ['localhost', '127.0.0.1'] : [hostname(), ...(own as string[])]);
+  const secureBroker = tls === undefined ? undefined : STANDARD_SECURE_BROKER;
   const ports = await chosenPorts({
     ...portIn(external === undefined ? (options.port ?? listen?.port ?? secureBroker) : 0, 'port'),
     ...portIn(options.http ?? http?.port, 'http'),
@@ -106,10 +111,11 @@ async function runHub(options: Options): Promise<void> {
     hosts: {
       ...(listen === undefined ? {} : { broker: listen.host }),
       ...(http === undefined ? {} : { http: http.host }),
+      ...(options.metrics !== undefined || metrics === undefined ? {} : { metrics: metrics.host }),
       ...(host === undefined ? {} : { broker: host, http: host }),
     },
-    ...(tls === true ? { secure: { names, enrolment } } : {}),
-    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
+    ...(tls === undefined ? {} : { secure: { names, enrolment } }),
+    ...portIn(options.metrics ?? metrics?.port, 'metrics'),
     clock: new SystemClock(),
     log: new StreamLog(process.stderr, options.log ?? configuration?.log.level ?? 'warn'),
   });
@@ -125,7 +131,7 @@ The page: ${url}/ shows all cars.
 The HTTP interface: ${url}/docs for people, ${url}/fleets/local/vehicles and ${url}/user/vehicles for programs,
 ${url}/vigie/v1/vehicles/{VIN}/numbers for what of a car arrived and what is missing,
 ${url}/vigie/v1/vehicles/{VIN}/remotes for commands; a car obeys that has ${hub.trust} as its trust file.
-${database === undefined ? 'Everything is' : 'The messages are in PostgreSQL, the keys'} in ${data}; a second start goes on with it.
+${hub.metrics === undefined ? '' : `Metrics: http://${hub.metrics}/metrics\n`}${database === undefined ? 'Everything is' : 'The messages are in PostgreSQL, the keys'} in ${data}; a second start goes on with it.
 Ctrl-C ends the hub.
 `);
   const displaced = await Promise.race([signalled.then(() => undefined), hub.displaced]);

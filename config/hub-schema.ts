@@ -43,7 +43,9 @@ export const hubSchema = closed(
       closed(
         {
           listen: Type.Optional(
-            local(`Address of the embedded broker, on this machine; default \`${hubDefaults.broker.listen}\``),
+            local(
+              `Address of the embedded broker, on this machine unless there is \`tls\`; default \`${hubDefaults.broker.listen}\``,
+            ),
           ),
           ...brokerMembers,
           url: Type.Optional({ ...brokerMembers.url, description: 'Address of your broker' }),
@@ -79,7 +81,13 @@ export const hubSchema = closed(
     ),
     http: Type.Optional(
       closed(
-        { listen: Type.Optional(local(`Address of the interface; default \`${hubDefaults.http.listen}\``)) },
+        {
+          listen: Type.Optional(
+            local(
+              `Address of the interface, on this machine unless there is \`tls\`; default \`${hubDefaults.http.listen}\``,
+            ),
+          ),
+        },
         'The connected-vehicle interface over HTTP',
       ),
     ),
@@ -103,6 +111,33 @@ export const hubSchema = closed(
           ),
         },
         'Sign-in of people to the page at an OpenID Connect provider; without it the page asks for a token',
+      ),
+    ),
+    tls: Type.Optional(
+      closed(
+        {
+          names: Type.Optional(
+            listOf(
+              line('A name or address'),
+              1,
+              'Names and addresses by which cars and people reach the hub, for its certificate',
+            ),
+          ),
+          enrolment: Type.Optional(
+            Type.Unsafe<number>({
+              ...number('Port of the enrolment of cars; default 8443', { minimum: 0, maximum: 65_535 }),
+              type: 'integer',
+              'x-expected': 'a port',
+            }),
+          ),
+        },
+        'Broker and interface over TLS, with an authority of the hub, and enrolment of cars; `{}` for the defaults',
+      ),
+    ),
+    metrics: Type.Optional(
+      closed(
+        { listen: local('Address of `/metrics` and `/health`, on this machine') },
+        'Metrics at an address of their own, beside the socket in `data`',
       ),
     ),
     log: Type.Optional(

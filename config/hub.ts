@@ -46,6 +46,10 @@ export interface HubConfiguration {
   readonly database?: { readonly url: string; readonly passwordFile?: string };
   readonly http?: Listen;
   readonly signIn?: SignInConfiguration;
+  /** Broker and interface over TLS; absent: without. */
+  readonly tls?: { readonly names?: readonly string[]; readonly enrolment?: number };
+  /** Absent: only on the socket in `data`. */
+  readonly metrics?: Listen;
   readonly log: { readonly level: 'error' | 'warn' | 'info' };
 }
 
@@ -76,8 +80,10 @@ export function loadHubConfiguration(path: string, environment: Environment): Hu
 function read(input: HubInput, beside: (path: string) => string, findings: Findings): HubConfiguration {
   const broker = readHubBroker(input, beside, findings);
   const database = readDatabase(input, beside, findings);
-  const http = readListen(input.http?.listen, '/http', findings);
   const signIn = readSignIn(input, beside, findings);
+  const tls = findings.sound('/tls') ? input.tls : undefined;
+  const http = readListen(input.http?.listen, '/http', findings, tls !== undefined);
+  const metrics = readListen(input.metrics?.listen, '/metrics', findings, false);
   return {
     ...(input.name === undefined ? {} : { name: input.name }),
     data: beside(typeof input.data === 'string' ? input.data : hubDefaults.data),
@@ -85,12 +91,14 @@ function read(input: HubInput, beside: (path: string) => string, findings: Findi
     ...(database === undefined ? {} : { database }),
     ...(http === undefined ? {} : { http }),
     ...(signIn === undefined ? {} : { signIn }),
+    ...(tls === undefined ? {} : { tls }),
+    ...(metrics === undefined ? {} : { metrics }),
     log: { level: (findings.sound('/log') ? input.log?.level : undefined) ?? hubDefaults.log.level },
   };
 }
 
 function readHubBroker(
-  { broker: input }: HubInput,
+  { broker: input, tls }: HubInput,
   beside: (path: string) => string,
   findings: Findings,
 ): HubConfiguration['broker'] {
@@ -102,7 +110,7 @@ function readHubBroker(
         findings.error(`/broker/${name}`, `${name} is for a broker that you run`, 'add url, or remove it');
       }
     }
-    return readListen(listen, '/broker', findings);
+    return readListen(listen, '/broker', findings, tls !== undefined);
   }
   if (listen !== undefined) {
     findings.error('/broker/listen', 'this is for the embedded broker, and url names another', 'remove listen or url');
@@ -156,15 +164,20 @@ function readSignIn(
   };
 }
 
-/** Undefined where nothing is written, or it has faults. */
-function readListen(listen: string | undefined, at: string, findings: Findings): Listen | undefined {
+const fixes: Readonly<Record<string, string>> = {
+  '/broker': 'add tls, listen on 127.0.0.1, or run a broker and give its url',
+  '/http': 'add tls, or listen on 127.0.0.1',
+};
+
+/** Undefined where nothing is written, or it has faults. `secure`: other machines may reach it. */
+function readListen(listen: string | undefined, at: string, findings: Findings, secure: boolean): Listen | undefined {
   if (listen === undefined || !findings.sound(at)) return undefined;
   const address = readAddress(listen, `${at}/listen`, findings);
-  if (!isLoopback(address.host)) {
+  if (!secure && !isLoopback(address.host)) {
     findings.error(
       `${at}/listen`,
       'other machines could reach it without credentials',
-      at === '/broker' ? 'listen on 127.0.0.1, or run a broker and give its url' : 'listen on 127.0.0.1',
+      fixes[at] ?? 'listen on 127.0.0.1',
     );
   }
   return address;

@@ -2,7 +2,8 @@
 
 // <stdin>
 var hub = validate52;
-var schema19 = { "type": "object", "required": ["hub"], "properties": { "hub": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part1" }, "broker": { "type": "object", "properties": { "listen": { "$ref": "#/$defs/part2" }, "url": { "$ref": "#/$defs/part3" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part1" }, "passwordFile": { "$ref": "#/$defs/part1" }, "ca": { "$ref": "#/$defs/part1" }, "cert": { "$ref": "#/$defs/part1" }, "key": { "$ref": "#/$defs/part1" }, "crl": { "$ref": "#/$defs/part1" }, "group": { "$ref": "#/$defs/part0" }, "receiveMaximum": { "type": "integer", "minimum": 1, "maximum": 65535 } }, "additionalProperties": false }, "database": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^postgres(ql)?://[^\\s]+$" }, "passwordFile": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "http": { "type": "object", "properties": { "listen": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "signIn": { "type": "object", "required": ["issuer", "clientId"], "properties": { "issuer": { "type": "string", "pattern": `^https?://[^\\s@?#"']+$` }, "clientId": { "$ref": "#/$defs/part1" }, "clientSecretFile": { "$ref": "#/$defs/part1" }, "scope": { "$ref": "#/$defs/part1" }, "groups": { "$ref": "#/$defs/part1" }, "permits": { "type": "array", "items": { "type": "string", "enum": ["data:telemetry", "data:position", "data:trip", "data:alert", "data:collision", "data:vehicle:devices:pnc", "remote:preconditioning:write", "remote:charging:write", "remote:horn:write", "remote:door:write", "remote:lights:write", "remote:wakeup:write", "remote:navigation:write"] }, "minItems": 1 } }, "additionalProperties": false }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" } } };
+var schema19 = { "type": "object", "required": ["hub"], "properties": { "hub": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part1" }, "broker": { "type": "object", "properties": { "listen": { "$ref": "#/$defs/part2" }, "url": { "$ref": "#/$defs/part3" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part1" }, "passwordFile": { "$ref": "#/$defs/part1" }, "ca": { "$ref": "#/$defs/part1" }, "cert": { "$ref": "#/$defs/part1" }, "key": { "$ref": "#/$defs/part1" }, "crl": { "$ref": "#/$defs/part1" }, "group": { "$ref": "#/$defs/part0" }, "receiveMaximum": { "type": "integer", "minimum": 1, "maximum": 65535 } }, "additionalProperties": false }, "database": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^postgres(ql)?://[^\\s]+$" }, "passwordFile": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "http": { "type": "object", "properties": { "listen": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "signIn": { "type": "object", "required": ["issuer", "clientId"], "properties": { "issuer": { "type": "string", "pattern": `^https?://[^\\s@?#"']+$` }, "clientId": { "$ref": "#/$defs/part1" }, "clientSecretFile": { "$ref": "#/$defs/part1" }, "scope": { "$ref": "#/$defs/part1" }, "groups": { "$ref": "#/$defs/part1" }, "permits": { "type": "array", "items": { "type": "string", "enum": ["data:telemetry", "data:position", "data:trip", "data:alert", "data:collision", "data:vehicle:devices:pnc", "remote:preconditioning:write", "remote:charging:write", "remote:horn:write", "remote:door:write", "remote:lights:write", "remote:wakeup:write", "remote:navigation:write"] }, "minItems": 1 } }, "additionalProperties": false }, "tls": { "type": "object", "properties": { "names": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "enrolment": { "type": "integer", "minimum": 0, "maximum": 65535 } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" } } };
+var func1 = Object.prototype.hasOwnProperty;
 var pattern3 = new RegExp("^[A-Za-z0-9._-]{1,64}$", "u");
 function validate53(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
@@ -139,7 +140,6 @@ function validate59(data, { instancePath = "", parentData, parentDataProperty, r
   return errors === 0;
 }
 validate59.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var func1 = Object.prototype.hasOwnProperty;
 var pattern7 = new RegExp("^postgres(ql)?://[^\\s]+$", "u");
 var pattern8 = new RegExp(`^https?://[^\\s@?#"']+$`, "u");
 function validate52(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
@@ -163,7 +163,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       errors++;
     }
     for (const key0 in data) {
-      if (!(key0 === "hub" || key0 === "name" || key0 === "data" || key0 === "broker" || key0 === "database" || key0 === "http" || key0 === "signIn" || key0 === "log")) {
+      if (!func1.call(schema19.properties, key0)) {
         const err1 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 } };
         if (vErrors === null) {
           vErrors = [err1];
@@ -580,12 +580,12 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.log !== void 0) {
-      let data30 = data.log;
+    if (data.tls !== void 0) {
+      let data30 = data.tls;
       if (data30 && typeof data30 == "object" && !Array.isArray(data30)) {
         for (const key5 in data30) {
-          if (!(key5 === "level")) {
-            const err29 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key5 } };
+          if (!(key5 === "names" || key5 === "enrolment")) {
+            const err29 = { instancePath: instancePath + "/tls", schemaPath: "#/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key5 } };
             if (vErrors === null) {
               vErrors = [err29];
             } else {
@@ -594,19 +594,27 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data30.level !== void 0) {
-          let data31 = data30.level;
-          if (typeof data31 !== "string") {
-            const err30 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
-            if (vErrors === null) {
-              vErrors = [err30];
-            } else {
-              vErrors.push(err30);
+        if (data30.names !== void 0) {
+          let data31 = data30.names;
+          if (Array.isArray(data31)) {
+            if (data31.length < 1) {
+              const err30 = { instancePath: instancePath + "/tls/names", schemaPath: "#/properties/tls/properties/names/minItems", keyword: "minItems", params: { limit: 1 } };
+              if (vErrors === null) {
+                vErrors = [err30];
+              } else {
+                vErrors.push(err30);
+              }
+              errors++;
             }
-            errors++;
-          }
-          if (!(data31 === "error" || data31 === "warn" || data31 === "info")) {
-            const err31 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema19.properties.log.properties.level.enum } };
+            const len2 = data31.length;
+            for (let i2 = 0; i2 < len2; i2++) {
+              if (!validate55(data31[i2], { instancePath: instancePath + "/tls/names/" + i2, parentData: data31, parentDataProperty: i2, rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+                errors = vErrors.length;
+              }
+            }
+          } else {
+            const err31 = { instancePath: instancePath + "/tls/names", schemaPath: "#/properties/tls/properties/names/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
               vErrors = [err31];
             } else {
@@ -615,22 +623,138 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
+        if (data30.enrolment !== void 0) {
+          let data33 = data30.enrolment;
+          if (!(typeof data33 == "number" && (!(data33 % 1) && !isNaN(data33)))) {
+            const err32 = { instancePath: instancePath + "/tls/enrolment", schemaPath: "#/properties/tls/properties/enrolment/type", keyword: "type", params: { type: "integer" } };
+            if (vErrors === null) {
+              vErrors = [err32];
+            } else {
+              vErrors.push(err32);
+            }
+            errors++;
+          }
+          if (typeof data33 == "number") {
+            if (data33 > 65535 || isNaN(data33)) {
+              const err33 = { instancePath: instancePath + "/tls/enrolment", schemaPath: "#/properties/tls/properties/enrolment/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 } };
+              if (vErrors === null) {
+                vErrors = [err33];
+              } else {
+                vErrors.push(err33);
+              }
+              errors++;
+            }
+            if (data33 < 0 || isNaN(data33)) {
+              const err34 = { instancePath: instancePath + "/tls/enrolment", schemaPath: "#/properties/tls/properties/enrolment/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+              if (vErrors === null) {
+                vErrors = [err34];
+              } else {
+                vErrors.push(err34);
+              }
+              errors++;
+            }
+          }
+        }
       } else {
-        const err32 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        const err35 = { instancePath: instancePath + "/tls", schemaPath: "#/properties/tls/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err32];
+          vErrors = [err35];
         } else {
-          vErrors.push(err32);
+          vErrors.push(err35);
+        }
+        errors++;
+      }
+    }
+    if (data.metrics !== void 0) {
+      let data34 = data.metrics;
+      if (data34 && typeof data34 == "object" && !Array.isArray(data34)) {
+        if (data34.listen === void 0) {
+          const err36 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/required", keyword: "required", params: { missingProperty: "listen" } };
+          if (vErrors === null) {
+            vErrors = [err36];
+          } else {
+            vErrors.push(err36);
+          }
+          errors++;
+        }
+        for (const key6 in data34) {
+          if (!(key6 === "listen")) {
+            const err37 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key6 } };
+            if (vErrors === null) {
+              vErrors = [err37];
+            } else {
+              vErrors.push(err37);
+            }
+            errors++;
+          }
+        }
+        if (data34.listen !== void 0) {
+          if (!validate57(data34.listen, { instancePath: instancePath + "/metrics/listen", parentData: data34, parentDataProperty: "listen", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err38 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err38];
+        } else {
+          vErrors.push(err38);
+        }
+        errors++;
+      }
+    }
+    if (data.log !== void 0) {
+      let data36 = data.log;
+      if (data36 && typeof data36 == "object" && !Array.isArray(data36)) {
+        for (const key7 in data36) {
+          if (!(key7 === "level")) {
+            const err39 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key7 } };
+            if (vErrors === null) {
+              vErrors = [err39];
+            } else {
+              vErrors.push(err39);
+            }
+            errors++;
+          }
+        }
+        if (data36.level !== void 0) {
+          let data37 = data36.level;
+          if (typeof data37 !== "string") {
+            const err40 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err40];
+            } else {
+              vErrors.push(err40);
+            }
+            errors++;
+          }
+          if (!(data37 === "error" || data37 === "warn" || data37 === "info")) {
+            const err41 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema19.properties.log.properties.level.enum } };
+            if (vErrors === null) {
+              vErrors = [err41];
+            } else {
+              vErrors.push(err41);
+            }
+            errors++;
+          }
+        }
+      } else {
+        const err42 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err42];
+        } else {
+          vErrors.push(err42);
         }
         errors++;
       }
     }
   } else {
-    const err33 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err43 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err33];
+      vErrors = [err43];
     } else {
-      vErrors.push(err33);
+      vErrors.push(err43);
     }
     errors++;
   }

@@ -1,5 +1,6 @@
 /** `vigie hub` as people start it, with a real car on it, killed in the middle. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { X509Certificate } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
@@ -149,4 +150,21 @@ test('a command that a killed hub kept and did not deliver reaches the car throu
     await car.remove();
     await relay.close();
   }
+});
+
+test('a configuration chooses TLS, its names, and the address of metrics', async () => {
+  const data = join(folder, 'secure');
+  const file = join(folder, 'secure.yaml');
+  const listen =
+    "broker: { listen: '127.0.0.1:0' }\nhttp: { listen: '127.0.0.1:0' }\nmetrics: { listen: '127.0.0.1:0' }\n";
+  writeFileSync(file, `hub: 1\ndata: ${data}\n${listen}tls: { names: [hub.example, localhost], enrolment: 0 }\n`);
+  const hub = new VigieProcess(['hub', '-c', file]);
+  begun.push(hub);
+  await hub.says('Ctrl-C ends the hub.');
+  expect(hub.output).toMatch(/ready: hub on mqtts:\/\/127\.0\.0\.1:\d+\n/);
+  expect(hub.output).toMatch(/certificates from https:\/\/hub\.example:\d+ /);
+  expect(hub.output).toMatch(/The page: https:\/\/127\.0\.0\.1:\d+\//);
+  expect(hub.output).toMatch(/Metrics: http:\/\/127\.0\.0\.1:\d+\/metrics/);
+  const { subjectAltName } = new X509Certificate(readFileSync(join(data, 'hub.pem')));
+  expect(subjectAltName).toBe('DNS:hub.example, DNS:localhost');
 });

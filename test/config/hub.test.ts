@@ -158,3 +158,26 @@ test('sign-in has defaults, and takes only an address that nobody can read on th
     expect.stringMatching(/others could read on the way who signs in.*use https/s),
   ]);
 });
+
+test('with tls broker and interface may be reached by other machines; metrics have an address of their own', () => {
+  const { configuration, diagnostics } = load(`hub: 1
+broker: { listen: '0.0.0.0:8883' }
+http: { listen: '0.0.0.0:443' }
+tls: { names: [hub.example], enrolment: 9443 }
+metrics: { listen: '[::1]:9464' }
+`);
+  expect(diagnostics).toEqual([]);
+  expect(configuration).toMatchObject({
+    broker: { host: '0.0.0.0', port: 8883 },
+    http: { host: '0.0.0.0', port: 443 },
+    tls: { names: ['hub.example'], enrolment: 9443 },
+    metrics: { host: '::1', port: 9464 },
+  });
+  expect(load('hub: 1\ntls: {}\n').configuration?.tls).toEqual({});
+  expect(findingsOf("hub: 1\ntls: { enrolment: 70000 }\nmetrics: { listen: '0.0.0.0:1' }\n")).toEqual([
+    expect.stringMatching(/^hub\.yaml:2: error: .*70000/),
+    expect.stringMatching(
+      /^hub\.yaml:3: error: other machines could reach it without credentials.*listen on 127\.0\.0\.1/,
+    ),
+  ]);
+});
