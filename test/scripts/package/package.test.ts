@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'vigie-packaged-'));
 // Nothing of the project is beside it.
 const executable = join(folder, 'vigie');
 
-beforeAll(async () => makeExecutable(target, executable), 120_000);
+beforeAll(async () => makeExecutable(target, executable), 600_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
