@@ -243,7 +243,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   const channels = channelsOf({ ...CALLBACKS, ...options.callbacks }, () => clock.now());
   teardowns.unshift(() => channels.close());
   const served = withBooks(
-    { store: monitorStore, notifier: hubNotifier(channels), clock, changed: () => monitors.wake() },
+    { store: monitorStore, notifier: hubNotifier(channels), clock, log, changed: () => monitors.wake() },
     servedTo(states, servedVehicles(reader)),
   );
   const server = await startServer({

@@ -107,7 +107,7 @@ export class Rollouts {
   }
 }
 
-/** Has every car of the fleet get it. Rejects with `request.conflict` for a roll-out that may not go on, and says why. */
+/** Has every car of the fleet get it. Rejects with `usage.wrong` for a roll-out that may not go on, and says why. */
 export async function continueRollout(store: RolloutStore, id: string, tolerated?: number): Promise<void> {
   const rollout = await known(store, id);
   const next = { ...rollout, tolerated: tolerated ?? rollout.tolerated };

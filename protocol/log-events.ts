@@ -231,6 +231,7 @@ export const logEvents = {
   'store.unsynced': ['error', 'The disk did not confirm a write', 'file', 'error'],
 
   // The hub
+  'hub.callbacks.unsent': ['warn', 'The hub keeps an address for notifications, but sends none yet', 'what', 'id'],
   'hub.car.certified': ['info', 'The hub gives a car a certificate', 'vin', 'serial', 'renewed'],
   'hub.car.refused': ['warn', 'The hub refuses the messages of a car', 'vin', 'reason'],
   'hub.certificate.failed': ['error', 'The hub cannot renew its own certificate', 'error'],
@@ -256,12 +257,7 @@ export const logEvents = {
   'hub.receiving.ended': ['info', 'The hub no longer receives from the broker', 'reason'],
   'hub.receiving.failed': ['warn', 'The hub cannot receive from the broker; it tries again', 'error'],
   'hub.monitors.failed': ['warn', 'The hub cannot send monitors to the cars', 'error'],
-  'hub.monitors.sent': [
-    'info',
-    'The hub sends a car monitors that it lacks, or removes those that it should not have',
-    'vin',
-    'monitors',
-  ],
+  'hub.monitors.sent': ['info', 'The hub brings the monitors of a car up to date', 'vin', 'monitors'],
   'hub.registry.unread': ['warn', 'The hub cannot read its registry of cars', 'error'],
   'hub.resend.failed': ['warn', 'The hub cannot ask the cars for missing messages', 'error'],
   'hub.resend.requested': ['info', 'The hub asks a car for missing messages', 'vin', 'class', 'missing'],

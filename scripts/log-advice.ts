@@ -59,6 +59,7 @@ export const logAdvice: Partial<Record<LogEvent, string>> = {
   'http.noDocument': 'install the package again',
   'http.pageKeyUnwritten': DISK,
   'http.unavailable': 'restore the file, or free the port that `error` names',
+  'hub.callbacks.unsent': 'ask for the events at `/vigie/v1/events`',
   'hub.car.refused': 'register the car, or find out who uses its VIN',
   'hub.certificate.failed': 'check that the hub can write its directory',
   'hub.enrolment.failed': 'check the database',

@@ -76,8 +76,8 @@ async function written(): Promise<Uint8Array> {
 }
 const journalSeeds = [
   await written(),
-  segmentWith((batch) => {
-    batch.add([1, 0, 0, 'event', 1, false, new Uint8Array(8)]);
+  segmentWith((records) => {
+    records.add([1, 0, 0, 'event', 1, false, new Uint8Array(8)]);
   }),
 ];
 
