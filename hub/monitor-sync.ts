@@ -7,6 +7,7 @@
 import type { CommandBody } from '../protocol/command.ts';
 import type { Monitor } from '../protocol/schema/monitor.ts';
 import type { HubCommands } from './commands.ts';
+import { Looks } from './looks.ts';
 import type { CarMonitorStore, CarMonitors, DueMonitors } from './monitors.ts';
 import type { HubLog, Timer, WallClock } from './ports.ts';
 
@@ -40,42 +41,28 @@ export interface MonitorSyncParts {
 
 export class MonitorSync {
   readonly #parts: MonitorSyncParts;
-  #cancel: () => void = () => undefined;
-  #looking: Promise<void> = Promise.resolve();
-  #stopped = false;
-  /** Something may be due before the next look. */
-  #again = false;
-  #busy = false;
+  readonly #looks: Looks;
   /** Cars that have subscribed since the last look, whatever was heard of them before. */
   #online = new Set<string>();
 
   constructor(parts: MonitorSyncParts) {
     this.#parts = parts;
+    this.#looks = new Looks({ after: parts.after, every: EVERY, look: () => this.#look() });
   }
 
   /** Compares by itself from now on. */
   begin(): void {
-    this.#cancel = this.#parts.after(EVERY, () => this.wake());
+    this.#looks.begin();
   }
 
   /** Resolves when nothing is sent any more. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#cancel();
-    await this.#looking;
+  stop(): Promise<void> {
+    return this.#looks.stop();
   }
 
   /** Looks now: something has changed. */
   wake(): void {
-    if (this.#stopped) return;
-    this.#again = true;
-    if (this.#busy) return;
-    this.#busy = true;
-    this.#cancel();
-    this.#looking = this.#lookWhileNeeded().finally(() => {
-      this.#busy = false;
-      if (!this.#stopped) this.begin();
-    });
+    this.#looks.wake();
   }
 
   /** The car can receive: it gets at once what it lacks. */
@@ -85,13 +72,6 @@ export class MonitorSync {
     this.wake();
   }
 
-  async #lookWhileNeeded(): Promise<void> {
-    while (this.#again && !this.#stopped) {
-      this.#again = false;
-      await this.#look();
-    }
-  }
-
   /** Never rejects: what failed is tried at the next look. */
   async #look(): Promise<void> {
     const { store, clock, log } = this.#parts;
@@ -99,7 +79,7 @@ export class MonitorSync {
     this.#online = new Set();
     try {
       for (const one of await store.dueCars(Math.round(clock.now()), MOST)) {
-        if (this.#stopped) return;
+        if (this.#looks.stopped) return;
         await this.#serve(one, online.has(one.vin));
       }
     } catch (error) {

@@ -5,6 +5,7 @@
  */
 import type { Run } from '../protocol/runs.ts';
 import type { HubCommands } from './commands.ts';
+import { Looks } from './looks.ts';
 import type { DueNumbers, HubLog, KeptCommand, NumbersStore, ResendStore, Timer, WallClock } from './ports.ts';
 
 /** Between two looks at what is due, ms. */
@@ -31,28 +32,21 @@ export interface ResendParts {
 
 export class ResendRequests {
   readonly #parts: ResendParts;
-  #cancel: () => void = () => undefined;
-  #looking: Promise<void> = Promise.resolve();
-  #stopped = false;
+  readonly #looks: Looks;
 
   constructor(parts: ResendParts) {
     this.#parts = parts;
+    this.#looks = new Looks({ after: parts.after, every: EVERY, look: () => this.#look() });
   }
 
   /** Asks by itself from now on. */
   begin(): void {
-    this.#cancel = this.#parts.after(EVERY, () => {
-      this.#looking = this.#look().then(() => {
-        if (!this.#stopped) this.begin();
-      });
-    });
+    this.#looks.begin();
   }
 
   /** Resolves when nothing is asked any more. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#cancel();
-    await this.#looking;
+  stop(): Promise<void> {
+    return this.#looks.stop();
   }
 
   /**
@@ -74,7 +68,7 @@ export class ResendRequests {
     const { store, clock, log } = this.#parts;
     try {
       for (const one of await store.dueNumbers(Math.round(clock.now()), MOST)) {
-        if (this.#stopped) return;
+        if (this.#looks.stopped) return;
         await this.#serve(one);
       }
     } catch (error) {

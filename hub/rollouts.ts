@@ -6,6 +6,7 @@
 import { decodeBody } from '../protocol/command.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { HubCommands } from './commands.ts';
+import { Looks } from './looks.ts';
 import type { HubLog, Timer, WallClock } from './ports.ts';
 import type { Rollout, RolloutStore } from './rollout-store.ts';
 
@@ -31,28 +32,21 @@ export interface RolloutsParts {
 
 export class Rollouts {
   readonly #parts: RolloutsParts;
-  #cancel: () => void = () => undefined;
-  #looking: Promise<void> = Promise.resolve();
-  #stopped = false;
+  readonly #looks: Looks;
 
   constructor(parts: RolloutsParts) {
     this.#parts = parts;
+    this.#looks = new Looks({ after: parts.after, every: EVERY, look: () => this.#look() });
   }
 
   /** Sends by itself from now on. */
   begin(): void {
-    this.#cancel = this.#parts.after(EVERY, () => {
-      this.#looking = this.#look().then(() => {
-        if (!this.#stopped) this.begin();
-      });
-    });
+    this.#looks.begin();
   }
 
   /** Resolves when nothing is sent any more. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#cancel();
-    await this.#looking;
+  stop(): Promise<void> {
+    return this.#looks.stop();
   }
 
   /** Never rejects: what failed is tried at the next look. */
@@ -60,7 +54,7 @@ export class Rollouts {
     const { store, log } = this.#parts;
     try {
       for (const rollout of await store.rollouts()) {
-        if (this.#stopped) return;
+        if (this.#looks.stopped) return;
         if (rollout.stage !== 'stopped') await this.#serve(rollout);
       }
     } catch (error) {
@@ -86,7 +80,7 @@ export class Rollouts {
     const body = due.length === 0 ? undefined : await store.body(id);
     if (body === undefined) return;
     for (const car of due) {
-      if (this.#stopped) return;
+      if (this.#looks.stopped) return;
       await this.#send(rollout, decodeBody('Configuration', body), car);
     }
   }
