@@ -36,6 +36,8 @@ const NAMED = 12;
 const HUB_EVERY = 500;
 /** The line of the speed, ms. */
 export const SPEED_SPAN = 60_000;
+/** Time between two points of that line, ms. */
+const SPEED_STEP = 100;
 
 export class CarStore {
   readonly values = new Map<string, CarValue>();
@@ -236,11 +238,14 @@ export class CarStore {
   }
 
   #noteSpeed(at: number, speed: number): void {
+    // A line a few hundred pixels wide shows no more than some points a second.
+    const isNew = at - (this.speeds.at(-2)?.[0] ?? 0) >= SPEED_STEP;
+    if (!isNew) this.speeds.pop();
     this.speeds.push([at, speed]);
     const oldest = carNow() - SPEED_SPAN;
     // The one before the oldest says what the speed was at the left edge.
     while ((this.speeds[1]?.[0] ?? Number.POSITIVE_INFINITY) < oldest) this.speeds.shift();
-    this.#changed('speed');
+    if (isNew) this.#changed('speed');
   }
 
   #changed(topic: Topic | (string & {})): void {

@@ -19,7 +19,7 @@ const TRACED = 10;
 
 const browser = await launch();
 const sizes = pageFiles.map(([file]) => gzipSync(readFileSync(join(generated, file))).length);
-console.log(`gzipped: ${kilobytes(sizes.reduce((sum, size) => sum + size, 0))}`);
+console.log(`gzipped: ${kilobytes(sum(sizes))}`);
 await measureTimes(browser);
 await measureThread(browser);
 await browser.close();
@@ -120,7 +120,7 @@ async function measureThread(from: Browser): Promise<void> {
   const feed = await startFeed();
   const page: Page = await from.newPage({ viewport: { width: 1440, height: 900 } });
   await openFeed(page, feed);
-  await from.startTracing(page, { categories: ['toplevel'] });
+  await from.startTracing(page, { categories: ['toplevel', 'devtools.timeline'] });
   const begin = performance.now();
   let updates = 0;
   while (performance.now() - begin < TRACED * 1_000) {
@@ -131,25 +131,33 @@ async function measureThread(from: Browser): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, wait)));
   }
   const trace = JSON.parse((await from.stopTracing()).toString()) as { readonly traceEvents: readonly TraceEvent[] };
-  const isMain = ({ pid, tid }: TraceEvent): boolean => mains.has(`${pid} ${tid}`);
   const mains = new Set(
     trace.traceEvents
       .filter(({ name, ph, args }) => name === 'thread_name' && ph === 'M' && args?.name === 'CrRendererMain')
       .map(({ pid, tid }) => `${pid} ${tid}`),
   );
-  const tasks = trace.traceEvents.filter((one) => one.ph === 'X' && /::RunTask$/.test(one.name) && isMain(one));
-  const perUpdate = (times: readonly number[]): string =>
-    (times.reduce((sum, time) => sum + time, 0) / 1_000 / updates).toFixed(2);
-  const wall = perUpdate(tasks.map(({ dur = 0 }) => dur));
-  const processor = tasks.some(({ tdur }) => tdur !== undefined)
-    ? `${perUpdate(tasks.map(({ tdur = 0 }) => tdur))} ms of the processor`
+  const onMain = trace.traceEvents.filter(({ ph, pid, tid }) => ph === 'X' && mains.has(`${pid} ${tid}`));
+  const perUpdate = (name: RegExp, time: 'dur' | 'tdur' = 'tdur'): string =>
+    (sum(onMain.filter((one) => name.test(one.name)).map((one) => one[time] ?? 0)) / 1_000 / updates).toFixed(2);
+  const task = /::RunTask$/;
+  const processor = onMain.some(({ name, tdur }) => task.test(name) && tdur !== undefined)
+    ? `${perUpdate(task)} ms of the processor`
     : 'the browser does not tell the time of the processor';
+  const frames = onMain.filter(({ name }) => name === 'FireAnimationFrame').length;
   console.log(
-    `main thread for each update: ${processor}, ${wall} ms by the clock ` +
-      `(${VALUES} values, ${(updates / TRACED).toFixed(0)} updates/s, ${TRACED} s, ${tasks.length} tasks)`,
+    `main thread for each update: ${processor}, ${perUpdate(task, 'dur')} ms by the clock ` +
+      `(${VALUES} values, ${(updates / TRACED).toFixed(0)} updates/s, ${(frames / TRACED).toFixed(0)} frames/s, ${TRACED} s)`,
+  );
+  console.log(
+    `of which writes ${perUpdate(/^FireAnimationFrame$/)} ms, styles ${perUpdate(/^UpdateLayoutTree$/)} ms, ` +
+      `layout ${perUpdate(/^Layout$/)} ms, paint ${perUpdate(/^(PrePaint|Paint|Layerize|Commit)$/)} ms; the rest reads the stream`,
   );
   await page.close();
   feed.close();
+}
+
+function sum(times: readonly number[]): number {
+  return times.reduce((all, time) => all + time, 0);
 }
 
 function median(times: readonly number[]): number {

@@ -3,9 +3,10 @@ import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { type CarValue, store } from '../car-store.ts';
 import { carNow } from '../connection.ts';
-import { ageOf, textOf, unitOf } from '../format.ts';
-import { useRows, useTopics, useValue } from '../hooks.ts';
+import { textOf, unitOf } from '../format.ts';
+import { useRows, useTopics } from '../hooks.ts';
 import { Source } from './source.tsx';
+import { ValueRow } from './value-row.tsx';
 
 /** A value that changed within this time counts as changing, ms. */
 const CHANGING = 5_000;
@@ -84,6 +85,10 @@ export function Tree(): JSX.Element {
         aria-label="Values"
         ref={list}
         onKeyDown={key}
+        onClick={({ target }) =>
+          reach(target, (row) => (row.startsWith('group ') ? toggle(row.slice(6)) : setChosen(row)))
+        }
+        onFocusIn={({ target }) => reach(target, setFocused)}
         tabIndex={rows.length === 0 ? 0 : -1}
       >
         {groups.map(({ name, values }) => (
@@ -96,21 +101,12 @@ export function Tree(): JSX.Element {
               aria-selected={false}
               data-row={`group ${name}`}
               tabIndex={reached === `group ${name}` ? 0 : -1}
-              onClick={() => toggle(name)}
-              onFocus={() => setFocused(`group ${name}`)}
             >
               {name} <span class="count">{values.length}</span>
             </div>
             {!isClosed(name) &&
               values.map(({ path }) => (
-                <Row
-                  key={path}
-                  path={path}
-                  chosen={chosen === path}
-                  reached={reached === path}
-                  choose={() => setChosen(path)}
-                  focus={() => setFocused(path)}
-                />
+                <ValueRow key={path} path={path} chosen={chosen === path} reached={reached === path} />
               ))}
           </div>
         ))}
@@ -125,49 +121,10 @@ export function Tree(): JSX.Element {
   );
 }
 
-interface RowOptions {
-  readonly path: string;
-  readonly chosen: boolean;
-  readonly reached: boolean;
-  readonly choose: () => void;
-  readonly focus: () => void;
-}
-
-function Row({ path, chosen, reached, choose, focus }: RowOptions): JSX.Element | null {
-  const found = useValue(path);
-  if (found === undefined) return null;
-  const { unit, resolution } = store.descriptions.get(path) ?? {};
-  const [, ...rest] = path.split('.');
-  const last = rest.pop() ?? path;
-  const stale = store.isStale(found);
-  return (
-    <div
-      role="treeitem"
-      class={`row${stale ? ' stale' : ''}${chosen ? ' chosen' : ''}`}
-      aria-level={2}
-      aria-selected={chosen}
-      data-row={path}
-      tabIndex={reached ? 0 : -1}
-      onClick={choose}
-      onFocus={focus}
-    >
-      <span class="path" title={path}>
-        {rest.length > 0 && <i>{rest.join('.')}.</i>}
-        <span class="last">{last}</span>
-      </span>
-      {/* A new key starts the flash again. */}
-      <span key={found.changes} class={found.changes > 0 && !stale ? 'shown flash' : 'shown'}>
-        {textOf(found.value, resolution)}
-        {unitOf(unit) !== '' && <small> {unitOf(unit)}</small>}
-      </span>
-      <Age value={found} />
-    </div>
-  );
-}
-
-function Age({ value }: { readonly value: CarValue }): JSX.Element {
-  useTopics('second');
-  return <span class="age">{ageOf(carNow() - value.at)}</span>;
+/** The row that holds what was clicked or focused. */
+function reach(target: EventTarget | null, reached: (row: string) => void): void {
+  const row = (target as Element | null)?.closest<HTMLElement>('[data-row]')?.dataset['row'];
+  if (row !== undefined) reached(row);
 }
 
 function isShown(value: CarValue, filter: string, only: Only): boolean {
@@ -192,7 +149,9 @@ function groupsOf(
   const sorted = [...values].sort((a, b) => (order.get(a.path) ?? 1e9) - (order.get(b.path) ?? 1e9));
   for (const value of sorted) {
     const name = value.path.split('.', 1)[0] ?? '';
-    groups.set(name, [...(groups.get(name) ?? []), value]);
+    const members = groups.get(name);
+    if (members === undefined) groups.set(name, [value]);
+    else members.push(value);
   }
   return [...groups].map(([name, members]) => ({ name, values: members }));
 }

@@ -40,6 +40,30 @@ describePeer('chromium', 'the page shows the car', () => {
     await page.close();
   });
 
+  test('a value that changes is tinted and then rests, in the row that was there before', async () => {
+    const page = await browsed.open();
+    await page.getByRole('treeitem', { name: /^lockedStates/ }).waitFor();
+    // Text: the types of a browser are not those of this test.
+    await page.evaluate(`(() => {
+      const row = document.querySelector('[data-row="doorsState.lockedStates"]');
+      const shown = row.querySelector('.shown');
+      const before = shown.textContent;
+      window.rested = new Promise((resolve) => {
+        let tinted = false;
+        const observer = new MutationObserver(() => {
+          if (shown.classList.contains('flash')) tinted ||= shown.textContent !== before;
+          else if (tinted) resolve(row === document.querySelector('[data-row="doorsState.lockedStates"]'));
+        });
+        observer.observe(shown, { attributes: true, characterData: true, childList: true, subtree: true });
+      });
+    })()`);
+    // One of the two changes the locks, however they are now.
+    await browsed.send('doors', 'lock');
+    await browsed.send('doors', 'unlock');
+    expect(await page.evaluate('window.rested')).toBe(true);
+    await page.close();
+  });
+
   test('the filter finds values by path, unit and message while the user types, and says when none matches', async () => {
     const page = await browsed.open();
     const rows = page.locator('[role=treeitem][aria-level="2"]');

@@ -1,0 +1,109 @@
+/**
+ * One value in the list of all. What changes is written into text nodes: a car may change hundreds of values in a frame of
+ * the screen, and drawing that many components again costs several times as much.
+ */
+import type { JSX } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { store } from '../car-store.ts';
+import { carNow } from '../connection.ts';
+import { ageOf, textOf, unitOf } from '../format.ts';
+
+export interface ValueRowOptions {
+  readonly path: string;
+  readonly chosen: boolean;
+  /** Tab reaches this row. */
+  readonly reached: boolean;
+}
+
+/** How long a value is tinted after it changed, before the tint fades, ms; longer where a line stands for the tint. */
+const TINT = { fading: 200, steady: 1_000 };
+/** Time between two looks for tints that end, ms. */
+const SWEEP = 100;
+/** Elements that are tinted, and until when, ms. A value that changes all the time keeps its tint, and nothing moves. */
+const tinted = new Map<HTMLElement, number>();
+let sweeping: ReturnType<typeof setInterval> | undefined;
+
+export function ValueRow({ path, chosen, reached }: ValueRowOptions): JSX.Element {
+  const row = useRef<HTMLDivElement>(null);
+  const { unit, resolution } = store.descriptions.get(path) ?? {};
+  // Of the description, which comes after the first values.
+  useLayoutEffect(
+    () => (row.current === null ? undefined : showValue(row.current, path, resolution)),
+    [path, resolution],
+  );
+  const [, ...rest] = path.split('.');
+  const last = rest.pop() ?? path;
+  return (
+    <div
+      role="treeitem"
+      class={chosen ? 'row chosen' : 'row'}
+      aria-level={2}
+      aria-selected={chosen}
+      data-row={path}
+      tabIndex={reached ? 0 : -1}
+      ref={row}
+    >
+      <span class="path" title={path}>
+        {rest.length > 0 && <i>{rest.join('.')}.</i>}
+        <span class="last">{last}</span>
+      </span>
+      <span class="shown">
+        <span />
+        {unitOf(unit) !== '' && <small> {unitOf(unit)}</small>}
+      </span>
+      <span class="age" />
+    </div>
+  );
+}
+
+/** Writes the value of the path and its age into the row, now and whenever they change, until the result is called. */
+function showValue(row: HTMLElement, path: string, resolution: number | undefined): () => void {
+  const [shown, age] = [row.querySelector('.shown'), row.querySelector('.age')] as [HTMLElement, HTMLElement];
+  const text = shown.firstElementChild as HTMLElement;
+  let known = store.value(path)?.changes ?? 0;
+  const showAge = (): void => {
+    const found = store.value(path);
+    if (found !== undefined) write(age, ageOf(carNow() - found.at));
+  };
+  const show = (): void => {
+    const found = store.value(path);
+    if (found === undefined) return;
+    const stale = store.isStale(found);
+    write(text, textOf(found.value, resolution));
+    if (row.dataset['stale'] !== String(stale)) row.dataset['stale'] = String(stale);
+    if (found.changes !== known && !stale) tint(shown);
+    known = found.changes;
+    showAge();
+  };
+  show();
+  const ends = [store.listen(path, show), store.listen('connection', show), store.listen('second', showAge)];
+  return () => {
+    for (const end of ends) end();
+    tinted.delete(shown);
+  };
+}
+
+function write(element: HTMLElement, text: string): void {
+  const node = element.firstChild as Text | null;
+  if (node === null) element.append(text);
+  else if (node.data !== text) node.data = text;
+}
+
+function tint(element: HTMLElement): void {
+  const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  if (!tinted.has(element)) element.classList.add('flash');
+  tinted.set(element, performance.now() + (still ? TINT.steady : TINT.fading));
+  sweeping ??= setInterval(sweep, SWEEP);
+}
+
+function sweep(): void {
+  const now = performance.now();
+  for (const [element, until] of tinted) {
+    if (until > now) continue;
+    tinted.delete(element);
+    element.classList.remove('flash');
+  }
+  if (tinted.size > 0) return;
+  clearInterval(sweeping);
+  sweeping = undefined;
+}
