@@ -5,9 +5,9 @@ import type { SlotValue } from '../protocol/slots.ts';
 export interface ChannelObserver {
   /** A change of the channel's value. `at` is UTC milliseconds of the reading. */
   channel(channel: Channel, value: SlotValue, at: number): void;
-  /** The car says that the channel has no value; told once, also when it had none before. */
+  /** The car says that the channel has no value; called once, also when it had none before. */
   channelAbsent?(channel: Channel, at: number): void;
-  /** Each reading of a sampled channel, also without a change; such channels are not told otherwise. */
+  /** Each reading of a sampled channel, also without a change; such channels have no other call. */
   sample?(channel: Channel, value: SlotValue, at: number): void;
 }
 

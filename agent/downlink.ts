@@ -31,7 +31,7 @@ export class Downlink {
     this.#vin = vin;
     this.#log = log;
     this.#watched = parts.watched;
-    const told: Publisher = {
+    const recording: Publisher = {
       put: (kind, body, options) => publisher.put(kind, body, options),
       secure: async (kind, body, options) => {
         if (kind !== 'remote') return publisher.secure(kind, body, options);
@@ -43,7 +43,7 @@ export class Downlink {
         this.requests.heard(report.remoteActionId);
       },
     };
-    this.#remotes = new Remotes({ ...parts, publisher: told });
+    this.#remotes = new Remotes({ ...parts, publisher: recording });
     this.requests = new Requests({ ...parts, receive: (payload) => this.#remotes.intake.receive(payload) });
     this.requests.recall(parts.memory, (id) => parts.ledger.find(id) !== undefined);
   }

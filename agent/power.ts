@@ -34,7 +34,7 @@ export interface PowerParts {
   /** Told after the state has changed. */
   readonly changed: (state: PowerState, before: PowerState) => void;
   readonly rules: PowerSettings;
-  /** Bytes to and from the broker since the start; without it they are not told. */
+  /** Bytes to and from the broker since the start; without it they are not reported. */
   readonly traffic?: () => number;
 }
 

@@ -60,7 +60,7 @@ export class ReconnectingLine {
   #state: SourceHealth['state'] = 'opening';
   #reason: string | undefined;
   /** The reason that was last logged. */
-  #told: string | undefined;
+  #logged: string | undefined;
   #opened = 0;
   #lost = 0;
   #refused = 0;
@@ -212,10 +212,10 @@ export class ReconnectingLine {
     this.#state = 'waiting';
     this.#reason = reason;
     // The loss of a line that carried data is news; the log does not repeat the failure of a line that never did.
-    if (reason !== this.#told || attempt.heard !== undefined) {
+    if (reason !== this.#logged || attempt.heard !== undefined) {
       this.#options.log?.warn('line.waiting', { line: this.#options.name, reason });
     }
-    this.#told = reason;
+    this.#logged = reason;
     this.#cancelWait = this.#options.clock.after(this.#backoff.next(), () => this.#open());
   }
 }

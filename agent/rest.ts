@@ -1,8 +1,8 @@
 /** Whether the unit sleeps, for whatever would otherwise do something of its own accord. */
 export interface Rest {
   readonly asleep: boolean;
-  /** Calls `told` after each change; the result ends that. */
-  heed(told: (asleep: boolean) => void): () => void;
+  /** Calls `listener` after each change, until the returned function is called. */
+  subscribe(listener: (asleep: boolean) => void): () => void;
 }
 
 /** The one place where a unit's sleep is known. The core sets it; adapters are given it as a {@link Rest}. */
@@ -14,16 +14,16 @@ export class UnitRest implements Rest {
     return this.#asleep;
   }
 
-  heed(told: (asleep: boolean) => void): () => void {
+  subscribe(listener: (asleep: boolean) => void): () => void {
     // Its own object, so that the same function may listen twice.
-    const listener = (asleep: boolean): void => told(asleep);
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    const own = (asleep: boolean): void => listener(asleep);
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
   }
 
   readonly set = (asleep: boolean): void => {
     if (asleep === this.#asleep) return;
     this.#asleep = asleep;
-    for (const told of [...this.#listeners]) told(asleep);
+    for (const listener of [...this.#listeners]) listener(asleep);
   };
 }

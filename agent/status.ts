@@ -188,7 +188,7 @@ export class Status implements StatusListener {
     return assemble(this.#values, this.#createdAt, objects);
   }
 
-  /** Puts back what an earlier run knew. Observers are not told, and nothing restored is {@link current}. */
+  /** Puts back what an earlier run knew. Observers are not called, and nothing restored is {@link current}. */
   restore(contents: object): void {
     for (const { slot, value, at } of disassemble(contents)) {
       this.#values[slot.index] = value;

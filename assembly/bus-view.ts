@@ -73,7 +73,7 @@ export class BusFollowers implements BusStreams {
     const table = this.#table;
     let generation = -1;
     /** How many identifiers the stream has sent. */
-    let told = 0;
+    let sent = 0;
     let seen = 0;
     const current = (): boolean => this.#privacy().shown && generation === table.generation;
     return {
@@ -81,11 +81,11 @@ export class BusFollowers implements BusStreams {
         privacy: () => this.#privacy(),
         identifiers: (): BusIdentifiers | undefined => {
           const anew = generation !== table.generation;
-          if (!this.#privacy().shown || (!anew && told === table.entries.length)) return undefined;
-          const from = anew ? 0 : told;
+          if (!this.#privacy().shown || (!anew && sent === table.entries.length)) return undefined;
+          const from = anew ? 0 : sent;
           if (anew) seen = 0;
           generation = table.generation;
-          told = table.entries.length;
+          sent = table.entries.length;
           const identifiers = table.entries.slice(from).map((entry) => this.#describe(entry));
           return { anew, identifiers, ...(table.full ? { left: true } : {}) };
         },

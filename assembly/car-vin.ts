@@ -28,7 +28,7 @@ export async function awaitCarVin(
   const notifier = await openNotifier(process.env, log);
   const stopped = signalled.then(() => 'stopped' as const);
   try {
-    for (let told = false; ; told = true) {
+    for (let warned = false; ; warned = true) {
       notifier.extend(3 * AGAIN);
       const outcome = await Promise.race([attempt(configuration, parts), stopped]);
       if (outcome === 'stopped') return undefined;
@@ -36,7 +36,7 @@ export async function awaitCarVin(
         log.info('vin.read', { vin: outcome.vin });
         return outcome.vin;
       }
-      if (!told) log.warn('vin.awaited', { why: outcome.why, fix: 'switch the ignition on, or write `vin`' });
+      if (!warned) log.warn('vin.awaited', { why: outcome.why, fix: 'switch the ignition on, or write `vin`' });
       notifier.status(`waiting for the VIN of the car: ${outcome.why}`);
       let cancel: () => void = () => undefined;
       const pause = new Promise<void>((resolve) => {

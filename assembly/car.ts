@@ -71,7 +71,7 @@ export interface CarOptions extends Ways {
   readonly settings?: AgentSettings;
   readonly log: Log;
   readonly clock: CarClock;
-  /** Told whether the unit sleeps; the link and the sources heed that. */
+  /** Sleep state of the unit; the link and the sources subscribe to it. */
   readonly rest?: UnitRest;
   /** How far notifications may go; default: no channel at all. */
   readonly notificationChannels?: CallbackChannels;
@@ -262,7 +262,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
           (what) => service?.lacks('interface', what),
         );
   if (served !== undefined) teardowns.unshift(() => served.stop());
-  if (notificationChannels !== undefined) rest.heed((asleep) => asleep && notificationChannels.rest());
+  if (notificationChannels !== undefined) rest.subscribe((asleep) => asleep && notificationChannels.rest());
   const { health } = link;
   const reports = health !== undefined && service !== undefined;
   link.open(reports ? service.events(agent, { health: health.bind(link) }) : agent);

@@ -72,7 +72,7 @@ export function polls(obd: ObdInput, { file, can }: InputsOfCar, vehicle: Vehicl
     const requester = overBus(obd, file, asleepAfter, ways);
     // Frames that the profile knows by one name and requests by another are on the same wires.
     for (const name of [bus.name, obd.over]) ways.requesters.set(name, requester);
-    const source = new ObdSource({ ...asking, requester, settings, ...told(requester, ways) });
+    const source = new ObdSource({ ...asking, requester, settings, ...vinHooks(requester, ways) });
     // Behind a gateway nothing but answers is heard: the profile says that a parked car is asked too.
     if (asleepAfter === Number.POSITIVE_INFINITY) return [source];
     return [closing(source, { release: pauseAsleep(source, rest) })];
@@ -82,14 +82,14 @@ export function polls(obd: ObdInput, { file, can }: InputsOfCar, vehicle: Vehicl
   // Only on CAN may several parameters be asked for at once; what an adapter found out by itself is not known here.
   const several = obd.protocol === undefined || obd.protocol.startsWith('can');
   const polls = { ...settings, ...(several ? {} : { parametersPerRequest: 1 }) };
-  const source = new ObdSource({ ...asking, requester: elm, settings: polls, ...told(elm, ways) });
+  const source = new ObdSource({ ...asking, requester: elm, settings: polls, ...vinHooks(elm, ways) });
   if (can.length > 0) return [closing(source, { before: () => elm.close(), release: pauseAsleep(source, rest) })];
   const watch = new VoltageWatch({ polls: source, rest, clock, voltage: () => elm.voltage() });
   return [closing(source, { before: () => elm.close(), release: () => watch.stop() })];
 }
 
 /** Says that control units are found, and reads the number then, until one has given it. */
-function told(requester: DiagnosticRequester, { vinRead, found }: Ways): Pick<ObdSourceOptions, 'found'> {
+function vinHooks(requester: DiagnosticRequester, { vinRead, found }: Ways): Pick<ObdSourceOptions, 'found'> {
   let known = vinRead === undefined;
   if (known && found === undefined) return {};
   return {

@@ -5,6 +5,7 @@ import { openDocument } from '../adapters/store/index.ts';
 import {
   current,
   type Generations,
+  helloConfiguration,
   holds,
   LOCAL,
   needed,
@@ -15,7 +16,6 @@ import {
   start,
   TRIAL,
   take,
-  told,
 } from '../agent/configuration/generations.ts';
 import type { Clock, Document, Log } from '../agent/ports.ts';
 import type { AgentCommand } from '../agent/remotes/agent-command.ts';
@@ -194,8 +194,8 @@ export class Configurations {
   }
 
   /** What `hello` reports to the cloud. */
-  get told(): HelloConfiguration {
-    return told(this.#state);
+  get hello(): HelloConfiguration {
+    return helloConfiguration(this.#state);
   }
 
   /** Carries out a command of kind `Configuration`: checked as `vigie check` does, kept, and tried by a new start. */

@@ -44,7 +44,7 @@ export interface StatusReport extends HealthSnapshot {
   readonly profile: string;
   readonly pid: number;
   readonly configuration: HelloConfiguration;
-  /** How the run before ended, when it was not told to. */
+  /** How the previous run ended, if no command stopped it. */
   readonly before?: string;
   /** What the agent does without until files are fixed, and why; absent: nothing. */
   readonly lacking?: Lacking;
@@ -84,7 +84,7 @@ export interface CoreAgent extends LinkEvents {
 export class Starts {
   /** Crashes shortly before this start. */
   readonly crashes: number;
-  /** How the run before ended, when it was not told to. */
+  /** How the previous run ended, if no command stopped it. */
   readonly before: string | undefined;
   readonly #document: Document<readonly AgentRun[]>;
   readonly #data: string;
@@ -236,7 +236,7 @@ export class Service implements CarService {
       return {
         ...(starts.before === undefined ? {} : { reason: `the run before: ${starts.before}`.slice(0, 256) }),
         health: this.health.hello(),
-        configuration: configurations.told,
+        configuration: configurations.hello,
         ...(trust === undefined ? {} : { trust: trust.slice(0, 256) }),
         ...(this.#carVin === undefined ? {} : { carVin: this.#carVin }),
       };
@@ -318,7 +318,7 @@ export class Service implements CarService {
       vin,
       profile,
       pid: process.pid,
-      configuration: configurations.told,
+      configuration: configurations.hello,
       ...(starts.before === undefined ? {} : { before: starts.before }),
       ...(this.#carVin === undefined ? {} : { carVin: this.#carVin }),
       ...(this.#lacking.size === 0 ? {} : { lacking: Object.fromEntries(this.#lacking) }),

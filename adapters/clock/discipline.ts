@@ -1,5 +1,5 @@
 /**
- * The wall time of the agent: that of the system until a GNSS receiver has told a better one, then monotonic time plus
+ * The wall time of the agent: that of the system until a GNSS receiver gives a better one, then monotonic time plus
  * an offset that fixes correct and nothing else does.
  *
  * | state | wall time | quality | leaves it when |

@@ -9,7 +9,7 @@ interface Timer {
   readonly due: () => void;
 }
 
-/** Time as the log tells it: moves only when told, and serves the timers that fall due on the way in order. */
+/** Time as the log tells it: moves only when its owner moves it, and serves the timers that fall due on the way in order. */
 export class ReplayClock implements Clock {
   #now = 0;
   #monotonic = 0;

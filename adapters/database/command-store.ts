@@ -69,7 +69,7 @@ export class SqliteCommandStore implements CommandStore {
   }
 }
 
-/** Takes a state that a car has told of one of its commands; of a command that the hub did not give it keeps nothing. */
+/** Stores a state that a car reported of a command; a command that the hub did not give is ignored. */
 export function keepReport(
   database: SqliteDatabase,
   vehicle: number,

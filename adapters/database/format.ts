@@ -233,7 +233,7 @@ export const steps: readonly string[] = [
     reason TEXT,
     body BLOB NOT NULL
   ) STRICT, WITHOUT ROWID;
-  -- Boot and seq are those of the hello that told the state.
+  -- Boot and seq are those of the hello that reported the state.
   CREATE TABLE rollout_cars (
     rollout TEXT NOT NULL REFERENCES rollouts,
     vin TEXT NOT NULL,

@@ -1,7 +1,7 @@
 /**
  * Merges the sentences of one epoch, the moment that a receiver speaks about, into one fix. GGA, GNS, RMC and GLL
  * carry the time of the epoch; a sentence with another time begins the next. VTG and GSA have no time: they belong to
- * the epoch that is being told. Of what several sentences say the last counts.
+ * the epoch being received. Where several sentences give a value, the last one counts.
  */
 import { DAY } from '../../protocol/calendar.ts';
 import { type Fix, type FixKind, rounded } from './fix.ts';

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../protocol/diagnostic.ts';
 
 /** Members that the receiver does not give are absent; position, speed and course only come with a fix. */
 export interface Fix {
-  /** UTC milliseconds of the measurement, as the receiver says; absent until it told the date with a fix or in ZDA. */
+  /** UTC milliseconds of the measurement, as the receiver says; absent until it gave the date with a fix or in ZDA. */
   readonly t?: number;
   /** Degrees, WGS 84, north positive, -90..90. */
   readonly latitude?: number;

@@ -51,7 +51,7 @@ const SILENCE = 10_000;
 const STRANGE = 1_024;
 /** Kinds of messages that are named. */
 const KINDS = 3;
-/** A receiver that says nothing for this long has told its epoch: sentences of one follow each other closely. ms */
+/** After a receiver is silent for this long, its epoch is complete: sentences of one follow each other closely. ms */
 const PAUSE = 150;
 /** A fix whose time is this close to the clock's counts at its own time, else when it came. ms */
 const CREDIBLE = 2_000;
@@ -86,7 +86,7 @@ export class GnssSource implements ReadingSource {
   /** Of parsers of earlier lines. */
   #told = { records: 0, broken: 0 };
   #cancelPause: () => void = () => undefined;
-  #unheed: (() => void) | undefined;
+  #unsubscribe: (() => void) | undefined;
 
   constructor(options: GnssSourceOptions) {
     this.#options = options;
@@ -108,15 +108,15 @@ export class GnssSource implements ReadingSource {
   start(wanted: readonly WantedSignal[], sink: ReadingSink): Promise<void> {
     const { rest } = this.#options;
     this.#readings = new FixReadings(wanted, sink);
-    this.#unheed ??= rest?.heed((asleep) => (asleep ? this.#leave() : this.#kept.start()));
+    this.#unsubscribe ??= rest?.subscribe((asleep) => (asleep ? this.#leave() : this.#kept.start()));
     if (rest?.asleep !== true) this.#kept.start();
     return Promise.resolve();
   }
 
   async stop(): Promise<void> {
     this.#cancelPause();
-    this.#unheed?.();
-    this.#unheed = undefined;
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
     this.#readings = undefined;
     await this.#kept.stop();
   }
@@ -127,7 +127,7 @@ export class GnssSource implements ReadingSource {
    */
   readonly health = (): SourceHealth => {
     const line = this.#kept.health();
-    const sleeps = this.#unheed !== undefined && this.#options.rest?.asleep === true;
+    const sleeps = this.#unsubscribe !== undefined && this.#options.rest?.asleep === true;
     const counts = {
       fixes: this.#fixes,
       positions: this.#positions,

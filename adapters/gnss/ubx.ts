@@ -118,7 +118,7 @@ export class UbxEpochs {
     return fault === undefined ? undefined : `${known.name}: ${fault}`;
   }
 
-  /** The moment that is being told; undefined when that is not known. */
+  /** Moment of the epoch being received; undefined when it is not known. */
   get moment(): number | undefined {
     return this.#epoch?.t;
   }
@@ -133,10 +133,10 @@ export class UbxEpochs {
       if (place !== undefined) this.unproven++;
       return;
     }
-    const told = { ...(t === undefined ? {} : { t }), ...(satellites === undefined ? {} : { satellites }), fix };
-    if (fix === 'none') this.#give(told);
+    const known = { ...(t === undefined ? {} : { t }), ...(satellites === undefined ? {} : { satellites }), fix };
+    if (fix === 'none') this.#give(known);
     // A fix whose place other messages tell, such as sentences.
-    else if (place !== undefined) this.#give({ ...told, ...motion, ...place });
+    else if (place !== undefined) this.#give({ ...known, ...motion, ...place });
   }
 }
 

@@ -12,7 +12,7 @@ export function refuse(env: RequestContext['env'], cause: unknown, log: Log): Re
   const error = documented(exchange, vigieError(cause));
   const status = refusalStatus(error.code);
   if (status >= 500) {
-    log.error('http.failed', { id: exchange.id, operation: exchange.operation?.id, ...told(cause) });
+    log.error('http.failed', { id: exchange.id, operation: exchange.operation?.id, ...causeFields(cause) });
   }
   const body = JSON.stringify(xError(exchange.side, error, { uuid: exchange.id, now: exchange.now }));
   const retry = error instanceof TooManyRequests ? String(error.retryAfter) : undefined;
@@ -48,7 +48,7 @@ function documented({ operation }: HttpExchange, error: VigieError): VigieError 
 }
 
 /** What happened, for the log: where it happened, and what caused it. */
-function told(cause: unknown): Record<string, unknown> {
+function causeFields(cause: unknown): Record<string, unknown> {
   if (!(cause instanceof Error)) return { error: String(cause) };
   const behind = cause.cause instanceof Error ? cause.cause : undefined;
   return {

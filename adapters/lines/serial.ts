@@ -64,7 +64,7 @@ class SerialLine implements Line {
   /** What failed first. */
   #trouble: string | undefined;
   #watch: NodeJS.Timeout | undefined;
-  #unheed: (() => void) | undefined;
+  #unsubscribe: (() => void) | undefined;
 
   constructor(port: SerialPort, tellsSpeed: boolean, events: LineEvents, rest: Rest | undefined) {
     this.#port = port;
@@ -72,7 +72,7 @@ class SerialLine implements Line {
     // takes for "not yet". Asking for the speed fails then; pseudo-terminals can tell it, too.
     if (tellsSpeed) {
       this.#lookEvery(rest?.asleep === true);
-      this.#unheed = rest?.heed((asleep) => this.#lookEvery(asleep));
+      this.#unsubscribe = rest?.subscribe((asleep) => this.#lookEvery(asleep));
     }
     const closed = (reason: string): void => {
       this.#lookNoMore();
@@ -119,7 +119,7 @@ class SerialLine implements Line {
 
   #lookNoMore(): void {
     clearInterval(this.#watch);
-    this.#unheed?.();
+    this.#unsubscribe?.();
   }
 
   #look(): void {

@@ -109,7 +109,7 @@ export class MqttLink implements Link {
   #up = false;
   /** The broker has our subscription in the session it keeps. */
   #subscribed = false;
-  #unheed: (() => void) | undefined;
+  #unsubscribe: (() => void) | undefined;
 
   /** Throws `configuration.wrong` for URLs, certificates or numbers that cannot be; files that are read again may come. */
   constructor(options: MqttLinkOptions) {
@@ -188,7 +188,7 @@ export class MqttLink implements Link {
     const { backoff = { first: 1000, longest: 120_000 }, random = Math.random } = this.#options;
     const { log, protocol = 'auto', homing = HOMING, rest } = this.#options;
     this.#keepAlive.asleep = rest?.asleep === true;
-    this.#unheed = rest?.heed((asleep) => this.#rested(asleep));
+    this.#unsubscribe = rest?.subscribe((asleep) => this.#rested(asleep));
     this.#dialer = new Dialer(
       {
         targets: this.#targets,
@@ -249,7 +249,7 @@ export class MqttLink implements Link {
     const payload = presence === 'asleep' ? asleep : offline;
     const connection = this.#accepted;
     if (this.#dialer === undefined) return;
-    this.#unheed?.();
+    this.#unsubscribe?.();
     this.#dialer.stop();
     this.#progress.enter('closing', 'closed by this side');
     this.#lost('closed by this side');

@@ -1,4 +1,4 @@
-/** Which protocol version to speak with a broker that was not told us. */
+/** Which protocol version to speak with a broker whose version is not configured. */
 
 /** MQTT 5 or MQTT 3.1.1, as the CONNECT packet numbers them. */
 export type Version = 5 | 4;

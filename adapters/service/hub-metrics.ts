@@ -70,7 +70,7 @@ export const hubMetrics: readonly Metric<HubSnapshot>[] = [
     'Commits that the database refused',
     ({ counted }) => counted.failedCommits,
   ),
-  byClass('gauge', 'backlog_messages', 'Messages that wait in heard cars, as they told last', ({ counted }) =>
+  byClass('gauge', 'backlog_messages', 'Messages that wait in connected cars, as each reported last', ({ counted }) =>
     perClass(counted.backlog),
   ),
   byClass('gauge', 'missing_numbers', 'Missing sequence numbers of all cars', ({ kept }) =>

@@ -47,7 +47,7 @@ export class Replay {
     this.#contents = contents;
   }
 
-  /** Records are missing whose changes no checkpoint has told since. */
+  /** Records are missing whose changes no later checkpoint contains. */
   get doubtful(): boolean {
     return this.#missing > 0;
   }

@@ -234,7 +234,7 @@ export class Callbacks {
   }
 
   #runs(receiver: string): boolean {
-    // A monitor that is paused has nothing new to tell; what it told before is delivered.
+    // A paused monitor makes no new events; its earlier ones are delivered.
     if (receiver.startsWith(MONITOR)) return true;
     return this.#store.ofReceiver(receiver)?.callback.status === 'Running';
   }

@@ -99,7 +99,7 @@ function digestOf({ digest }: { readonly digest?: string }): { readonly digest?:
 }
 
 /** What `hello` reports. */
-export function told(generations: Generations): HelloConfiguration {
+export function helloConfiguration(generations: Generations): HelloConfiguration {
   const state = current(generations) === LOCAL ? 'local' : 'applied';
   return generations.outcome ?? { generation: current(generations), state };
 }

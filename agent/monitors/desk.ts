@@ -25,7 +25,7 @@ export class MonitorDesk {
   readonly #clock: Clock;
   readonly #log: Log;
   /** Version that the agent last reported to the cloud in this run; 0: it reported none. */
-  #told = 0;
+  #reported = 0;
   /** Ids of monitors of the configuration that no command or request has replaced since. */
   #written = new Set<string>();
   #writtenChanged = false;
@@ -135,9 +135,9 @@ export class MonitorDesk {
 
   async #tell(): Promise<void> {
     const { version, list } = this.#monitors;
-    if (this.#told === version) return;
+    if (this.#reported === version) return;
     await this.#publisher.secure('monitor', list, { retain: true });
     // A list that the disk refused is published again with the next call, even if nothing changed.
-    this.#told = Math.max(this.#told, version);
+    this.#reported = Math.max(this.#reported, version);
   }
 }

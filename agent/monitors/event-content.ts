@@ -39,7 +39,7 @@ export function valuesOf(monitor: RunningMonitor, parts: EventContentParts, step
     const { condition } = trigger.compiled;
     if (condition.kind !== 'data') continue;
     const { data } = condition;
-    const value = values.get(data) ?? told(data, parts, step);
+    const value = values.get(data) ?? currentText(data, parts, step);
     if (value === undefined) continue;
     values.set(data, { ...value, ...previousOf(trigger) });
   }
@@ -50,7 +50,7 @@ function previousOf({ truth, from }: RunningTrigger): { previous?: string } {
   return truth === TRUE && from !== undefined ? { previous: from } : {};
 }
 
-function told(data: TriggerData, parts: EventContentParts, step: StepContext): EventValue | undefined {
+function currentText(data: TriggerData, parts: EventContentParts, step: StepContext): EventValue | undefined {
   const { facts, sources } = parts;
   if (data === 'vehicle.collision.side' || data === 'vehicle.collision.severity') {
     const collision = facts.newest('collision');

@@ -86,7 +86,7 @@ export interface RunningMonitor extends Due {
   /** What the triggers are to the expression, in their order. */
   readonly truths: Truth[];
   satisfied: boolean;
-  /** The collision that it has told of last. */
+  /** The collision that its last event reported. */
   collision: string | undefined;
   /** Is to be judged in this step. */
   touched: boolean;

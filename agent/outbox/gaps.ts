@@ -103,7 +103,7 @@ export class Gaps {
     return this.#told.has(seq);
   }
 
-  /** The message with this number has arrived. If it was a gap message, the receiver knows what it told: gives that. */
+  /** The message with this number has arrived. If it was a gap message, the receiver knows its gap: returns that. */
   arrived(priority: number, seq: number): Gap | undefined {
     if (priority !== GAP_CLASS) return undefined;
     const gap = this.#told.get(seq);

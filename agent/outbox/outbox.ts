@@ -342,9 +342,9 @@ export class Outbox implements Publisher {
   }
 
   #tellIdle(): void {
-    const told = this.#idle;
+    const waiting = this.#idle;
     this.#idle = [];
-    for (const resolve of told) resolve();
+    for (const resolve of waiting) resolve();
   }
 
   /** Makes room by dropping what matters least. What went is on disk with the message that needed the room. */

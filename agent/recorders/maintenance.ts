@@ -77,9 +77,9 @@ export class MaintenanceRecorder implements Recorder {
   }
 
   #worthTelling(): boolean {
-    const told = this.#record;
-    if (told === undefined || told.daysBeforeMaintenance !== this.#days) return true;
-    const before = told.mileageBeforeMaintenance;
+    const previous = this.#record;
+    if (previous === undefined || previous.daysBeforeMaintenance !== this.#days) return true;
+    const before = previous.mileageBeforeMaintenance;
     const now = this.#mileage;
     if (before === undefined || now === undefined) return before !== now;
     return Math.abs(now - before) >= STEP || now < 0 !== before < 0;

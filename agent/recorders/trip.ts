@@ -85,7 +85,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     } else if (signs.has(slot)) {
       const now = this.#arrive(at);
       this.#hearing.changed(slot);
-      const power = tellsPower(this.#status, (told) => told === slot);
+      const power = tellsPower(this.#status, (known) => known === slot);
       this.#phases.advance(now, { ...this.#readings.read(slot, value, now), power });
       this.#noteHeard(now, ways.has(slot));
     }
@@ -117,9 +117,9 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     this.#parting = null;
     const power = tellsPower(this.#status, (slot) => repeated.has(slot));
     this.#phases.advance(now, { ...this.#repeated(repeated, now), power });
-    const told = [...changed, ...repeated].filter((slot) => signs.has(slot) || places.has(slot));
-    const way = told.some((slot) => ways.has(slot));
-    if (told.length > 0) this.#noteHeard(now, way);
+    const heard = [...changed, ...repeated].filter((slot) => signs.has(slot) || places.has(slot));
+    const way = heard.some((slot) => ways.has(slot));
+    if (heard.length > 0) this.#noteHeard(now, way);
     this.#lackWay(now);
     state.tickAt = now;
   }

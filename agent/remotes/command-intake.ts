@@ -21,7 +21,7 @@ export interface CarCommands {
   spokenTo(): void;
   /** Why it does not carry out commands of this kind, if it does not. */
   unsupported(type: CommandKind): string | undefined;
-  /** States of such a command that are not told. */
+  /** States of such a command that are not published. */
   untold(type: CommandKind): ReadonlySet<RemoteStatus>;
   /** Resolves when the outcome has been reported. */
   carryOut(order: Order, progress: Progress): Promise<void>;

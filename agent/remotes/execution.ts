@@ -61,7 +61,7 @@ export class Execution {
   /**
    * From Accepted to the final state. Where nothing is done to the car between two states, one commit has both.
    * @param allowed asked before each step, with the refusal of the step's own interlocks
-   * @param woken told before the car is woken, UTC ms
+   * @param woken called before the car is woken, UTC ms
    * @throws VigieError `store.failed` when a state is not on disk; nothing was done after the last that is
    */
   async run(begun: Progress, plan: Plan, allowed: StepCheck, woken: (at: number) => void): Promise<Progress> {

@@ -196,7 +196,7 @@ export class Ledger {
     const newer = revisionOf(copy) > revisionOf(mine) ? copy : mine;
     if (newer === copy) this.#behind = true;
     const told = new Map(copy.actions.map((action) => [action.id, action]));
-    // The copy is of a commit with all that was published: what it does not know as finished was perhaps never told.
+    // The copy is of a commit with all that was published: what it does not have as finished was perhaps never published.
     const known = mine.actions.findLastIndex(({ id, status }) => told.get(id)?.status === status);
     for (const { id, status } of mine.actions.slice(known + 1)) if (final(status)) this.#untold.add(id);
     for (const id of untold) this.#untold.add(id);

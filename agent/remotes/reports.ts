@@ -13,7 +13,7 @@ const FOLLOW = 1_000;
 export interface Progress {
   readonly record: ActionRecord;
   readonly correlation: Uint8Array | undefined;
-  /** States that are not told. */
+  /** States that are not published. */
   readonly untold: ReadonlySet<RemoteStatus>;
 }
 
@@ -38,7 +38,7 @@ export class Reports {
     this.#parts = parts;
   }
 
-  /** Nothing is written or told any more. */
+  /** Nothing is written or published any more. */
   stop(): void {
     this.#stopped = true;
   }
@@ -90,7 +90,7 @@ export class Reports {
       });
       if (this.#parts.copied) this.#parts.ledger.committed(revision);
     } catch (error) {
-      // How it ended is sent from memory; what is not finished is not told, and must not go on.
+      // How it ended is sent from memory; an unfinished one is not published, and must not go on.
       if (!final(status)) throw error;
     }
     if (final(status)) this.#parts.log.info('command.finished', { id, type, status, failureCause });
@@ -108,7 +108,7 @@ export class Reports {
     if (this.#stopped) return next;
     const { ledger, copied, log, clock } = this.#parts;
     ledger.set(record);
-    // One commit has the state and the message that tells it; what is not told makes no commit.
+    // One commit has the state and the message that reports it; a state that is not published makes no commit.
     const together = copied && !progress.untold.has(record.status);
     try {
       if (!together) await ledger.write();

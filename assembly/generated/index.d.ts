@@ -133,7 +133,7 @@ export interface Recorder extends StatusObserver, Partial<ChannelObserver> {
     readonly name: string;
     /** Called about once a second of the car's time, also while nothing changes. */
     tick(now: number): void;
-    /** The agent stops or falls asleep: what would be lost, or told too late, is handed over. What is open stays open and is taken up after the next start. */
+    /** The agent stops or falls asleep: what would be lost or sent too late is handed over. What is open stays open and is taken up after the next start. */
     flush(now: number): void;
     /** What must be known again after a power cut: data of CBOR's types, asked at every commit. */
     state?(): unknown;

@@ -6,8 +6,8 @@ test('each who listens is told of each change once, the same function as often a
   const rest = new UnitRest();
   const heard: string[] = [];
   const both = (asleep: boolean): void => void heard.push(`both ${asleep}`);
-  const end = rest.heed(both);
-  rest.heed(both);
+  const end = rest.subscribe(both);
+  rest.subscribe(both);
   rest.set(false);
   expect([rest.asleep, heard]).toEqual([false, []]);
   rest.set(true);
@@ -22,11 +22,11 @@ test('each who listens is told of each change once, the same function as often a
 test('who ends listening while a change is told keeps nobody else from it', () => {
   const rest = new UnitRest();
   const heard: string[] = [];
-  const end = rest.heed(() => {
+  const end = rest.subscribe(() => {
     heard.push('first');
     end();
   });
-  rest.heed(() => void heard.push('second'));
+  rest.subscribe(() => void heard.push('second'));
   rest.set(true);
   rest.set(false);
   expect(heard).toEqual(['first', 'second', 'second']);

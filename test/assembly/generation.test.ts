@@ -63,9 +63,9 @@ test('it is tried, and stays when the broker was reached with it', async () => {
   // Relative paths are those of the file on the unit.
   expect(configuration.data).toBe(join(folder, 'records'));
   const digest = digestOf(order(text('warn')));
-  expect(trying.told).toEqual({ generation: 1, state: 'trial', digest });
+  expect(trying.hello).toEqual({ generation: 1, state: 'trial', digest });
   await trying.reached();
-  expect(trying.told).toEqual({ generation: 1, state: 'applied', digest });
+  expect(trying.hello).toEqual({ generation: 1, state: 'applied', digest });
   await clock.settle(TRIAL * 2, TRIAL);
   const later = await open();
   expect((await later.choose()).configuration.log.level).toBe('warn');
@@ -90,8 +90,8 @@ test('without the broker the last good one is back after ten minutes', async () 
   await trying.changed;
   const back = await open();
   expect((await back.choose()).configuration.log.level).toBe('warn');
-  expect(back.told).toMatchObject({ generation: 1, state: 'returned', digest: digestOf(order(text('error'))) });
-  expect(back.told.detail).toContain('not reached within 10 minutes');
+  expect(back.hello).toMatchObject({ generation: 1, state: 'returned', digest: digestOf(order(text('error'))) });
+  expect(back.hello.detail).toContain('not reached within 10 minutes');
 });
 
 test('the broker that is reached with the one before proves nothing of the one that was sent', async () => {
@@ -107,7 +107,7 @@ test('the broker that is reached with the one before proves nothing of the one t
   const trying = await open();
   expect((await trying.choose()).configuration.log.level).toBe('warn');
   expect(trying.trying).toBe(true);
-  expect(trying.told).toEqual({ generation: 1, state: 'trial', digest: digestOf(order(text('warn'))) });
+  expect(trying.hello).toEqual({ generation: 1, state: 'trial', digest: digestOf(order(text('warn'))) });
   await clock.settle(TRIAL, TRIAL);
   await trying.changed;
   expect((await (await open()).choose()).configuration.log.level).toBe('info');
@@ -125,7 +125,7 @@ test('the time of one on trial is not that of another that is sent meanwhile', a
   expect(log.lines.map(({ event }) => event)).not.toContain('configuration.reverted');
   const next = await open();
   expect((await next.choose()).configuration.log.level).toBe('error');
-  expect(next.told).toEqual({ generation: 2, state: 'trial', digest: digestOf(order(text('error'))) });
+  expect(next.hello).toEqual({ generation: 2, state: 'trial', digest: digestOf(order(text('error'))) });
 });
 
 test('on a disk that refuses, the last good one is back all the same', async () => {
@@ -139,7 +139,7 @@ test('on a disk that refuses, the last good one is back all the same', async () 
   await trying.changed;
   const back = await open(process);
   expect((await back.choose()).configuration.log.level).toBe('info');
-  expect(back.told.state).toBe('returned');
+  expect(back.hello.state).toBe('returned');
   rmdirSync(join(folder, 'records', 'configuration.json.next'));
   await back.agentCommand(order(text('error')), clock.now());
   expect(process).toEqual({});
@@ -155,7 +155,7 @@ test('starts that never reach the broker come to the same', async () => {
   }
   const back = await open();
   expect((await back.choose()).configuration.log.level).toBe('info');
-  expect(back.told.state).toBe('returned');
+  expect(back.hello.state).toBe('returned');
 });
 
 test('the minimal mode proves none with which the agent crashed before it reached the broker', async () => {
@@ -165,8 +165,8 @@ test('the minimal mode proves none with which the agent crashed before it reache
   crashing.close();
   const minimal = await open();
   expect((await minimal.choose('it was killed')).configuration.log.level).toBe('info');
-  expect(minimal.told).toMatchObject({ generation: 0, state: 'returned' });
-  expect(minimal.told.detail).toContain('did not stay up with it: it was killed');
+  expect(minimal.hello).toMatchObject({ generation: 0, state: 'returned' });
+  expect(minimal.hello.detail).toContain('did not stay up with it: it was killed');
   await minimal.reached();
   expect((await (await open()).choose()).configuration.log.level).toBe('info');
 });
@@ -195,7 +195,7 @@ test('one with faults is refused with all of them and changes nothing', async ()
     });
   }
   expect(readdirSync(join(folder, 'records', 'configuration')).filter((name) => /^\d/.test(name))).toEqual([]);
-  expect(agent.told).toEqual({ generation: 0, state: 'local' });
+  expect(agent.hello).toEqual({ generation: 0, state: 'local' });
 });
 
 test('the same command again, after a power cut, does nothing more', async () => {
@@ -203,7 +203,7 @@ test('the same command again, after a power cut, does nothing more', async () =>
   const trying = await open();
   await trying.choose();
   await trying.agentCommand(order(text('warn')), 0);
-  expect(trying.told.generation).toBe(1);
+  expect(trying.hello.generation).toBe(1);
   expect(existsSync(join(folder, 'records', 'configuration', '2.yaml'))).toBe(false);
 });
 
@@ -215,7 +215,7 @@ test('what a person changes on the unit comes first; its errors do not take the 
   writeFileSync(join(folder, 'vigie.yaml'), text('error'));
   const changed = await open();
   expect((await changed.choose()).configuration.log.level).toBe('error');
-  expect(changed.told.state).toBe('superseded');
+  expect(changed.hello.state).toBe('superseded');
   await changed.reached();
   writeFileSync(join(folder, 'vigie.yaml'), 'vin: [');
   const broken = await open();
@@ -231,7 +231,7 @@ test('a file on the unit with errors takes the place of nothing that was sent', 
   writeFileSync(join(folder, 'vigie.yaml'), 'vin: [');
   const still = await open();
   expect((await still.choose()).configuration.log.level).toBe('warn');
-  expect(still.told.state).toBe('applied');
+  expect(still.hello.state).toBe('applied');
 });
 
 test('a damaged state falls back on the file of the unit', async () => {
@@ -322,7 +322,7 @@ test('a profile and its DBC come with a configuration, and go back with it', asy
   await second.changed;
   const back = await open();
   expect((await back.choose()).vehicle.profile.title).toBe('First');
-  expect(back.told).toMatchObject({ state: 'returned', digest: digestOf(orderOf(packed('Second'))) });
+  expect(back.hello).toMatchObject({ state: 'returned', digest: digestOf(orderOf(packed('Second'))) });
 
   await take(orderOf(packed('Third')));
   const third = await open();
@@ -341,7 +341,7 @@ test('the same text with another profile is another configuration', async () => 
   await take(orderOf(packed('Second')));
   const second = await open();
   expect((await second.choose()).vehicle.profile.title).toBe('Second');
-  expect(second.told.generation).toBe(2);
+  expect(second.hello.generation).toBe(2);
 });
 
 test('a profile that was sent goes before the one of that path on the unit, which stays', async () => {
@@ -378,7 +378,7 @@ test('files that cannot be used are refused by name, and nothing of them stays i
   for (const path of ['../vigie.yaml', '/etc/passwd', 'a/../../b', './a', '.hidden', 'a//b']) {
     expect(() => orderOf([{ path, deflated: new Uint8Array() }])).toThrow(/path/);
   }
-  expect(agent.told).toEqual({ generation: 0, state: 'local' });
+  expect(agent.hello).toEqual({ generation: 0, state: 'local' });
 });
 
 test('a configuration that leaves out vin and data keeps those of the unit', async () => {

@@ -187,7 +187,7 @@ test('a configuration is run without its keys, but one that is sent must have th
     const message = expect.stringContaining(trust);
     await expect(configurations.agentCommand(sent, 0)).rejects.toMatchObject({ code: 'configuration.wrong', message });
   }
-  expect(configurations.told).toEqual({ generation: 0, state: 'local' });
+  expect(configurations.hello).toEqual({ generation: 0, state: 'local' });
   configurations.close();
 });
 

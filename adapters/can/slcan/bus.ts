@@ -63,7 +63,7 @@ export class SlcanBus implements FrameSource, FrameSender {
   #running = false;
   readonly #counts = { frames: 0, broken: 0, sent: 0, unsent: 0, overruns: 0, errors: 0 };
   #cancelStatus: () => void = () => undefined;
-  #unheed: (() => void) | undefined;
+  #unsubscribe: (() => void) | undefined;
 
   /** Throws `configuration.wrong` for rates that no adapter has. */
   constructor(options: SlcanOptions) {
@@ -85,7 +85,7 @@ export class SlcanBus implements FrameSource, FrameSender {
 
   start(receive: (batch: FrameBatch) => void): Promise<void> {
     this.#intake = new FrameIntake(this.#options.clock, receive);
-    this.#unheed ??= this.#options.rest?.heed((asleep) => this.#rested(asleep));
+    this.#unsubscribe ??= this.#options.rest?.subscribe((asleep) => this.#rested(asleep));
     this.#kept.start();
     return Promise.resolve();
   }
@@ -93,8 +93,8 @@ export class SlcanBus implements FrameSource, FrameSender {
   /** Closes the channel, so that the adapter does not go on filling its queue. */
   async stop(): Promise<void> {
     this.#cancelStatus();
-    this.#unheed?.();
-    this.#unheed = undefined;
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
     this.#intake = undefined;
     const running = this.#running;
     this.#running = false;

@@ -9,7 +9,7 @@ export interface BusSocketOptions {
   readonly filters?: readonly IdentifierFilter[];
   /** Bytes asked for the kernel's queue, its own bookkeeping included. */
   readonly receiveBuffer: number;
-  /** Deliver what was sent here as well; without, it is only told in {@link BusSocket.echoes}. */
+  /** Deliver what was sent here as well; without, only {@link BusSocket.echoes} names it. */
   readonly own: boolean;
   readonly errors: ErrorCounts;
 }
@@ -31,7 +31,7 @@ export interface BusSocket {
   /** The controller sends a frame once, and drops it if no node acknowledges it. */
   readonly oneShot: boolean;
   /**
-   * Identifiers of the frames that were written here and have left, as the last {@link receive} told; those that the
+   * Identifiers of the frames that were written here and have left, as the last {@link receive} reported; those that the
    * filters let pass. A driver without echo (no ECHO among the flags of ip-link(8)) tells it of all that it was given.
    */
   readonly echoes: readonly number[];

@@ -125,8 +125,9 @@ export class ReceiveRing {
       flags = SENT;
     }
     if (flexible) {
-      const told = memory[place + 5] as number;
-      flags |= FD | ((told & CANFD_BRS) === 0 ? 0 : BIT_RATE_SWITCH) | ((told & CANFD_ESI) === 0 ? 0 : ERROR_STATE);
+      const flagByte = memory[place + 5] as number;
+      flags |=
+        FD | ((flagByte & CANFD_BRS) === 0 ? 0 : BIT_RATE_SWITCH) | ((flagByte & CANFD_ESI) === 0 ? 0 : ERROR_STATE);
     }
     const offset = nextOffset(batch);
     const end = span(length);

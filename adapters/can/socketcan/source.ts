@@ -100,12 +100,12 @@ export class SocketCan implements FrameSource, FrameSender {
   #interfaceDropped = 0;
   #malformed = 0;
   #opened = 0;
-  /** Restarts of the controller that were heeded. */
+  /** Restarts of the controller that were seen. */
   #restarts = 0;
   #cancel: () => void = () => undefined;
   #unwatch: (() => void) | undefined;
   readonly #rest: Rest | undefined;
-  #unheed: (() => void) | undefined;
+  #unsubscribe: (() => void) | undefined;
 
   /** @throws VigieError `configuration.wrong` for what cannot be an interface's name */
   constructor(options: SocketCanOptions) {
@@ -150,7 +150,7 @@ export class SocketCan implements FrameSource, FrameSender {
     }
     if (!this.#running) return;
     this.#unwatch = this.#kernel.watchLinks(() => this.#linksChanged());
-    this.#unheed = this.#rest?.heed((asleep) => asleep || this.#linksChanged());
+    this.#unsubscribe = this.#rest?.subscribe((asleep) => asleep || this.#linksChanged());
     this.#open();
   }
 
@@ -160,7 +160,7 @@ export class SocketCan implements FrameSource, FrameSender {
     this.#cancel();
     this.#unwatch?.();
     this.#unwatch = undefined;
-    this.#unheed?.();
+    this.#unsubscribe?.();
     this.#close('stopped');
     this.#reason = 'stopped';
   }
@@ -345,8 +345,8 @@ export class SocketCan implements FrameSource, FrameSender {
     }
   }
 
-  /** What the last read says of frames on their way out. */
-  #heed(socket: BusSocket): void {
+  /** Takes from the last read which sent frames have left, and whether the controller restarted. */
+  #takeEchoes(socket: BusSocket): void {
     for (const id of socket.echoes) this.#echoes.echoed(id);
     if (this.#errors.controllerRestarts === this.#restarts) return;
     this.#restarts = this.#errors.controllerRestarts;
@@ -361,7 +361,7 @@ export class SocketCan implements FrameSource, FrameSender {
     let any = false;
     for (let reads = 0; reads < (fault === undefined ? READS : LAST_READS); reads++) {
       const count = socket.receive(this.#clock.now());
-      this.#heed(socket);
+      this.#takeEchoes(socket);
       if (count === -EINTR) continue;
       if (count < 0 && count !== -EAGAIN) {
         fault ??= socket.fault() ?? `reading fails with ${errorName(count)}`;

@@ -287,7 +287,7 @@ async function keepRecords(execute: Execute, kept: readonly NewMessage[]): Promi
   );
 }
 
-/** How far the moments are behind that cars told without knowing the time, by vehicle and start. */
+/** Offset of the times that cars reported before they knew the time, by vehicle and start. */
 async function behindOf(execute: Execute, placed: readonly PlacedRecord[]): Promise<Map<string, number>> {
   const untimed = placed.filter(({ one }) => one.message.clock === 'none');
   if (untimed.length === 0) return new Map();
@@ -299,7 +299,7 @@ async function behindOf(execute: Execute, placed: readonly PlacedRecord[]): Prom
   return new Map(rows.map(({ vehicle, boot, behind }) => [`${vehicle}/${boot}`, behind as number]));
 }
 
-/** States that cars have told of their commands; of a command that no hub gave nothing is kept. */
+/** States that cars reported of their commands; a command that no hub gave is ignored. */
 async function keepReports(execute: Execute, kept: readonly NewMessage[]): Promise<void> {
   const reports = kept.flatMap(({ vehicle, message }) => {
     if (message.kind !== 'remote') return [];

@@ -237,7 +237,7 @@ export const steps: readonly string[] = [
     reason text COLLATE "C",
     body bytea NOT NULL
   );
-  -- Boot and seq are those of the hello that told the state.
+  -- Boot and seq are those of the hello that reported the state.
   CREATE TABLE rollout_cars (
     rollout text COLLATE "C" NOT NULL REFERENCES rollouts,
     vin text COLLATE "C" NOT NULL,

@@ -72,7 +72,7 @@ function addressOf(call: Call): string {
   return `${call.base}/vigie/v1/vehicles/${encodeURIComponent(vinOf(call))}/remotes`;
 }
 
-/** A command as the audit trail shows it. `status` is the last that the car has told, or `Requested` before that. */
+/** A command as the audit trail shows it. `status` is the last that the car reported, or `Requested` before that. */
 export function written(call: Call, command: KeptCommand): object {
   const { id, type, body, caller, requested, expires, key, counter, states } = command;
   const last = states.at(-1);

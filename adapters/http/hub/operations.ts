@@ -93,7 +93,7 @@ export const hubOperations: readonly Operation[] = [
     method: 'GET',
     path: remotePath,
     tag: 'Hub',
-    summary: 'Reads who gave a command, when, and every state that the car has told.',
+    summary: 'Reads who gave a command, when, and every state that the car reported.',
     parameters: pathParameters(remotePath),
     answers: { 200: { description: 'The command.', media: JSON_MEDIA } },
     errors: [400, 401, 404, 406, 421, 429, 500],

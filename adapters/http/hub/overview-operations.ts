@@ -47,7 +47,7 @@ export const overviewOperations: readonly Operation[] = [
       maximum: Number.MAX_SAFE_INTEGER,
     }),
   ]),
-  read('hub.events.list', '/vigie/v1/events', 'Reads what cars told last, the newest first.', [
+  read('hub.events.list', '/vigie/v1/events', 'Reads what cars reported last, the newest first.', [
     query('vin', 'Only of this car.', { type: 'string', minLength: 1, maxLength: 64 }),
   ]),
   read('hub.orders.list', '/vigie/v1/orders', 'Reads which commands one word asks for, and what to send for each.'),
@@ -55,6 +55,6 @@ export const overviewOperations: readonly Operation[] = [
   read(
     'hub.values.get',
     '/vigie/v1/vehicles/{vin}/values',
-    'Reads the values of Status that a car told, and asks the car to send new ones within two seconds.',
+    'Reads the values of Status that a car sent, and asks the car to send new ones within two seconds.',
   ),
 ];

@@ -77,7 +77,7 @@ function tableOf(cars: Iterable<FleetCar>, { query, now }: Call): FleetTable {
   };
 }
 
-/** Cars that have not told the member come last either way; equal ones are in the order of their VINs. */
+/** Cars without a value of the member come last either way; equal ones are in the order of their VINs. */
 function orderOf(key: SortKey, descending: boolean): (a: FleetCar, b: FleetCar) => number {
   const sign = descending ? -1 : 1;
   const byVin = (a: FleetCar, b: FleetCar): number => (a.vin < b.vin ? -1 : a.vin > b.vin ? 1 : 0);

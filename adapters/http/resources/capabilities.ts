@@ -64,8 +64,8 @@ function remoteOf(side: Side, { actions, commands }: Capabilities): unknown {
       const supported = capability.actions.length === 0 ? commands : can(...capability.actions);
       if (scope === undefined) return [[member, { supported }]];
       const parameters = capability.parameters?.of(can);
-      const told = { supported, scopeName: remoteScope(scope.name) };
-      return [[scope.name, parameters === undefined ? told : { ...told, parameters }]];
+      const reported = { supported, scopeName: remoteScope(scope.name) };
+      return [[scope.name, parameters === undefined ? reported : { ...reported, parameters }]];
     }),
   );
 }

@@ -204,7 +204,7 @@ function gone(reason: string): VigieError {
   return new VigieError('input.unreadable', `the line to the adapter is gone: ${reason}`);
 }
 
-/** Adapters repeat what they are sent until told not to; some never listen to that. Spaces may be lost on the way. */
+/** Adapters repeat what they are sent until a command stops it; some never listen to that. Spaces may be lost on the way. */
 function withoutEcho(text: string, sent: string): string {
   const echo = sent.replaceAll(/\s/g, '');
   if (echo === '') return text;

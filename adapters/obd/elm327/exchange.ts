@@ -63,7 +63,7 @@ export async function exchange(options: ExchangeOptions, request: DiagnosticRequ
   const counts = adapter.knows(COUNT) && onlyReads(payload);
   const count = counts && !way.inSoftware && !way.byStn ? quirks.frames(request) : undefined;
   let text: string;
-  // An adapter that had to be put in order, or told the address, took its time.
+  // An adapter that had to be reset or given the address took its time.
   request.allowed?.();
   if (way.inSoftware) text = await software.send(request, counts && quirks.waits(address));
   else if (way.byStn) text = await adapter.ask(`STPX D:${hexOf(payload)}`, patience);

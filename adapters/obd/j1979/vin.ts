@@ -34,7 +34,7 @@ function firstOf(
     try {
       return read(positive.filter(({ id }) => id === unit).map(({ payload }) => payload));
     } catch (error) {
-      // A control unit that was never told the number gives blanks.
+      // A control unit that was never programmed with the number gives blanks.
       if (!(error instanceof VigieError)) throw error;
     }
   }

@@ -6,11 +6,11 @@ import type { ObdSource } from './source.ts';
 /** The polls of {@link ObdSource}, as they are held back. */
 export type Polls = Pick<ObdSource, 'pause' | 'resume'>;
 
-/** Holds the polls back while the unit sleeps. @returns ends that */
+/** Pauses the polls while the unit sleeps. @returns a function that ends it */
 export function pauseAsleep(polls: Polls, rest: Rest): () => void {
-  const told = (asleep: boolean): void => (asleep ? polls.pause() : polls.resume());
-  if (rest.asleep) told(true);
-  return rest.heed(told);
+  const apply = (asleep: boolean): void => (asleep ? polls.pause() : polls.resume());
+  if (rest.asleep) apply(true);
+  return rest.subscribe(apply);
 }
 
 /** How often the voltage is looked at, ms. */
@@ -36,7 +36,7 @@ export interface VoltageWatchOptions {
  */
 export class VoltageWatch {
   readonly #options: VoltageWatchOptions;
-  readonly #unheed: () => void;
+  readonly #unsubscribe: () => void;
   #lowest = Number.POSITIVE_INFINITY;
   #cancel: () => void = () => undefined;
   #stopped = false;
@@ -44,13 +44,13 @@ export class VoltageWatch {
   constructor(options: VoltageWatchOptions) {
     this.#options = options;
     const { rest } = options;
-    this.#unheed = rest.heed((asleep) => (asleep ? this.#sleep() : this.#wake()));
+    this.#unsubscribe = rest.subscribe((asleep) => (asleep ? this.#sleep() : this.#wake()));
     if (rest.asleep) this.#sleep();
   }
 
   stop(): void {
     this.#stopped = true;
-    this.#unheed();
+    this.#unsubscribe();
     this.#cancel();
   }
 

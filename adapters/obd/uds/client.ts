@@ -67,7 +67,7 @@ export class UdsClient {
     return this.#heard;
   }
 
-  /** The control unit told its own times, ms: until an answer (P2), and until one that it announced (P2*). */
+  /** The control unit gave its own times, ms: until an answer (P2), and until one that it announced (P2*). */
   timing(answer: number, pending: number): void {
     this.#timeout = Math.min(answer + ANSWER, LONGEST_ANSWER);
     this.#pending = Math.min(Math.max(ANNOUNCED, pending + ANSWER), LONGEST_ANNOUNCED);

@@ -45,7 +45,7 @@ export class NoAnswer extends VigieError {
   }
 }
 
-/** The control unit told the results of a routine, and they are not those that were expected: it was not done. */
+/** The control unit gave the results of a routine, and they are not those that were expected: it was not done. */
 export class OtherResults extends VigieError {
   constructor(message: string) {
     super('command.actuation', message);

@@ -111,7 +111,7 @@ function run(file: string, line: string, signal: AbortSignal): Promise<Uint8Arra
   } as const;
   return new Promise((done, fail) => {
     const child = execFile(file, [], options, (error, printed) => {
-      // What it printed may be half a key: it is not told.
+      // What it printed may be half a key: it is not logged.
       if (error !== null) fail(new VigieError('command.actuation', said(error), { where: file }));
       else {
         const key = bytesOf(printed.trim());

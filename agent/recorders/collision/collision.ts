@@ -225,8 +225,8 @@ export class CollisionRecorder implements Recorder {
       ...more,
       ...(details.length === 0 ? {} : { details }),
     };
-    const told = open.record.updatedAt !== undefined || this.#open !== undefined;
-    if (told) record.updatedAt = Math.max(moment, record.createdAt);
+    const published = open.record.updatedAt !== undefined || this.#open !== undefined;
+    if (published) record.updatedAt = Math.max(moment, record.createdAt);
     if (this.#open !== undefined && same(record, open.record)) return;
     open.record = record;
     this.#open = open;

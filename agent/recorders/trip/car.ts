@@ -36,8 +36,8 @@ export function tellsPower(status: StatusReader, read: (slot: Slot) => boolean):
 
 /** Whether Status has a value that can show movement. */
 export function measuresWay(status: StatusReader): boolean {
-  const told = (slot: Slot): boolean => status.value(slot) !== undefined;
-  return told(slots.speed) || told(slots.moving) || told(slots.mileage) || told(slots.latitude);
+  const known = (slot: Slot): boolean => status.value(slot) !== undefined;
+  return known(slots.speed) || known(slots.moving) || known(slots.mileage) || known(slots.latitude);
 }
 
 /**

@@ -49,8 +49,8 @@ export class TripReadings {
     if (slot === slots.mileage && typeof value === 'number') return this.#odometer(value, now);
     if (slot !== slots.moving) return nothing;
     // Where there is a speed, that says how fast; slower than the rule's is not driven.
-    const told = this.#status.value(slots.speed) === undefined;
-    return { ...nothing, moved: told && value === true, rests: value === false };
+    const speedless = this.#status.value(slots.speed) === undefined;
+    return { ...nothing, moved: speedless && value === true, rests: value === false };
   }
 
   /** A value that was read again since the last tick, and is still the same. */

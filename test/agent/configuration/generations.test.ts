@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import {
   current,
   type Generations,
+  helloConfiguration,
   LOCAL,
   needed,
   noGenerations,
@@ -13,20 +14,19 @@ import {
   start,
   TRIAL_STARTS,
   take,
-  told,
 } from '../../../agent/configuration/generations.ts';
 
 test('one that was sent is on trial, then good, and the next one falls back on it', () => {
   let state = take(start(noGenerations, 'a'), 'a', 'd1');
-  expect([current(state), told(state)]).toEqual([1, { generation: 1, state: 'trial', digest: 'd1' }]);
+  expect([current(state), helloConfiguration(state)]).toEqual([1, { generation: 1, state: 'trial', digest: 'd1' }]);
   state = proven(start(state, 'a'));
-  expect([current(state), told(state).state, needed(state)]).toEqual([1, 'applied', [1]]);
+  expect([current(state), helloConfiguration(state).state, needed(state)]).toEqual([1, 'applied', [1]]);
   state = start(take(state, 'a', 'd2'), 'a');
   expect([current(state), needed(state)]).toEqual([2, [1, 2]]);
   state = returned(state, 'no broker');
   expect(current(state)).toBe(1);
   const detail = 'generation 2 was given up: no broker';
-  expect(told(state)).toEqual({ generation: 1, state: 'returned', detail, digest: 'd2' });
+  expect(helloConfiguration(state)).toEqual({ generation: 1, state: 'returned', detail, digest: 'd2' });
 });
 
 test('one with which the agent does not stay up is given up', () => {
@@ -36,12 +36,12 @@ test('one with which the agent does not stay up is given up', () => {
     expect(current(state)).toBe(1);
   }
   state = start(state, 'a');
-  expect([current(state), told(state).state]).toEqual([LOCAL, 'returned']);
+  expect([current(state), helloConfiguration(state).state]).toEqual([LOCAL, 'returned']);
 });
 
 test('a file on the unit that a person changed comes before what was sent', () => {
   const state = start(proven(start(take(noGenerations, 'a', 'd1'), 'a')), 'b');
-  expect([current(state), told(state).state]).toEqual([LOCAL, 'superseded']);
+  expect([current(state), helloConfiguration(state).state]).toEqual([LOCAL, 'superseded']);
   expect(current(take(state, 'b', 'd2'))).toBe(2);
 });
 
