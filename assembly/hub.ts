@@ -1,20 +1,11 @@
 /** A hub: its broker, an SQLite file or PostgreSQL, the interface on the loopback address. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import {
-  SqliteCommandStore,
-  SqliteDatabase,
-  SqliteMessageStore,
-  SqlMonitors,
-  SqlOverview,
-  SqlReader,
-  SqlRegistry,
-  SqlRollouts,
-} from '../adapters/database/index.ts';
 import type { Call } from '../adapters/http/call.ts';
 import { isLoopback } from '../adapters/http/hosts.ts';
 import { commandHandlers } from '../adapters/http/hub/commands.ts';
 import { hubDocument } from '../adapters/http/hub/document.ts';
+import { liveHandlers } from '../adapters/http/hub/live.ts';
 import { monitorsOf } from '../adapters/http/hub/monitors.ts';
 import { numbersOf } from '../adapters/http/hub/numbers.ts';
 import { hubOperations } from '../adapters/http/hub/operations.ts';
@@ -33,22 +24,12 @@ import type { SignInConfiguration } from '../config/hub.ts';
 import { type CommandKey, HubCommands } from '../hub/commands.ts';
 import { EventReader } from '../hub/events.ts';
 import { Intake } from '../hub/intake.ts';
+import { LiveFeed } from '../hub/live.ts';
 import { HubMeasures } from '../hub/measures.ts';
-import type { CarMonitorStore, MonitorStore } from '../hub/monitors.ts';
 import { FleetOverview } from '../hub/overview.ts';
-import type {
-  CommandStore,
-  HubLocks,
-  MessageStore,
-  NumbersStore,
-  OverviewReader,
-  ResendStore,
-  VehicleReader,
-} from '../hub/ports.ts';
-import type { Registry } from '../hub/registry.ts';
+import type { NumbersStore } from '../hub/ports.ts';
 import { RegistryStates } from '../hub/registry-state.ts';
 import { ResendRequests } from '../hub/resend.ts';
-import type { RolloutStore } from '../hub/rollout-store.ts';
 import { Rollouts } from '../hub/rollouts.ts';
 import { Viewers } from '../hub/viewers.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -61,6 +42,7 @@ import { hubGates, ownersIn, seeingOnly, servedTo, tokenKeyFile, visibleCars } f
 import { withBooks } from './hub-books.ts';
 import { connectExternal, type ExternalBroker, type HubBrokerParts, startEmbedded } from './hub-broker.ts';
 import { clientRights, onChanges, watchRegistry } from './hub-clients.ts';
+import { onPostgres, onSqlite } from './hub-database.ts';
 import type { SecureHub } from './hub-enrolment.ts';
 import { serveHealth } from './hub-health.ts';
 import { digestOf, startMonitorSync } from './hub-monitors.ts';
@@ -138,8 +120,8 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   makeDirectory(data, { of: 'the hub', choose: '--data' });
   const unlock = lockDirectory(data);
   teardowns.unshift(async () => unlock());
-  const { store, reader, overviewReader, audit, registry, monitorStore, rollouts, locks, close } =
-    database === undefined ? await onSqlite(join(data, 'hub.sqlite')) : await onPostgres(database, log);
+  const { store, reader, overviewReader, audit, registry, monitorStore, rollouts, locks, news, close } =
+    database === undefined ? await onSqlite(join(data, 'hub.sqlite')) : await onPostgres(database, { clock, log });
   teardowns.unshift(close);
   const keys = join(data, 'keys');
   const key = await commandKey(keys);
@@ -201,6 +183,10 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   const looking = { reader: overviewReader, clock, turn: () => new Promise<void>(setImmediate) };
   const [overview, events] = [new FleetOverview(looking), new EventReader(looking)];
   const viewers = new Viewers({ clock, log, publish: (topic, payload) => broker.publish(topic, payload) });
+  const live = new LiveFeed({
+    ...{ news, clock, log, after: (delay: number, due: () => void) => clock.after(delay, due) },
+    reader: { arrived: (asked) => overviewReader.arrived(asked), status: (vin) => reader.status(vin) },
+  });
   const resends = new ResendRequests({
     store: reader,
     commands,
@@ -263,6 +249,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
           },
           look: (vin) => viewers.look(vin),
         }),
+        ...liveHandlers({ feed: live, reader, visible, look: (vin) => viewers.look(vin), clock }),
         'hub.resend.create': resendOf((vin, caller) => resends.ask(vin, caller)),
         ...rolloutHandlers(rollouts),
         ...commandHandlers({ store: audit, submit: (order) => commands.submit(order), newId: randomUUID }),
@@ -288,6 +275,8 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
         }),
   });
   teardowns.unshift(() => server.stop());
+  // Before the server, which waits for requests under way.
+  teardowns.unshift(() => live.stop());
   const trust = join(keys, 'trust.json');
   const enrolment =
     own &&
@@ -325,54 +314,6 @@ async function requireProtection(
   if ((await states.current()).inUse) return;
   const text = 'a hub that listens beyond this machine needs access control: register a car first (vigie hub add)';
   throw new VigieError('usage.wrong', text, { where });
-}
-
-/** What a hub has of its database. */
-interface HubDatabase {
-  readonly store: MessageStore;
-  readonly reader: VehicleReader & NumbersStore & ResendStore;
-  readonly overviewReader: OverviewReader;
-  readonly audit: CommandStore;
-  readonly registry: Registry;
-  readonly monitorStore: MonitorStore & CarMonitorStore;
-  readonly rollouts: RolloutStore;
-  readonly locks: HubLocks;
-  close(): Promise<void>;
-}
-
-async function onSqlite(file: string): Promise<HubDatabase> {
-  const database = await SqliteDatabase.open(file);
-  return {
-    store: new SqliteMessageStore(database),
-    reader: new SqlReader(database.select),
-    overviewReader: new SqlOverview(database.select),
-    audit: new SqliteCommandStore(database),
-    registry: new SqlRegistry(database),
-    monitorStore: new SqlMonitors(database),
-    rollouts: new SqlRollouts(database),
-    // The lock of the directory has made sure that no other hub uses the file.
-    locks: { acquire: async () => ({ lost: new Promise(() => undefined), release: async () => undefined }) },
-    close: async () => database.close(),
-  };
-}
-
-/** A hub on SQLite does not load the client of PostgreSQL. */
-async function onPostgres(url: string, log: Log): Promise<HubDatabase> {
-  const { PostgresCommandStore, PostgresDatabase, PostgresLocks, PostgresMessageStore } = await import(
-    '../adapters/database/postgres/index.ts'
-  );
-  const database = await PostgresDatabase.open(url, log);
-  return {
-    store: new PostgresMessageStore(database),
-    reader: new SqlReader(database.select),
-    overviewReader: new SqlOverview(database.select),
-    audit: new PostgresCommandStore(database),
-    registry: new SqlRegistry(database),
-    monitorStore: new SqlMonitors(database),
-    rollouts: new SqlRollouts(database),
-    locks: new PostgresLocks(url),
-    close: () => database.close(),
-  };
 }
 
 /** Hexadecimal digits of its key that make the name of a hub. */

@@ -7,7 +7,7 @@ import type { ArrivedMessage, EventScope, OverviewReader, WallClock } from './po
 /** Least time between two looks at the database for the same cars, ms; several viewers share one look. */
 const PAUSE = 500;
 /** Hubs that share a database commit messages in another order than that of their ids. */
-const ORDER_TOLERANCE = 1_000;
+export const ORDER_TOLERANCE = 1_000;
 /** Events that are kept, the newest. */
 const EVENTS = 200;
 /** Scopes that are remembered, those asked for last. */
@@ -116,7 +116,7 @@ function isNews({ kind, body }: Message): boolean {
   return true;
 }
 
-function eventOf({ id, vin, received, message }: ArrivedMessage): FleetEvent {
+export function eventOf({ id, vin, received, message }: ArrivedMessage): FleetEvent {
   const { kind, at, body } = message;
   return { id, vin, kind, at, received, body: body as unknown as Readonly<Record<string, unknown>> };
 }

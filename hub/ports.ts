@@ -176,6 +176,26 @@ export interface OverviewReader {
   arrived(asked: EventScope & EventRange): Promise<readonly ArrivedMessage[]>;
 }
 
+/** What a commit has changed that somebody may follow. */
+export interface News {
+  /** Cars whose Status changed. */
+  readonly vins: readonly string[];
+  /** Messages that may tell of an event, by {@link ArrivedMessage.id}. */
+  readonly events: readonly number[];
+}
+
+export interface NewsListener {
+  arrived(news: News): void;
+  /** There may have been commits without news: the listener reads again what it follows. */
+  missed(): void;
+}
+
+/** Tells of every commit of messages of all hubs on the same database, after it. */
+export interface HubNews {
+  /** The result ends it. */
+  listen(listener: NewsListener): () => void;
+}
+
 /** Numbers of one class of a car that are missing, when it is time to ask the car for their messages. */
 export interface DueNumbers {
   readonly vin: string;

@@ -37,6 +37,8 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/assembly/hub-commands.test.ts',
     'test/assembly/hub-restore.test.ts',
   ],
+  // What one hub receives reaches those who follow at another.
+  live: ['test/hub/live.test.ts', 'test/assembly/hub-live.test.ts', 'test/assembly/hub-live.engine.test.ts'],
   // The operations, monitors in real cars.
   monitors: [
     'test/hub/monitor-sync.test.ts',

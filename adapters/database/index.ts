@@ -1,6 +1,7 @@
 export { SqliteCommandStore } from './command-store.ts';
 export { SqliteMessageStore } from './message-store.ts';
 export { SqlMonitors } from './monitors.ts';
+export { LocalNews } from './news.ts';
 export { SqlOverview } from './overview-queries.ts';
 export { SqlReader } from './queries.ts';
 export { SqlRegistry } from './registry.ts';

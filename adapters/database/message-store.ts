@@ -9,11 +9,12 @@ import {
   vinIn,
 } from '../../hub/message.ts';
 import { ClassNumbers } from '../../hub/numbers.ts';
-import type { MessageStore, Saved } from '../../hub/ports.ts';
+import type { MessageStore, NewsListener, Saved } from '../../hub/ports.ts';
 import { VehicleStatus } from '../../hub/vehicle-status.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
 import { keepReport } from './command-store.ts';
+import { newsOf } from './news.ts';
 import { numbersIn, REFUSED_KEPT, statusIn } from './queries.ts';
 import { IN_USE } from './registry.ts';
 import { keepMonitors, NEW_CAR } from './reported-monitors.ts';
@@ -32,6 +33,8 @@ interface ChangedNumbers {
 interface Changes {
   readonly numbers: Map<string, ChangedNumbers>;
   readonly statuses: Map<number, VehicleStatus>;
+  /** Of messages that were not there, in the order of {@link Saved.fresh}. */
+  readonly rows: number[];
 }
 
 /** SQLITE_TOOBIG, SQLITE_CONSTRAINT and SQLITE_MISMATCH (sqlite.org/rescode.html). */
@@ -39,22 +42,25 @@ const REFUSALS: ReadonlySet<number> = new Set([18, 19, 20]);
 
 export class SqliteMessageStore implements MessageStore {
   readonly #database: SqliteDatabase;
+  readonly #news: Pick<NewsListener, 'arrived'> | undefined;
   /** As committed, by the id of the vehicle. */
   readonly #statuses = new Map<number, VehicleStatus>();
   /** Changes when another process writes, which may have erased a car. */
   #version: unknown;
 
-  constructor(database: SqliteDatabase) {
+  /** `news` learns of every commit. */
+  constructor(database: SqliteDatabase, news?: Pick<NewsListener, 'arrived'>) {
     this.#database = database;
+    this.#news = news;
   }
 
   async save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved> {
-    const { statuses, ...saved } = this.#database.transaction(() => {
+    const { statuses, rows, ...saved } = this.#database.transaction(() => {
       const version = this.#database.one('PRAGMA data_version')?.['data_version'];
       if (version !== this.#version) this.#statuses.clear();
       this.#version = version;
       const strangers = this.#strangersIn(messages, refused);
-      const changes: Changes = { numbers: new Map(), statuses: new Map() };
+      const changes: Changes = { numbers: new Map(), statuses: new Map(), rows: [] };
       const fresh = messages.filter((one) => !strangers.has(one.vin) && this.#keep(one, changes));
       for (const { vehicle, class: priority, value, received } of changes.numbers.values()) {
         const { arrived, givenUp, starts } = value.kept;
@@ -82,9 +88,10 @@ export class SqliteMessageStore implements MessageStore {
         );
       }
       this.#refuse(refused.filter(({ topic }) => !strangers.has(vinIn(topic))));
-      return { statuses: changes.statuses, strangers, fresh };
+      return { statuses: changes.statuses, rows: changes.rows, strangers, fresh };
     });
     for (const [vehicle, status] of statuses) this.#statuses.set(vehicle, status);
+    this.#news?.arrived(newsOf(saved.fresh.map((one, index) => ({ ...one, row: rows[index] as number }))));
     return saved;
   }
 
@@ -131,6 +138,7 @@ export class SqliteMessageStore implements MessageStore {
       if (boot >= UNCOUNTED_BOOT) this.#numbersIn(changes, vehicle, priority, received).arriveAgain(message);
       return false;
     }
+    changes.rows.push(row['id'] as number);
     this.#numbersIn(changes, vehicle, priority, received).arrive(message);
     if (kind === 'gap') {
       this.#numbersIn(changes, vehicle, message.body.class, received).giveUp(boot, message.body.numbers);

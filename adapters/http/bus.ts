@@ -3,9 +3,9 @@ import { VigieError } from '../../protocol/errors.ts';
 import { noScopes } from '../../protocol/interface/operations/scopes.ts';
 import { BUS_SCOPE, MOST_SIGNALS } from '../../protocol/interface/own/bus-access.ts';
 import { readPairs } from './address.ts';
-import { type RequestContext, respond } from './exchange.ts';
+import { type RequestContext, refuseHead, respond } from './exchange.ts';
 import { acceptable } from './media.ts';
-import { type BusStreams, type FollowedEvents, type OwnRoutes, refuseHead, sideShown } from './own-routes.ts';
+import { type BusStreams, type FollowedEvents, type OwnRoutes, sideShown } from './own-routes.ts';
 import { addRefusal } from './routes.ts';
 import type { Snapshots } from './snapshots.ts';
 

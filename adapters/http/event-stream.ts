@@ -13,8 +13,8 @@ export interface StreamParts<K> {
   readonly known: Iterable<readonly [key: K, at: number]>;
   /** Whether the stream shows it. */
   readonly sees: (key: K) => boolean;
-  /** The name of the event and what it says, when it can be sent. */
-  readonly event: (key: K, at: number) => readonly [name: string, data: object];
+  /** The name of the event, what it says, when it can be sent, and its id, by which a client that comes back goes on. */
+  readonly event: (key: K, at: number) => readonly [name: string, data: object, id?: number];
   readonly clock: Clock;
   readonly times: StreamTimes;
   /** It ends at this moment, UTC ms: what it was opened with is not good for longer. */
@@ -54,6 +54,11 @@ export class EventStream<K> {
     if (!this.#parts.sees(key)) return;
     this.#noted.set(key, at);
     this.#wake();
+  }
+
+  /** What changed and was not sent yet. */
+  get waiting(): number {
+    return this.#noted.size;
   }
 
   end(): void {
@@ -100,8 +105,8 @@ export class EventStream<K> {
   #events(): string {
     const texts: string[] = [];
     for (const [key, at] of this.#noted) {
-      const [name, data] = this.#parts.event(key, at);
-      texts.push(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+      const [name, data, id] = this.#parts.event(key, at);
+      texts.push(`event: ${name}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`);
     }
     this.#noted.clear();
     return texts.join('');

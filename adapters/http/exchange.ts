@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context, Hono } from 'hono';
+import { VigieError } from '../../protocol/errors.ts';
 import type { Operation, Side } from '../../protocol/interface/operation.ts';
 import { authorityOf, type RequestTarget, sideOf, targetOf } from './address.ts';
 import type { Caller } from './call.ts';
@@ -107,4 +108,11 @@ export function respond(
   else answer.write(body);
   connections.linger(incoming, answer);
   return RESPONSE_ALREADY_SENT;
+}
+
+/** A stream has no end to know its headers by. */
+export function refuseHead({ req, env }: RequestContext): void {
+  if (req.method !== 'HEAD') return;
+  env.exchange.headers['Allow'] = 'GET';
+  throw new VigieError('request.method', 'this address takes GET');
 }

@@ -77,7 +77,10 @@ export class LiveChanges implements StatusObserver {
     const { path } = slot;
     const at = dateTime(noted);
     if (value === undefined) return ['removed', { path, at }];
-    return ['change', { path, value: shown(slot, value), at, stale: !this.#status.fresh(slot, this.#clock.now()) }];
+    return [
+      'change',
+      { path, value: shownValue(slot, value), at, stale: !this.#status.fresh(slot, this.#clock.now()) },
+    ];
   }
 
   #tell(slot: Slot, at: number): void {
@@ -85,6 +88,7 @@ export class LiveChanges implements StatusObserver {
   }
 }
 
-function shown(slot: Slot, value: unknown): unknown {
+/** As the interface writes a value of Status. */
+export function shownValue(slot: Slot, value: unknown): unknown {
   return slot.kind === 'instant' && typeof value === 'number' ? dateTime(value) : value;
 }

@@ -3,11 +3,14 @@ import { VigieError } from '../../protocol/errors.ts';
 import type { Operation } from '../../protocol/interface/operation.ts';
 
 const JSON_TYPE = 'application/json';
+/** Server-sent events (WHATWG HTML §9.2). */
+export const EVENT_STREAM = 'text/event-stream';
 
-/** Media types an answer of the operation may have, best first; none when it has no body. Plain JSON always will do. */
+/** Media types an answer of the operation may have, best first; none when it has no body. Plain JSON will do, but for a stream. */
 export function mediaOf({ answers }: Pick<Operation, 'answers'>): readonly string[] {
   const published = Object.values(answers).flatMap(({ media }) => (media === undefined ? [] : [media]));
-  return published.length === 0 ? [] : [...new Set([...published, JSON_TYPE])];
+  if (published.length === 0 || published.includes(EVENT_STREAM)) return published;
+  return [...new Set([...published, JSON_TYPE])];
 }
 
 /**

@@ -11,9 +11,9 @@ import { findRemoteKind } from '../../protocol/remote/table.ts';
 import { readPairs } from './address.ts';
 import { readJson } from './body.ts';
 import type { Caller } from './call.ts';
-import { type App, type RequestContext, respond } from './exchange.ts';
+import { type App, type RequestContext, refuseHead, respond } from './exchange.ts';
 import type { LiveChanges } from './live.ts';
-import { acceptable, requireJson } from './media.ts';
+import { acceptable, EVENT_STREAM as EVENTS, requireJson } from './media.ts';
 import { addRefusal } from './routes.ts';
 import type { Serving } from './serving.ts';
 import type { SnapshotEvents, Snapshots } from './snapshots.ts';
@@ -67,7 +67,6 @@ export interface OwnRoutes {
   readonly enabled: readonly Operation[];
 }
 
-const EVENTS = 'text/event-stream';
 const JSON_TYPE = 'application/json';
 const GET = ['GET'];
 
@@ -209,11 +208,4 @@ export function sideShown({ enabled }: OwnRoutes, context: RequestContext): Side
   const bearer = /^Bearer /i.test(context.req.header('authorization') ?? '');
   const wanted: Side = bearer ? 'user' : 'fleet';
   return enabled.some(({ side }) => side === wanted) ? wanted : wanted === 'user' ? 'fleet' : 'user';
-}
-
-/** A stream has no end to know its headers by. */
-export function refuseHead(context: RequestContext): void {
-  if (context.req.method !== 'HEAD') return;
-  context.env.exchange.headers['Allow'] = 'GET';
-  throw new VigieError('request.method', 'this address takes GET');
 }

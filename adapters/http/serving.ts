@@ -12,9 +12,9 @@ import type { Credentials, Gate, RequestedAccess } from './access/credentials.ts
 import { readPairs, readSegments, withoutCredentials } from './address.ts';
 import { readJson } from './body.ts';
 import type { Answer, Call, Caller, Handlers } from './call.ts';
-import { headerOf, type RequestContext, respond } from './exchange.ts';
+import { headerOf, type RequestContext, refuseHead, respond } from './exchange.ts';
 import { type IdempotentAnswers, onceOf } from './idempotency.ts';
-import { acceptable, mediaOf, requireJson } from './media.ts';
+import { acceptable, EVENT_STREAM, mediaOf, requireJson } from './media.ts';
 import type { RateLimiter } from './rates.ts';
 import type { RoutePattern } from './routes.ts';
 
@@ -52,6 +52,7 @@ export class Serving {
     const pairs = readPairs(exchange.target.query);
     const caller = await this.admit(operation.side, { operation, path }, pairs, context);
     const media = acceptable(mediaOf(operation), headerOf(incoming, 'accept'));
+    if (media === EVENT_STREAM) refuseHead(context);
     const call: Call = {
       operation,
       path: readPath(operation, path),
@@ -127,7 +128,8 @@ export class Serving {
     }
     if (body === undefined) return respond(env, status, undefined, headers);
     const type = media === undefined ? {} : { 'Content-Type': media };
-    return respond(env, status, JSON.stringify(body), { Vary: 'Accept, Authorization', ...headers, ...type });
+    const content = body instanceof ReadableStream ? body : JSON.stringify(body);
+    return respond(env, status, content, { Vary: 'Accept, Authorization', ...headers, ...type });
   }
 }
 

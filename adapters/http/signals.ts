@@ -8,9 +8,9 @@ import { suggestion } from '../../protocol/nearest.ts';
 import { TooManyRequests } from './access/failures.ts';
 import { readPairs, readSegments } from './address.ts';
 import { EventStream } from './event-stream.ts';
-import { type RequestContext, respond } from './exchange.ts';
+import { type RequestContext, refuseHead, respond } from './exchange.ts';
 import { acceptable } from './media.ts';
-import { admitReader, type OwnRoutes, refuseHead, sideShown } from './own-routes.ts';
+import { admitReader, type OwnRoutes, sideShown } from './own-routes.ts';
 import { addRefusal } from './routes.ts';
 
 /** Everything below is Vigie's own. */

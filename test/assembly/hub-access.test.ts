@@ -122,7 +122,7 @@ test('what a hub has under /vigie/v1 shows the same cars', async () => {
   expect([table.total, table.vehicles.map(({ vin }: Json) => vin)]).toEqual([1, [NORTH]]);
   expect((await ask('/vigie/v1/events', north)).body.events.map(({ vin }: Json) => vin)).toEqual([NORTH]);
   expect((await ask(`/vigie/v1/vehicles/${NORTH}/numbers`, north)).status).toBe(200);
-  for (const rest of ['numbers', 'remotes', 'values', 'car']) {
+  for (const rest of ['numbers', 'remotes', 'values', 'car', 'live']) {
     expect([rest, (await ask(`/vigie/v1/vehicles/${SOUTH}/${rest}`, north)).status]).toEqual([rest, 404]);
   }
   const order = { door: { state: 'Locked' } };

@@ -6,6 +6,7 @@ import { createConfig, lint } from '@redocly/openapi-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { hubOperations } from '../../adapters/http/hub/operations.ts';
+import { EVENT_STREAM } from '../../adapters/http/media.ts';
 import { type Hub, startHub } from '../../assembly/hub.ts';
 import { bases } from '../../protocol/interface/operation.ts';
 import { operations } from '../../protocol/interface/operations.ts';
@@ -41,8 +42,12 @@ test('each address of the document is one of the hub', async () => {
   for (const [path, methods] of Object.entries(document.paths)) {
     const [method = 'get'] = Object.keys(methods);
     const address = `${hub.interface.url}${path.replaceAll(/\{\w+\}/g, 'ab-0')}`;
-    const text = await (await fetch(address, { method: method.toUpperCase() })).text();
-    expect(text, `${method} ${path}`).not.toContain('there is nothing at this path');
+    const response = await fetch(address, { method: method.toUpperCase() });
+    if (response.headers.get('content-type') === EVENT_STREAM) {
+      await response.body?.cancel();
+      continue;
+    }
+    expect(await response.text(), `${method} ${path}`).not.toContain('there is nothing at this path');
   }
 });
 

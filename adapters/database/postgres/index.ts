@@ -2,3 +2,4 @@ export { PostgresCommandStore } from './command-store.ts';
 export { PostgresDatabase } from './database.ts';
 export { PostgresLocks } from './locks.ts';
 export { PostgresMessageStore } from './message-store.ts';
+export { PostgresNews } from './news.ts';

@@ -19,11 +19,13 @@ import type { MessageStore, Saved } from '../../../hub/ports.ts';
 import { VehicleStatus } from '../../../hub/vehicle-status.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { UNCOUNTED_BOOT } from '../../../protocol/schema/message.ts';
+import { newsOf } from '../news.ts';
 import { numbersIn, REFUSED_KEPT, statusIn } from '../queries.ts';
 import { IN_USE } from '../registry.ts';
 import { SETTLING } from '../reported-monitors.ts';
 import { configurationStatements } from '../rollouts.ts';
 import { type Execute, numbered, type PostgresDatabase } from './database.ts';
+import { notify } from './news.ts';
 
 /** A message that was not there before. */
 interface NewMessage extends CarMessage {
@@ -60,6 +62,7 @@ export class PostgresMessageStore implements MessageStore {
         for (const [sql, ...values] of configurationStatements(one.vehicle, one)) await execute(numbered(sql), values);
       }
       await keepMonitors(execute, kept);
+      await notify(execute, newsOf(kept));
       return { strangers, fresh: kept };
     });
   }

@@ -16,8 +16,9 @@ import {
   type SortKey,
 } from '../../../protocol/interface/own/hub-overview.ts';
 import { remoteKinds } from '../../../protocol/remote/table.ts';
-import { disassemble, type Slot, slots } from '../../../protocol/slots.ts';
+import { disassemble, slots } from '../../../protocol/slots.ts';
 import type { Call, Handler, Handlers } from '../call.ts';
+import { shownValue } from '../live.ts';
 import { found, unknown } from '../resources/context.ts';
 
 export interface OverviewDesk {
@@ -141,7 +142,7 @@ function values(desk: OverviewDesk): Handler {
       heard: lastSeen,
       values: [...disassemble(status?.contents() ?? {})].map(({ slot, value, at }) => ({
         path: slot.path,
-        value: shown(slot, value),
+        value: shownValue(slot, value),
         at: dateTime(at),
         stale: stale.has(slot.id),
       })),
@@ -155,8 +156,4 @@ async function known(reader: OverviewDesk['reader'], { path }: Call): Promise<{ 
   const vehicle = await reader.vehicle(vin);
   if (vehicle === undefined) throw unknown('vehicle', vin);
   return vehicle;
-}
-
-function shown({ kind }: Slot, value: unknown): unknown {
-  return kind === 'instant' && typeof value === 'number' ? dateTime(value) : value;
 }

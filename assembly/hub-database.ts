@@ -1,0 +1,86 @@
+/** The database of a hub: an SQLite file, or PostgreSQL. */
+import {
+  LocalNews,
+  SqliteCommandStore,
+  SqliteDatabase,
+  SqliteMessageStore,
+  SqlMonitors,
+  SqlOverview,
+  SqlReader,
+  SqlRegistry,
+  SqlRollouts,
+} from '../adapters/database/index.ts';
+import type { Clock, Log } from '../agent/ports.ts';
+import type { CarMonitorStore, MonitorStore } from '../hub/monitors.ts';
+import type {
+  CommandStore,
+  HubLocks,
+  HubNews,
+  MessageStore,
+  NumbersStore,
+  OverviewReader,
+  ResendStore,
+  VehicleReader,
+} from '../hub/ports.ts';
+import type { Registry } from '../hub/registry.ts';
+import type { RolloutStore } from '../hub/rollout-store.ts';
+
+/** What a hub has of its database. */
+export interface HubDatabase {
+  readonly store: MessageStore;
+  readonly reader: VehicleReader & NumbersStore & ResendStore;
+  readonly overviewReader: OverviewReader;
+  readonly audit: CommandStore;
+  readonly registry: Registry;
+  readonly monitorStore: MonitorStore & CarMonitorStore;
+  readonly rollouts: RolloutStore;
+  readonly locks: HubLocks;
+  readonly news: HubNews;
+  close(): Promise<void>;
+}
+
+export async function onSqlite(file: string): Promise<HubDatabase> {
+  const database = await SqliteDatabase.open(file);
+  const news = new LocalNews();
+  return {
+    store: new SqliteMessageStore(database, news),
+    reader: new SqlReader(database.select),
+    overviewReader: new SqlOverview(database.select),
+    audit: new SqliteCommandStore(database),
+    registry: new SqlRegistry(database),
+    monitorStore: new SqlMonitors(database),
+    rollouts: new SqlRollouts(database),
+    // The lock of the directory has made sure that no other hub uses the file.
+    locks: { acquire: async () => ({ lost: new Promise(() => undefined), release: async () => undefined }) },
+    news,
+    close: async () => database.close(),
+  };
+}
+
+/** A hub on SQLite does not load the client of PostgreSQL. */
+export async function onPostgres(
+  url: string,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): Promise<HubDatabase> {
+  const { PostgresCommandStore, PostgresDatabase, PostgresLocks, PostgresMessageStore, PostgresNews } = await import(
+    '../adapters/database/postgres/index.ts'
+  );
+  const database = await PostgresDatabase.open(url, log);
+  const news = new PostgresNews({ url, log, after: (delay, due) => clock.after(delay, due) });
+  await news.begin();
+  return {
+    store: new PostgresMessageStore(database),
+    reader: new SqlReader(database.select),
+    overviewReader: new SqlOverview(database.select),
+    audit: new PostgresCommandStore(database),
+    registry: new SqlRegistry(database),
+    monitorStore: new SqlMonitors(database),
+    rollouts: new SqlRollouts(database),
+    locks: new PostgresLocks(url),
+    news,
+    close: async () => {
+      await news.end();
+      await database.close();
+    },
+  };
+}
