@@ -75,7 +75,7 @@ export class Agent implements LinkEvents {
     const { clock, log, link, store, deflate } = ports;
     const { outbox, power, commands, callbacks, captures } = options.settings;
     this.#mapping = new Mapping(this.status, this.channels, profile, ports.refusals);
-    this.#outbox = new Outbox(store, link, clock, log, { ...options, ...outbox }, ports.memory);
+    this.#outbox = new Outbox(store, link, clock, log, { ...options, ...outbox, deflate }, ports.memory);
     const records = new Records(this.#outbox, ports.records, log);
     this.#records = records;
     this.#clockWatch = new ClockWatch({

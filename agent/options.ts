@@ -60,7 +60,7 @@ export interface AgentPorts {
   readonly agentCommands?: ReadonlyMap<CommandKind, AgentCommand>;
   /** Watches whether the agent moves, and says in a hello how it fares. */
   readonly overseer?: Overseer;
-  /** Compresses telemetry; default: the portable one. */
+  /** Compresses telemetry and messages; default: the portable one. */
   readonly deflate?: Deflate;
   /** Calls back at a wall-clock time however far away; default: a look once a second while the agent runs. */
   readonly waker?: (at: number, due: () => void) => () => void;

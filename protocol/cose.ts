@@ -8,7 +8,7 @@
  */
 import { type Bounds, checkBounds } from './cbor/bounds.ts';
 import { head } from './cbor/head.ts';
-import { parse, Wire } from './cbor/wire.ts';
+import { encodeTree, parse } from './cbor/wire.ts';
 import { VigieError } from './errors.ts';
 
 /** ECDSA over P-256 with SHA-256, signature r and s of 32 bytes each (RFC 9053 section 2.1). */
@@ -44,7 +44,7 @@ export function encodeSigned(
   { algorithm, keyId }: SignatureHeader,
   sign: (toBeSigned: Uint8Array) => Uint8Array,
 ): Uint8Array {
-  const protectedHeader = encode(
+  const protectedHeader = encodeTree(
     new Map<number, unknown>([
       [ALGORITHM, algorithm],
       [KEY_ID, keyId],
@@ -88,7 +88,7 @@ export function toBeSigned(
 ): Uint8Array {
   // An empty map counts as no header at all, however it was sent.
   const empty = protectedHeader.length === 1 && protectedHeader[0] === 0xa0;
-  return encode(['Signature1', empty ? new Uint8Array() : protectedHeader, external, payload]);
+  return encodeTree(['Signature1', empty ? new Uint8Array() : protectedHeader, external, payload]);
 }
 
 function headerOf(
@@ -115,15 +115,11 @@ function headerOf(
 }
 
 function assemble(parts: readonly unknown[]): Uint8Array {
-  const array = encode(parts);
+  const array = encodeTree(parts);
   const message = new Uint8Array(array.length + 1);
   message[0] = TAG_HEAD;
   message.set(array, 1);
   return message;
-}
-
-function encode(tree: unknown): Uint8Array {
-  return new Wire(0).encode(tree);
 }
 
 function equal(a: Uint8Array, b: Uint8Array): boolean {

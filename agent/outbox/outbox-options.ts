@@ -1,3 +1,4 @@
+import type { Deflate } from '../../protocol/columns/deflate.ts';
 import type { ClockQuality, Message } from '../../protocol/schema/message.ts';
 import type { OutboxSettings } from '../../protocol/settings.ts';
 
@@ -8,6 +9,8 @@ export interface OutboxOptions extends Pick<OutboxSettings, 'limit'> {
   readonly quality: () => ClockQuality;
   /** Messages on their way at the same time. */
   readonly window: () => number;
+  /** Compresses messages; absent: the portable one of the protocol. */
+  readonly deflate?: Deflate | undefined;
   /** Called with each message that was numbered. Must not throw. */
   readonly numbered?: (message: Message) => void;
 }

@@ -156,7 +156,7 @@ export class Outbox implements Publisher {
     const first = this.#first.get(priority) ?? seq;
     this.#first.set(priority, first);
     const message = { version: PROTOCOL_VERSION, kind, seq, boot, at, clock: quality(), body, offset: seq - first };
-    const payload = encodeMessage(message);
+    const payload = encodeMessage(message, this.#options.deflate);
     const entry: OutboxEntry = {
       class: priority,
       seq,

@@ -31,7 +31,7 @@ export declare function decodeMessage(bytes: Uint8Array): Message;
  * `message.malformed`, naming the member and the rule, when the envelope or the body is not what the kind's schema
  * says, and `message.unbounded` when it is longer than receivers take.
  */
-export declare function encodeMessage(message: UncheckedMessage): Uint8Array;
+export declare function encodeMessage(message: UncheckedMessage, deflate?: Deflate): Uint8Array;
 
 /** What a receiver takes at most; an item is a byte at least, so the bytes bound the items too. */
 export declare const messageBounds: Bounds;

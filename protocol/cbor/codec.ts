@@ -10,6 +10,8 @@
  */
 import type { Static, TSchema } from '../schema/fields.ts';
 import { type Annotated, annotated } from './annotations.ts';
+import { MAJOR } from './head.ts';
+import { ItemWriter } from './item-writer.ts';
 import {
   byteString,
   type CodecOptions,
@@ -38,6 +40,9 @@ export interface Codec<T> {
   fromTree(tree: unknown, wire: Wire): T;
 }
 
+/** Messages are written one after the other; a fault leaves an item half written. */
+const written = new ItemWriter();
+
 /** Builds the codec of `schema`. Throws `configuration.wrong` when its annotations are incomplete. */
 export function compile<S extends TSchema>(
   schema: S,
@@ -51,8 +56,9 @@ export function compile<S extends TSchema>(
   };
   return {
     encode(value, base) {
-      const wire = new Wire(base);
-      return wire.encode(node.encode(value, wire));
+      written.clear();
+      node.encode(value, new Wire(base), written);
+      return written.written.slice();
     },
     decode: (bytes, base) => fromTree(parse(bytes), new Wire(base)),
     fromTree,
@@ -93,10 +99,12 @@ function record(schema: ScalarKind<'record'>, options: CodecOptions): Node {
   }));
   const byKey = members.toSorted((a, b) => a.key - b.key);
   return {
-    encode(value, wire) {
+    encode(value, wire, out) {
       if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wire.fault('must be an object');
       const source = value as Readonly<Record<string, unknown>>;
-      const tree = new Map<number, unknown>();
+      let size = 0;
+      for (const { name, constant } of byKey) if (!constant && source[name] !== undefined) size++;
+      out.head(MAJOR.map, size);
       for (const { name, key, required, constant, node } of byKey) {
         const member = source[name];
         if (member === undefined) {
@@ -104,11 +112,10 @@ function record(schema: ScalarKind<'record'>, options: CodecOptions): Node {
           continue;
         }
         wire.path.push(name);
-        const encoded = node.encode(member, wire);
-        if (!constant) tree.set(key, encoded);
+        if (!constant) out.head(MAJOR.unsigned, key);
+        node.encode(member, wire, out);
         wire.path.pop();
       }
-      return tree;
     },
     decode(tree, wire) {
       if (!(tree instanceof Map)) throw wire.fault('must be a map');
@@ -141,7 +148,11 @@ function list(schema: ScalarKind<'list'>, options: CodecOptions): Node {
     return value;
   };
   return {
-    encode: (value, wire) => each(check(value, wire), wire, (entry) => node.encode(entry, wire)),
+    encode(value, wire, out) {
+      const entries = check(value, wire);
+      out.head(MAJOR.array, entries.length);
+      each(entries, wire, (entry) => node.encode(entry, wire, out));
+    },
     decode: (tree, wire) =>
       each(check(tree, wire), wire, (entry) => node.decode(entry, wire)).filter((entry) => entry !== UNKNOWN),
   };
@@ -155,7 +166,11 @@ function tuple(schema: ScalarKind<'tuple'>, options: CodecOptions): Node {
     throw wire.fault(`must be an array of ${schema.required} to ${nodes.length} entries`);
   };
   return {
-    encode: (value, wire) => each(check(value, wire), wire, (entry, index) => nodes[index]!.encode(entry, wire)),
+    encode(value, wire, out) {
+      const entries = check(value, wire);
+      out.head(MAJOR.array, entries.length);
+      each(entries, wire, (entry, index) => nodes[index]!.encode(entry, wire, out));
+    },
     decode(tree, wire) {
       const value = each(check(tree, wire), wire, (entry, index) => nodes[index]!.decode(entry, wire));
       return value.includes(UNKNOWN) ? UNKNOWN : value;

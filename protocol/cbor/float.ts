@@ -1,11 +1,4 @@
-/**
- * Floats in their shortest exact form (RFC 8949 section 4.2.1): binary16, binary32 or binary64, whichever is the
- * first that holds the value unchanged. cbor-x writes whole numbers as integers and every other float as binary64,
- * so a float goes through it as a byte string of its 2, 4 or 8 bytes (head 0x42, 0x44, 0x48) and the head is
- * exchanged afterwards (0xf9, 0xfa, 0xfb): the two forms are of the same length, nothing moves.
- */
-import { head, MAJOR } from './head.ts';
-
+/** Floats in their shortest exact form (RFC 8949 section 4.2.1): binary16, binary32 or binary64, whichever is the first that holds the value. */
 const scratch = new DataView(new ArrayBuffer(8));
 
 /** The big-endian IEEE 754 bytes of the shortest format that holds `value` exactly. */
@@ -18,22 +11,6 @@ export function shortestFloat(value: number): Uint8Array {
   }
   scratch.setFloat64(0, value);
   return new Uint8Array(scratch.buffer.slice(0, 8));
-}
-
-/**
- * Exchanges the heads of the byte strings that stand for floats. `floats` says of each byte string, in the order
- * of the encoding, whether it is one.
- */
-export function restoreFloats(encoding: Uint8Array, floats: readonly boolean[]): void {
-  let position = 0;
-  for (let seen = 0; seen < floats.length; ) {
-    const { major, argument, next } = head(encoding, position);
-    if (major === MAJOR.bytes) {
-      if (floats[seen]) encoding[position] = argument === 2 ? 0xf9 : argument === 4 ? 0xfa : 0xfb;
-      seen++;
-    }
-    position = major === MAJOR.bytes || major === MAJOR.text ? next + argument : next;
-  }
 }
 
 /**

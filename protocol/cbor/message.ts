@@ -2,6 +2,7 @@
  * Whole messages: the envelope's map with the body as one of its members. The instants of the body are counted back
  * from the envelope's `at`, so a decoder reads the envelope first.
  */
+import { type Deflate, portableDeflate } from '../columns/deflate.ts';
 import { NumberReader } from '../columns/numbers.ts';
 import { columnsOfRows, rowsOfColumns } from '../columns/rows.ts';
 import { VigieError } from '../errors.ts';
@@ -69,13 +70,13 @@ export type UncheckedMessage = Envelope & { readonly body: object };
  * `message.malformed`, naming the member and the rule, when the envelope or the body is not what the kind's schema
  * says, and `message.unbounded` when it is longer than receivers take.
  */
-export function encodeMessage(message: UncheckedMessage): Uint8Array {
+export function encodeMessage(message: UncheckedMessage, deflate: Deflate = portableDeflate): Uint8Array {
   checkVersion(message.version);
   const codec = codecsOf(message.kind);
   let payload = codec.message.encode(message, message.at);
   if (message.kind === 'waypoint') payload = shorter(payload, withColumns(message, payload, codec));
   // Columns are compressed as they are.
-  if (message.kind !== 'telemetry' && message.kind !== 'capture') payload = shorter(payload, pack(payload));
+  if (message.kind !== 'telemetry' && message.kind !== 'capture') payload = shorter(payload, pack(payload, deflate));
   if (payload.length <= messageBounds.maximumBytes) return payload;
   const limit = `at most ${messageBounds.maximumBytes} allowed; send it in parts`;
   throw new VigieError('message.unbounded', `a ${message.kind} message of ${payload.length} bytes, ${limit}`);

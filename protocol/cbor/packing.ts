@@ -3,14 +3,14 @@
  * dictionary of this protocol version, the number of bytes before compression put in front (LEB128), all of that as
  * one CBOR byte string in place of the map that a message is otherwise.
  */
-import { deflateAfter } from '../columns/deflate.ts';
+import type { Deflate } from '../columns/deflate.ts';
 import { inflate } from '../columns/inflate.ts';
 import { NumberReader, NumberWriter } from '../columns/numbers.ts';
 import { VigieError } from '../errors.ts';
 import { dictionary } from './dictionary.ts';
 import { head, MAJOR } from './head.ts';
 import { join, split } from './shape.ts';
-import { encodeBytes } from './wire.ts';
+import { encodeTree } from './wire.ts';
 
 /** Shorter messages gain nothing, bytes. */
 const WORTH_IT = 64;
@@ -18,17 +18,17 @@ const WORTH_IT = 64;
 export const PACKED_SIZE: number = 1 << 16;
 
 /** The packed form of a message; undefined where there is none or it is not worth trying. */
-export function pack(message: Uint8Array): Uint8Array | undefined {
+export function pack(message: Uint8Array, deflate: Deflate): Uint8Array | undefined {
   if (message.length < WORTH_IT || message.length > PACKED_SIZE) return undefined;
   const content = split(message);
   if (content === undefined || content.length > PACKED_SIZE) return undefined;
   const size = new NumberWriter();
   size.unsigned(content.length);
-  const compressed = deflateAfter(dictionary, content);
+  const compressed = deflate(content, dictionary);
   const packed = new Uint8Array(size.written.length + compressed.length);
   packed.set(size.written);
   packed.set(compressed, size.written.length);
-  return encodeBytes(packed);
+  return encodeTree(packed);
 }
 
 /**

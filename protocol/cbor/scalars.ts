@@ -1,5 +1,6 @@
 /** The codec's leaves: one function a kind of value, each checking both ways what its schema promises. */
 import type { Annotated } from './annotations.ts';
+import type { ItemWriter } from './item-writer.ts';
 import { Steps } from './steps.ts';
 import { numberOf, type Wire } from './wire.ts';
 
@@ -15,9 +16,9 @@ export interface CodecOptions {
 /** What a decoder gives for an enumeration value that it does not know. */
 export const UNKNOWN = Symbol('unknown');
 
-/** Both directions of one schema node, between values and the trees of wire.ts. */
+/** Both directions of one schema node: values to bytes, and the trees of wire.ts to values. */
 export interface Node {
-  encode(value: unknown, wire: Wire): unknown;
+  encode(value: unknown, wire: Wire, out: ItemWriter): void;
   decode(tree: unknown, wire: Wire): unknown;
 }
 
@@ -28,10 +29,10 @@ export function quantity(schema: ScalarKind<'quantity'>): Node {
   const { minimum, maximum } = schema;
   const steps = new Steps(schema);
   return {
-    encode(value, wire) {
+    encode(value, wire, out) {
       const count = steps.count(checkNumber(value, minimum, maximum, wire));
       if (!Number.isSafeInteger(count)) throw wire.fault(`must be within 2^53 steps of ${schema.resolution}`);
-      return wire.integer(count);
+      out.integer(count);
     },
     decode(tree, wire) {
       const count = numberOf(tree);
@@ -47,7 +48,7 @@ export function quantity(schema: ScalarKind<'quantity'>): Node {
 
 export function float({ minimum, maximum }: ScalarKind<'quantity'>): Node {
   return {
-    encode: (value, wire) => wire.float(checkNumber(value, minimum, maximum, wire)),
+    encode: (value, wire, out) => out.float(checkNumber(value, minimum, maximum, wire)),
     decode: (tree, wire) => checkNumber(numberOf(tree), minimum, maximum, wire),
   };
 }
@@ -62,10 +63,10 @@ function checkNumber(value: unknown, minimum: number, maximum: number, wire: Wir
 export function enumeration(values: readonly string[], options: CodecOptions): Node {
   const positions = new Map(values.map((name, position) => [name, position]));
   return {
-    encode(value, wire) {
+    encode(value, wire, out) {
       const position = typeof value === 'string' ? positions.get(value) : undefined;
       if (position === undefined) throw wire.fault(`must be one of ${values.join(', ')}`);
-      return position;
+      out.integer(position);
     },
     decode(tree, wire) {
       const position = numberOf(tree);
@@ -81,11 +82,11 @@ export function enumeration(values: readonly string[], options: CodecOptions): N
 }
 
 export const instant: Node = {
-  encode(value, wire) {
+  encode(value, wire, out) {
     if (typeof value !== 'number' || !Number.isFinite(value)) throw wire.fault('must be UTC milliseconds');
     const before = Math.round(wire.base) - Math.round(value);
     if (!Number.isSafeInteger(before)) throw wire.fault('must be within 2^53 ms of the message');
-    return wire.integer(before);
+    out.integer(before);
   },
   decode(tree, wire) {
     const value = Math.round(wire.base) - (numberOf(tree) ?? Number.NaN);
@@ -94,7 +95,7 @@ export const instant: Node = {
   },
 };
 
-export const flag: Node = { encode: checkFlag, decode: checkFlag };
+export const flag: Node = { encode: (value, wire, out) => out.flag(checkFlag(value, wire)), decode: checkFlag };
 
 function checkFlag(value: unknown, wire: Wire): boolean {
   if (typeof value !== 'boolean') throw wire.fault('must be true or false');
@@ -119,7 +120,7 @@ export function text({ maxLength, pattern }: ScalarKind<'text'>): Node {
     if (unfaithful.test(value)) throw wire.fault('must be a text without lone surrogates and byte order mark');
     return value;
   };
-  return { encode: check, decode: check };
+  return { encode: (value, wire, out) => out.text(check(value, wire)), decode: check };
 }
 
 export function byteString({ maxLength }: ScalarKind<'bytes'>): Node {
@@ -129,7 +130,7 @@ export function byteString({ maxLength }: ScalarKind<'bytes'>): Node {
     return value;
   };
   return {
-    encode: (value, wire) => wire.bytes(check(value, wire)),
+    encode: (value, wire, out) => out.bytes(check(value, wire)),
     // A copy: the decoded value must not change, nor stay in memory, with the buffer that it came in.
     decode: (tree, wire) => new Uint8Array(check(tree, wire)),
   };
@@ -139,7 +140,6 @@ export function constant(fixed: string): Node {
   return {
     encode(value, wire) {
       if (value !== fixed) throw wire.fault(`must be ${fixed}`);
-      return undefined;
     },
     decode: () => fixed,
   };

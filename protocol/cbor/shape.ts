@@ -5,12 +5,13 @@
  */
 import { NumberReader, NumberWriter } from '../columns/numbers.ts';
 import { head, MAJOR, malformed } from './head.ts';
+import { ItemWriter } from './item-writer.ts';
 
 /** Splits an item in deterministic encoding; undefined when it has an integer beyond 2^53. */
 export function split(item: Uint8Array): Uint8Array | undefined {
   const walk = new Walk(item);
   const numbers = new NumberWriter();
-  const shape = new Bytes();
+  const shape = new ItemWriter();
   // What is not an integer is copied in runs.
   let from = 0;
   while (walk.next()) {
@@ -37,15 +38,13 @@ export function join(parts: Uint8Array): Uint8Array {
   while (shape.next());
   const numbers = new NumberReader(parts.subarray(shape.end));
   const walk = new Walk(parts);
-  const item = new Bytes();
+  const item = new ItemWriter();
   while (walk.next()) {
     const { start, end } = walk;
     if (!walk.integral) item.copy(parts, start, end);
     else if (walk.integer !== 0 || end - start > 1) throw malformed('has an integer in its shape', start);
     else {
-      const number = numbers.signed();
-      if (number < 0) item.head(MAJOR.negative, -1 - number);
-      else item.head(MAJOR.unsigned, number);
+      item.integer(numbers.signed());
     }
   }
   if (numbers.left > 0) throw numbers.fault('go on behind their end');
@@ -98,42 +97,5 @@ class Walk {
     levels[last] = level < 0 ? level + 1 : level - 1;
     // A map has as many keys as values, and begins with a key.
     return level < 0 && level % 2 !== 0;
-  }
-}
-
-/** Bytes that are put one after the other. */
-class Bytes {
-  #bytes = new Uint8Array(1024);
-  #length = 0;
-
-  get written(): Uint8Array {
-    return this.#bytes.subarray(0, this.#length);
-  }
-
-  copy(bytes: Uint8Array, from: number, to: number): void {
-    this.#reserve(to - from);
-    const gap = this.#length - from;
-    for (let i = from; i < to; i++) this.#bytes[i + gap] = bytes[i]!;
-    this.#length += to - from;
-  }
-
-  /** The shortest head (RFC 8949 section 4.2.1). */
-  head(major: number, argument: number): void {
-    const size = argument < 24 ? 0 : argument <= 0xff ? 1 : argument <= 0xffff ? 2 : argument <= 0xffff_ffff ? 4 : 8;
-    this.#reserve(1 + size);
-    this.#bytes[this.#length] = (major << 5) | (size === 0 ? argument : 24 + Math.log2(size));
-    let rest = argument;
-    for (let i = this.#length + size; i > this.#length; i--) {
-      this.#bytes[i] = rest % 256;
-      rest = Math.floor(rest / 256);
-    }
-    this.#length += 1 + size;
-  }
-
-  #reserve(size: number): void {
-    if (this.#length + size <= this.#bytes.length) return;
-    const larger = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + size));
-    larger.set(this.#bytes);
-    this.#bytes = larger;
   }
 }

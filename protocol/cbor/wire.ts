@@ -1,54 +1,24 @@
 /**
- * The generic half of the codec, on cbor-x: trees of maps with integer keys, arrays, numbers, texts and byte strings
- * to bytes and back. With these options cbor-x writes the deterministic encoding of RFC 8949 section 4.2.1 (shortest
- * heads, definite lengths, no tags) except for floats, which {@link Wire.float} is about; the order of a map is that
- * of its insertion. The build without code generation is used, so nothing is ever compiled from a string.
+ * The generic half of the codec, on cbor-x: trees of maps with integer keys, arrays, numbers, texts and byte strings.
+ * Messages are written without it (item-writer.ts): it has no shortest floats and no integers of 33 to 53 bits. The
+ * build without code generation is used, so nothing is ever compiled from a string.
  */
 import { Decoder, Encoder } from 'cbor-x/index-no-eval';
 import { VigieError } from '../errors.ts';
-import { restoreFloats, shortestFloat } from './float.ts';
 
 const options = { useRecords: false, mapsAsObjects: false, variableMapSize: true, tagUint8Array: false };
 const encoder = new Encoder(options);
 const decoder = new Decoder(options);
 
-/** Collects what a tree cannot say while it is being built; one for each encoding. */
+/** What every node of one message has to know; one for each encoding or decoding. */
 export class Wire {
   /** The moment that instants are counted back from, UTC milliseconds. */
   readonly base: number;
   /** Names and indices from the root to the member at hand, for errors. */
   readonly path: (string | number)[] = [];
-  /** Of every byte string of the tree, in order: whether it stands for a float. */
-  readonly #floats: boolean[] = [];
-  #anyFloat = false;
 
   constructor(base: number) {
     this.base = base;
-  }
-
-  /** The tree node for an integer; any safe integer. */
-  integer(value: number): number | bigint {
-    // cbor-x writes numbers beyond 32 bits as floats, big integers always in nine bytes.
-    return value > 0xffff_ffff || value < -0x1_0000_0000 ? BigInt(value) : value;
-  }
-
-  /** The tree node for a float, written in the shortest exact form. */
-  float(value: number): Uint8Array {
-    this.#floats.push(true);
-    this.#anyFloat = true;
-    return shortestFloat(value);
-  }
-
-  bytes(value: Uint8Array): Uint8Array {
-    this.#floats.push(false);
-    return value;
-  }
-
-  /** The bytes of a finished tree, in memory of their own. */
-  encode(tree: unknown): Uint8Array {
-    const encoding = new Uint8Array(encoder.encode(tree));
-    if (this.#anyFloat) restoreFloats(encoding, this.#floats);
-    return encoding;
   }
 
   /** The error for a value that breaks its schema's rule. */
@@ -64,9 +34,9 @@ function formatPath(path: readonly (string | number)[]): string {
   return text === '' ? 'message' : text;
 }
 
-/** One byte string as a data item. */
-export function encodeBytes(bytes: Uint8Array): Uint8Array {
-  return new Uint8Array(encoder.encode(bytes));
+/** The bytes of a tree without floats and integers beyond 32 bits, in memory of their own. */
+export function encodeTree(tree: unknown): Uint8Array {
+  return new Uint8Array(encoder.encode(tree));
 }
 
 /**

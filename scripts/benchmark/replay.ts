@@ -8,6 +8,7 @@ import { figure, median } from './contest.ts';
 import { writeDrive } from './drive-log.ts';
 import { pythonCan, pythonReader } from './reference.ts';
 import type { BenchmarkTarget, Section } from './section.ts';
+import { stagesOf } from './stages.ts';
 
 interface Run {
   readonly name: string;
@@ -15,6 +16,9 @@ interface Run {
   readonly arguments: readonly string[];
   readonly rounds: number;
 }
+
+/** The profile of the bench car as it is shipped. */
+const benchCar = 'bench';
 
 export const replaying: Section = {
   name: 'replay',
@@ -64,6 +68,7 @@ outbox, messages as CBOR, for a drive of the bench car with all its events. The 
         ],
         targets: targets({ frames: size.frames, own, start, other, peaks }),
       },
+      await stagesOf(log, size.frames, benchCar, scratch),
     ];
   },
 };
@@ -101,8 +106,7 @@ function targets({ frames, own, start, other, peaks }: Measured): BenchmarkTarge
 
 function replay(name: string, log: string, rounds: number): Run {
   const launcher = fileURLToPath(new URL('../vigie.js', import.meta.url));
-  const profile = fileURLToPath(new URL('../../config/vehicles/bench', import.meta.url));
-  const args = [launcher, 'replay', log, '--profile', profile, '--cbor', '/dev/null'];
+  const args = [launcher, 'replay', log, '--profile', benchCar, '--cbor', '/dev/null'];
   return { name, command: process.execPath, arguments: args, rounds };
 }
 

@@ -59,8 +59,8 @@ async function cases(): Promise<Case[]> {
   const options = { onChange: false, together: false, jitter: 10 };
   const [readings = []] = batchesOf(readingsOf(rowsOf(drive), options), 200);
   return [
-    { name: 'a whole Status', payloads: whole.map(encodeMessage), bound: 30 },
-    { name: 'an alert', payloads: whole.map(alertOf).map(encodeMessage), bound: 15 },
+    { name: 'a whole Status', payloads: whole.map((message) => encodeMessage(message)), bound: 30 },
+    { name: 'an alert', payloads: whole.map((message) => encodeMessage(alertOf(message))), bound: 15 },
     {
       name: '20 waypoints',
       payloads: [encoded('waypoint', moving.at(-1)?.at ?? START, { points: moving })],

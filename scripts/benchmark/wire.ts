@@ -214,7 +214,7 @@ async function stateOfVehicle(): Promise<Table> {
     { name: 'all of it', messages: whole, bound: 330 },
     { name: 'ten values that changed', messages: tens, bound: 90 },
   ].map(({ messages, ...rest }) => {
-    const sizes = messages.map((message) => encodeMessage(message).length).sort((a, b) => a - b);
+    const sizes = messages.map((message) => encodeMessage(message, deflate).length).sort((a, b) => a - b);
     const json = messages.map((message) => utf8.encode(JSON.stringify(message)).length).sort((a, b) => a - b);
     return { ...rest, count: messages.length, sizes, json, most: sizes.at(-1) ?? Number.NaN };
   });

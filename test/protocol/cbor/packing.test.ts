@@ -3,10 +3,12 @@ import { readFileSync } from 'node:fs';
 import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { deflate } from '../../../assembly/deflate.ts';
 import { compile } from '../../../protocol/cbor/codec.ts';
 import { dictionary } from '../../../protocol/cbor/dictionary.ts';
 import { decodeMessage, encodeMessage } from '../../../protocol/cbor/message.ts';
 import { parse } from '../../../protocol/cbor/wire.ts';
+import { portableDeflate } from '../../../protocol/columns/deflate.ts';
 import { NumberWriter } from '../../../protocol/columns/numbers.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { type Body, type BodyKind, bodies, type Message, messageSchema } from '../../../protocol/schema/message.ts';
@@ -61,8 +63,8 @@ describe('packed messages', () => {
     let packed = 0;
     let columns = 0;
     fc.assert(
-      fc.property(messages, (message) => {
-        const payload = encodeMessage(message);
+      fc.property(messages, fc.constantFrom(portableDeflate, deflate), (message, compress) => {
+        const payload = encodeMessage(message, compress);
         if (payload[0]! >> 5 === 2) packed++;
         const found = parse(naiveMessage(payload)) as Map<number, Map<number, unknown>>;
         const wanted = parse(plain(message)) as Map<number, Map<number, unknown>>;
@@ -83,9 +85,9 @@ describe('packed messages', () => {
 
   test('are sent where they are shorter, and read as well as the plain form', () => {
     fc.assert(
-      fc.property(messages, (message) => {
+      fc.property(messages, fc.constantFrom(portableDeflate, deflate), (message, compress) => {
         const whole = plain(message);
-        const payload = encodeMessage(message);
+        const payload = encodeMessage(message, compress);
         expect(payload.length).toBeLessThanOrEqual(whole.length);
         expect(decodeMessage(payload)).toEqual(message);
         expect(decodeMessage(whole)).toEqual(message);

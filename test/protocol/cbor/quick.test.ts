@@ -5,7 +5,7 @@ import { compile } from '../../../protocol/cbor/codec.ts';
 import { dictionary } from '../../../protocol/cbor/dictionary.ts';
 import { decodePlainly, decodeQuickly, encodeMessage } from '../../../protocol/cbor/message.ts';
 import { split } from '../../../protocol/cbor/shape.ts';
-import { encodeBytes } from '../../../protocol/cbor/wire.ts';
+import { encodeTree } from '../../../protocol/cbor/wire.ts';
 import { NumberWriter } from '../../../protocol/columns/numbers.ts';
 import { columnsOfRows } from '../../../protocol/columns/rows.ts';
 import { VigieError } from '../../../protocol/errors.ts';
@@ -30,7 +30,7 @@ const plain = (message: Message): Uint8Array => codecs.get(message.kind)!.encode
 function packed(parts: Uint8Array): Uint8Array {
   const size = new NumberWriter();
   size.unsigned(parts.length);
-  return encodeBytes(Buffer.concat([size.written, deflateRawSync(parts, { dictionary })]));
+  return encodeTree(Buffer.concat([size.written, deflateRawSync(parts, { dictionary })]));
 }
 
 type Outcome = { readonly value: string } | { readonly code: string; readonly message: string };

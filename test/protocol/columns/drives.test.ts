@@ -13,7 +13,7 @@ function perReading(batches: readonly (readonly Reading[])[]): number {
   let bytes = 0;
   let count = 0;
   for (const readings of batches) {
-    const body = telemetryFromReadings(readings, { deflate: deflateRawSync });
+    const body = telemetryFromReadings(readings, { deflate: (bytes: Uint8Array) => deflateRawSync(bytes) });
     const at = readings.at(-1)!.at + 500;
     bytes += encodeMessage({ version: 1, kind: 'telemetry', seq: 5000, boot: 30, at, clock: 'gnss', body }).length;
     count += readings.length;
