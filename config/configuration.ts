@@ -1,6 +1,7 @@
 /** vigie.yaml: from what people write to plain data with all checks done. */
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { isTimeZone } from '../protocol/calendar.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { suggestion } from '../protocol/nearest.ts';
 import {
@@ -142,7 +143,7 @@ function readConfiguration(
     findings.error('/faults', 'fault codes are read by obd, and there is none', 'add obd, or remove faults');
   }
   const timeZone = findings.sound('/timeZone') ? input.timeZone : undefined;
-  if (timeZone !== undefined && !isZone(timeZone)) {
+  if (timeZone !== undefined && !isTimeZone(timeZone)) {
     findings.error('/timeZone', `there is no time zone ${quoted(timeZone)}`, 'write a name such as Europe/Paris');
   }
   return {
@@ -167,16 +168,6 @@ function readConfiguration(
     ...(timeZone === undefined ? {} : { timeZone }),
     log: { level: level ?? configurationDefaults.log.level },
   };
-}
-
-/** Whether the IANA data base of this machine has the name. */
-function isZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en-US', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function sentProfile(written: string, sent: SentConfiguration | undefined): string | undefined {

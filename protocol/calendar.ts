@@ -1,4 +1,4 @@
-/** The calendar of UTC: dates, days since 1970-01-01, weeks and the moments that texts name. */
+/** The calendar of UTC: dates, days since 1970-01-01, weeks and the moments that texts name; names of time zones. */
 
 /** ms */
 export const DAY = 86_400_000;
@@ -24,6 +24,16 @@ export function monthsAfter(at: number, months: number): number {
   const last = end.setUTCFullYear(date.getUTCFullYear(), date.getUTCMonth() + months + 1, 0);
   const missing = Math.max(0, end.getUTCDate() - date.getUTCDate());
   return last - missing * DAY + (at - Math.floor(at / DAY) * DAY);
+}
+
+/** Whether the IANA data base of this machine has a time zone of this name. */
+export function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Day of the week, 0 for Monday. 1970-01-01 was a Thursday. */

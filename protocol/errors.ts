@@ -40,7 +40,7 @@ export const errors = {
   'input.unreadable': { meaning: 'a file or device cannot be read', http: 50001, retriable: true },
   'input.malformed': { meaning: 'input does not follow its format', http: 40001, retriable: false },
   'input.unknown': { meaning: 'input names something that does not exist', http: 40002, retriable: false },
-  'usage.wrong': { meaning: 'the command line is wrong', http: 40003, retriable: false },
+  'usage.wrong': { meaning: 'the command line or an option is wrong', http: 40003, retriable: false },
   'configuration.wrong': { meaning: 'configuration, profile or DBC has faults', http: 50002, retriable: false },
   'package.missing': { meaning: 'an optional npm package is not installed', http: 50003, retriable: false },
   'message.malformed': {

@@ -446,40 +446,10 @@ export interface AgentEvents {
     readonly record: Message;
 }
 
-export interface CreateAgentOptions {
-    readonly vin: string;
-    /** Folder of a vehicle profile, or the name of a shipped one, such as `generic-obd2`. */
-    readonly profile: string;
-    readonly sources?: readonly AgentSource[];
-    /** Absent: nothing is published, and what would be waits in the store. */
-    readonly link?: MqttLinkDescription | CloudLink;
-    /** A directory, or what opens a store of the program's own; absent: everything is in memory. */
-    readonly store?: Directory | (() => Promise<OwnStore>);
-    /** Signed commands; without it the agent refuses all of them. It needs a directory, where the agent records which were carried out. */
-    readonly remotes?: {
-        /** File of the keys that may sign. */
-        readonly trust: string;
-        /** Ways to carry out commands that go before those of the profile. */
-        readonly actuators?: readonly Actuator[];
-    };
-    /** Recorders beside the agent's own. */
-    readonly recorders?: readonly MakeRecorder[];
-    /** The HTTP interface. Needs a directory. */
-    readonly http?: HttpInterface;
-    /** Time zone of programs, a name of the IANA data base; default Europe/Paris. */
-    readonly timeZone?: string;
-    /** Members of vigie.yaml of the same names; what is left out has its default. */
-    readonly settings?: Parameters<typeof agentSettings>[0];
-    /** Default: nothing is logged. */
-    readonly log?: Log;
-    /** Default: the clock of the machine. */
-    readonly clock?: CarClock;
-}
-
 /**
  * Reads the profile and checks that everything fits together; nothing is opened before {@link VigieAgent.start}.
  * @throws VigieError `configuration.wrong` for a profile with faults or inputs that do not fit it (with `diagnostics`),
- * `usage.wrong` for options that do not go together
+ * `usage.wrong` for options that are missing, unknown, cannot be used or do not go together
  */
 export declare function createAgent(options: CreateAgentOptions): Promise<VigieAgent>;
 
@@ -510,7 +480,10 @@ export declare class VigieAgent {
     get url(): string | undefined;
     /** Messages that no broker has acknowledged yet. */
     get waiting(): number;
-    /** Calls `listener` with each event; the result ends that. What a listener throws is logged. */
+    /**
+     * Calls `listener` with each event; the result ends that. What a listener throws is logged.
+     * @throws VigieError `usage.wrong` for an event that does not exist
+     */
     on<E extends keyof AgentEvents>(event: E, listener: (event: AgentEvents[E]) => void): () => void;
     /**
      * Opens the store, the link and the sources. A broker or a source that is not there yet is tried again, and no error.
@@ -518,8 +491,41 @@ export declare class VigieAgent {
      * addresses and files that cannot be used, `package.missing` where an optional package is not installed
      */
     start(): Promise<void>;
-    /** Ends the sources, hands over what is open and closes the link. Resolves when everything is on disk. */
+    /**
+     * Ends the sources, hands over what is open and closes the link. Resolves when everything is on disk, for each caller;
+     * at once when the agent does not run.
+     */
     stop(): Promise<void>;
+}
+
+export interface CreateAgentOptions {
+    readonly vin: string;
+    /** Folder of a vehicle profile, or the name of a shipped one, such as `generic-obd2`. */
+    readonly profile: string;
+    readonly sources?: readonly AgentSource[];
+    /** Absent: nothing is published, and what would be waits in the store. */
+    readonly link?: MqttLinkDescription | CloudLink;
+    /** A directory, or what opens a store of the program's own; absent: everything is in memory. */
+    readonly store?: Directory | (() => Promise<OwnStore>);
+    /** Signed commands; without it the agent refuses all of them. It needs a directory, where the agent records which were carried out. */
+    readonly remotes?: {
+        /** File of the keys that may sign. */
+        readonly trust: string;
+        /** Ways to carry out commands that go before those of the profile. */
+        readonly actuators?: readonly Actuator[];
+    };
+    /** Recorders beside the agent's own. */
+    readonly recorders?: readonly MakeRecorder[];
+    /** The HTTP interface. Needs a directory. */
+    readonly http?: HttpInterface;
+    /** Time zone of programs, a name of the IANA data base; default Europe/Paris. */
+    readonly timeZone?: string;
+    /** Members of vigie.yaml of the same names; what is left out has its default. */
+    readonly settings?: Parameters<typeof agentSettings>[0];
+    /** Default: nothing is logged. */
+    readonly log?: Log;
+    /** Default: the clock of the machine. */
+    readonly clock?: CarClock;
 }
 
 /** A source that is a port of the program's own may also take frames: then it has `send`. */

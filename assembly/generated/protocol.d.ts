@@ -55,7 +55,7 @@ export declare const errors: {
         readonly retriable: false;
     };
     readonly 'usage.wrong': {
-        readonly meaning: 'the command line is wrong';
+        readonly meaning: 'the command line or an option is wrong';
         readonly http: 40003;
         readonly retriable: false;
     };

@@ -1,8 +1,7 @@
 /** An agent as a part of another program. */
-import { type CarClock, SystemClock } from '../../adapters/clock/system.ts';
+import { SystemClock } from '../../adapters/clock/system.ts';
 import type { Agent } from '../../agent/agent.ts';
-import type { Actuator, FrameSender, FrameSource, Log, OutgoingFrame, ReadingSource } from '../../agent/ports.ts';
-import type { MakeRecorder } from '../../agent/recorders/recorder.ts';
+import type { FrameSender, FrameSource, Log, OutgoingFrame, ReadingSource } from '../../agent/ports.ts';
 import { UnitRest } from '../../agent/rest.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { StatusPaths } from '../../protocol/generated/status-paths.ts';
@@ -11,15 +10,11 @@ import type { Message } from '../../protocol/schema/message.ts';
 import { agentSettings } from '../../protocol/settings.ts';
 import { slotByPath } from '../../protocol/slots.ts';
 import { type Car, type CarOptions, startCar } from '../car.ts';
-import type { CloudLink } from '../cloud-link.ts';
 import type { InputsOfCar } from '../control-units.ts';
-import type { OwnStore } from '../records.ts';
 import { loadVehicle, type Vehicle } from '../vehicle.ts';
-import type { HttpInterface } from './http.ts';
-import { inputsOf } from './inputs.ts';
-import type { MqttLinkDescription } from './mqtt.ts';
-import { type AgentSource, type InputDescription, isFrameSource, isPort } from './source.ts';
-import type { Directory } from './store.ts';
+import { inputsOf, loadPackages } from './inputs.ts';
+import { type CreateAgentOptions, checkOptions } from './options.ts';
+import { type InputDescription, isFrameSource, isPort } from './source.ts';
 
 export type StatusPath = keyof StatusPaths;
 
@@ -33,36 +28,6 @@ export interface AgentEvents {
   readonly change: StatusChange;
   /** The agent has made a message for the cloud: a union by `kind`. It is on disk soon, and published when it can be. */
   readonly record: Message;
-}
-
-export interface CreateAgentOptions {
-  readonly vin: string;
-  /** Folder of a vehicle profile, or the name of a shipped one, such as `generic-obd2`. */
-  readonly profile: string;
-  readonly sources?: readonly AgentSource[];
-  /** Absent: nothing is published, and what would be waits in the store. */
-  readonly link?: MqttLinkDescription | CloudLink;
-  /** A directory, or what opens a store of the program's own; absent: everything is in memory. */
-  readonly store?: Directory | (() => Promise<OwnStore>);
-  /** Signed commands; without it the agent refuses all of them. It needs a directory, where the agent records which were carried out. */
-  readonly remotes?: {
-    /** File of the keys that may sign. */
-    readonly trust: string;
-    /** Ways to carry out commands that go before those of the profile. */
-    readonly actuators?: readonly Actuator[];
-  };
-  /** Recorders beside the agent's own. */
-  readonly recorders?: readonly MakeRecorder[];
-  /** The HTTP interface. Needs a directory. */
-  readonly http?: HttpInterface;
-  /** Time zone of programs, a name of the IANA data base; default Europe/Paris. */
-  readonly timeZone?: string;
-  /** Members of vigie.yaml of the same names; what is left out has its default. */
-  readonly settings?: Parameters<typeof agentSettings>[0];
-  /** Default: nothing is logged. */
-  readonly log?: Log;
-  /** Default: the clock of the machine. */
-  readonly clock?: CarClock;
 }
 
 /** What is known of the car now. */
@@ -85,9 +50,10 @@ function explained(log: LogSink): Log {
 /**
  * Reads the profile and checks that everything fits together; nothing is opened before {@link VigieAgent.start}.
  * @throws VigieError `configuration.wrong` for a profile with faults or inputs that do not fit it (with `diagnostics`),
- * `usage.wrong` for options that do not go together
+ * `usage.wrong` for options that are missing, unknown, cannot be used or do not go together
  */
 export async function createAgent(options: CreateAgentOptions): Promise<VigieAgent> {
+  checkOptions(options);
   const { remotes, store, http, log = silent } = options;
   const directory = typeof store === 'object' ? store.directory : undefined;
   if (remotes !== undefined && directory === undefined) {
@@ -117,6 +83,7 @@ export class VigieAgent {
   readonly #log: Log;
   #core: Agent | undefined;
   #car: Promise<Car> | undefined;
+  #stopping: Promise<void> | undefined;
   #url: string | undefined;
 
   /** Use {@link createAgent}. */
@@ -145,8 +112,15 @@ export class VigieAgent {
     return this.#core?.waiting ?? 0;
   }
 
-  /** Calls `listener` with each event; the result ends that. What a listener throws is logged. */
+  /**
+   * Calls `listener` with each event; the result ends that. What a listener throws is logged.
+   * @throws VigieError `usage.wrong` for an event that does not exist
+   */
   on<E extends keyof AgentEvents>(event: E, listener: (event: AgentEvents[E]) => void): () => void {
+    if (!Object.hasOwn(this.#listeners, event)) {
+      throw new VigieError('usage.wrong', `an agent has no event ${event}, only change and record`, { where: event });
+    }
+    if (typeof listener !== 'function') throw new VigieError('usage.wrong', 'a listener must be a function');
     const listeners = this.#listeners[event];
     listeners.add(listener);
     return () => void listeners.delete(listener);
@@ -158,7 +132,10 @@ export class VigieAgent {
    * addresses and files that cannot be used, `package.missing` where an optional package is not installed
    */
   async start(): Promise<void> {
-    if (this.#car !== undefined) throw new VigieError('usage.wrong', 'the agent has been started already');
+    if (this.#car !== undefined) {
+      const state = this.#stopping === undefined ? 'has been started already' : 'is stopping: wait for stop()';
+      throw new VigieError('usage.wrong', `the agent ${state}`);
+    }
     this.#car = this.#begin();
     try {
       this.#url = (await this.#car).interface?.url;
@@ -169,18 +146,34 @@ export class VigieAgent {
     }
   }
 
-  /** Ends the sources, hands over what is open and closes the link. Resolves when everything is on disk. */
-  async stop(): Promise<void> {
-    const car = this.#car;
-    this.#car = undefined;
+  /**
+   * Ends the sources, hands over what is open and closes the link. Resolves when everything is on disk, for each caller;
+   * at once when the agent does not run.
+   */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#end().finally(() => {
+      this.#stopping = undefined;
+    });
+    return this.#stopping;
+  }
+
+  async #end(): Promise<void> {
+    const begun = this.#car;
+    // Why an agent could not start is start()'s to say.
+    const car = await begun?.catch(() => undefined);
     this.#url = undefined;
-    await (await car)?.stop();
+    try {
+      await car?.stop();
+    } finally {
+      if (this.#car === begun) this.#car = undefined;
+    }
   }
 
   async #begin(): Promise<Car> {
     const { vin, link, store, remotes, recorders, http, timeZone, clock = new SystemClock() } = this.#options;
     const rest = new UnitRest();
     const own = (this.#options.sources ?? []).filter(isPort);
+    if (this.#inputs !== undefined) await loadPackages(this.#inputs);
     // Only an agent with such inputs loads what opens them.
     const opened =
       this.#inputs === undefined

@@ -21,11 +21,11 @@ export { FilesRefused } from '../refused.ts';
 export { version } from '../version.ts';
 export {
   type AgentEvents,
-  type CreateAgentOptions,
   createAgent,
   type StatusChange,
   type StatusPath,
   type StatusValues,
   type VigieAgent,
 } from './agent.ts';
+export type { CreateAgentOptions } from './options.ts';
 export type { AgentSource, InputDescription } from './source.ts';

@@ -1,8 +1,10 @@
 /** The inputs of an agent as `sourcesOf` takes them, with what a program leaves out. */
+import { readLineAddress } from '../../adapters/lines/index.ts';
 import type { CanInput, ObdInput } from '../../config/inputs.ts';
 import { checkInputs } from '../../config/inputs.ts';
 import type { Diagnostic } from '../../protocol/diagnostic.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { withPackage } from '../../protocol/missing-package.ts';
 import type { InputsOfCar } from '../control-units.ts';
 import { FilesRefused } from '../refused.ts';
 import type { Vehicle } from '../vehicle.ts';
@@ -50,6 +52,29 @@ export function inputsOf(
   }
   for (const finding of findings) warn(finding);
   return inputs;
+}
+
+/**
+ * Loads the packages that the inputs need: a later attempt to open an input would not find one either.
+ * @throws VigieError `package.missing` for one that is not installed
+ */
+export async function loadPackages({ can, obd, gnss }: InputsOfCar): Promise<void> {
+  const lines = [
+    ...can.flatMap((input) => (input.kind === 'slcan' ? [input.address] : [])),
+    ...(obd?.kind === 'elm327' ? [obd.address] : []),
+    ...(gnss?.kind === 'nmea' ? [gnss.address] : []),
+  ];
+  if (can.some(({ kind }) => kind === 'socketcan')) await installed(() => import('koffi'));
+  // The speed does not matter here.
+  if (lines.some((address) => readLineAddress(address, 9_600, WHERE).kind === 'serial'))
+    await installed(() => import('serialport'));
+}
+
+/** One that is installed and does not load is a trouble of its source, which reports it and tries again. */
+async function installed(load: () => Promise<unknown>): Promise<void> {
+  await withPackage(load).catch((error: unknown) => {
+    if (error instanceof VigieError) throw error;
+  });
 }
 
 function canInput({ can, bus: named }: CanDescription, buses: readonly string[]): CanInput {

@@ -1,5 +1,5 @@
 /** When a time trigger holds: interface 3.19.2 TimeTrigger, TimeTriggerEntry. docs/monitors.md, "Times". */
-import { DAY, instantOf } from '../../calendar.ts';
+import { DAY, instantOf, isTimeZone } from '../../calendar.ts';
 import { type Member, malformed, unknown } from './input.ts';
 
 export const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
@@ -45,9 +45,7 @@ export function readTimes(time: Member): { times: TimeEntry[]; timeZone: string;
   const zone = given.absent ? DEFAULT_ZONE : given.text(64);
   // An offset such as +02:00 is not a zone of the IANA data base, though engines take it.
   if (!/^[A-Za-z]/.test(zone)) throw malformed(given.where, `must be a name of the IANA data base, is ${zone}`);
-  try {
-    new Intl.DateTimeFormat('en-US', { timeZone: zone });
-  } catch {
+  if (!isTimeZone(zone)) {
     throw unknown(given.where, `no time zone of the IANA data base is named ${JSON.stringify(zone)}`);
   }
   const entries = time.member('times').list(1, ENTRIES).map(readEntry);

@@ -1,5 +1,5 @@
 /** The package's own face: agents that a program makes with createAgent. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -183,6 +183,39 @@ test('the interface is served where its URL says, and ends with the agent', asyn
   expect(agent.url).toBeUndefined();
 });
 
+test('stop resolves for every caller when the agent has stopped, and before a start it does nothing', async () => {
+  const closed: string[] = [];
+  const kept = memoryStore();
+  const store = async () => ({ ...kept, boot: 1, close: async () => void closed.push('store') });
+  const agent = await createAgent({ vin: VIN, profile: 'bench', store });
+  await agent.stop();
+  await agent.start();
+  void agent.stop();
+  await expect(agent.start()).rejects.toMatchObject({
+    code: 'usage.wrong',
+    message: expect.stringContaining('stopping'),
+  });
+  await agent.stop();
+  expect(closed).toEqual(['store']);
+  await agent.start();
+  await agent.stop();
+  expect(closed).toEqual(['store', 'store']);
+});
+
+test('an agent that is stopped while it starts ends stopped, and one that cannot start stops without an error', async () => {
+  const agent = await createAgent({ vin: VIN, profile: 'bench', store: directory(folder), http: localInterface() });
+  await Promise.all([agent.start(), agent.stop()]);
+  expect(agent.url).toBeUndefined();
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  const unable = await createAgent({ vin: VIN, profile: 'bench', store: directory(file) });
+  const [started, stopped] = await Promise.allSettled([unable.start(), unable.stop()]);
+  expect([started, stopped]).toMatchObject([
+    { status: 'rejected', reason: { code: 'usage.wrong', where: file } },
+    { status: 'fulfilled' },
+  ]);
+});
+
 test('a second start is refused while the agent runs', async () => {
   const agent = await started({});
   await expect(agent.start()).rejects.toMatchObject({ code: 'usage.wrong' });
@@ -213,6 +246,14 @@ test('an input without a bus feeds the only CAN bus of the profile', async () =>
   const log = new MemoryLog();
   await createAgent({ vin: VIN, profile: 'bench', sources: [socketcan('can0')], log });
   expect(log.lines).toEqual([]);
+});
+
+test('an event that an agent does not have is refused by name, and so is a listener that is no function', async () => {
+  const agent = await createAgent({ vin: VIN, profile: 'bench' });
+  // @ts-expect-error the compiler refuses it as well
+  expect(() => agent.on('changed', () => undefined)).toThrow('an agent has no event changed, only change and record');
+  // @ts-expect-error the compiler refuses it as well
+  expect(() => agent.on('change', 'changed')).toThrow(VigieError);
 });
 
 test('a path that Status does not have is refused by name', async () => {

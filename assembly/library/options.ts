@@ -1,0 +1,189 @@
+/** What a program gives to `createAgent`. It is checked, since not every program has a compiler that checks types. */
+import type { CarClock } from '../../adapters/clock/system.ts';
+import type { Actuator, Log } from '../../agent/ports.ts';
+import type { MakeRecorder } from '../../agent/recorders/recorder.ts';
+import { isTimeZone } from '../../protocol/calendar.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { suggestion } from '../../protocol/nearest.ts';
+import {
+  type AgentSettings,
+  type agentSettings,
+  callbackSettings,
+  captureSettings,
+  collectSettings,
+  commandSettings,
+  healthSettings,
+  type NumberSetting,
+  outboxSettings,
+  powerSettings,
+  type SettingGroup,
+} from '../../protocol/settings.ts';
+import { isVin } from '../../protocol/topics.ts';
+import type { CloudLink } from '../cloud-link.ts';
+import type { OwnStore } from '../records.ts';
+import type { HttpInterface } from './http.ts';
+import type { MqttLinkDescription } from './mqtt.ts';
+import type { AgentSource } from './source.ts';
+import type { Directory } from './store.ts';
+
+export interface CreateAgentOptions {
+  readonly vin: string;
+  /** Folder of a vehicle profile, or the name of a shipped one, such as `generic-obd2`. */
+  readonly profile: string;
+  readonly sources?: readonly AgentSource[];
+  /** Absent: nothing is published, and what would be waits in the store. */
+  readonly link?: MqttLinkDescription | CloudLink;
+  /** A directory, or what opens a store of the program's own; absent: everything is in memory. */
+  readonly store?: Directory | (() => Promise<OwnStore>);
+  /** Signed commands; without it the agent refuses all of them. It needs a directory, where the agent records which were carried out. */
+  readonly remotes?: {
+    /** File of the keys that may sign. */
+    readonly trust: string;
+    /** Ways to carry out commands that go before those of the profile. */
+    readonly actuators?: readonly Actuator[];
+  };
+  /** Recorders beside the agent's own. */
+  readonly recorders?: readonly MakeRecorder[];
+  /** The HTTP interface. Needs a directory. */
+  readonly http?: HttpInterface;
+  /** Time zone of programs, a name of the IANA data base; default Europe/Paris. */
+  readonly timeZone?: string;
+  /** Members of vigie.yaml of the same names; what is left out has its default. */
+  readonly settings?: Parameters<typeof agentSettings>[0];
+  /** Default: nothing is logged. */
+  readonly log?: Log;
+  /** Default: the clock of the machine. */
+  readonly clock?: CarClock;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What an option must be, and the end of the sentence "must be …". */
+type Rule = readonly [fits: (value: unknown) => boolean, expected: string];
+
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+const has = (value: unknown, ...names: readonly string[]): boolean =>
+  isFields(value) && names.every((name) => isFunction(value[name]));
+const isList = (value: unknown, fits: (item: unknown) => boolean): boolean => Array.isArray(value) && value.every(fits);
+
+/** By name of the option; `undefined` is an option left out. */
+const rules: { readonly [O in keyof Required<CreateAgentOptions>]: Rule } = {
+  vin: [
+    (value) => typeof value === 'string' && isVin(value),
+    'a vehicle identification number: 17 capital letters and digits without I, O and Q (ISO 3779)',
+  ],
+  profile: [isText, 'the folder of a profile, or the name of a shipped one such as generic-obd2'],
+  sources: [
+    (value) => isList(value, isSource),
+    "a list of what functions such as socketcan('can0') give, or of sources",
+  ],
+  link: [
+    (value) => (isFields(value) && 'mqtt' in value ? hasBroker(value['mqtt']) : has(value, 'open', 'publish', 'close')),
+    'what mqtt({ url }) gives, or a link with open, publish and close',
+  ],
+  store: [
+    (value) => isFunction(value) || (isFields(value) && isText(value['directory'])),
+    "what directory('/path') gives, or a function that opens a store",
+  ],
+  remotes: [
+    (value) =>
+      isFields(value) &&
+      isText(value['trust']) &&
+      (value['actuators'] === undefined || isList(value['actuators'], (one) => has(one, 'actuate'))),
+    '{ trust: file }, with or without a list of actuators',
+  ],
+  recorders: [(value) => isList(value, isFunction), 'a list of functions, each of which makes a recorder'],
+  http: [(value) => isFields(value) && isFields(value['http']), 'what localInterface() or httpInterface(…) gives'],
+  timeZone: [
+    (value) => typeof value === 'string' && isTimeZone(value),
+    'a time zone of the IANA data base, such as Europe/Paris',
+  ],
+  settings: [isFields, 'sections of vigie.yaml, such as { outbox: { batch: 2_000 } }'],
+  log: [(value) => has(value, 'info', 'warn', 'error'), 'an object with the functions info, warn and error'],
+  clock: [(value) => has(value, 'now', 'monotonic', 'after'), 'a clock with now, monotonic and after'],
+};
+
+const required: readonly (keyof CreateAgentOptions)[] = ['vin', 'profile'];
+
+const groups: { readonly [S in keyof Required<AgentSettings>]: SettingGroup } = {
+  outbox: outboxSettings,
+  commands: commandSettings,
+  power: powerSettings,
+  callbacks: callbackSettings,
+  captures: captureSettings,
+  collect: collectSettings,
+  health: healthSettings,
+};
+
+/** @throws VigieError `usage.wrong` for the first option that is missing, unknown or cannot be used, with its name in `where` */
+export function checkOptions(options: unknown): asserts options is CreateAgentOptions {
+  if (!isFields(options)) throw wrong('options', 'must be an object with at least vin and profile');
+  checkNames(options, rules, '');
+  for (const [name, [fits, expected]] of Object.entries(rules)) {
+    const value = options[name];
+    const needed = (required as readonly string[]).includes(name);
+    if (value === undefined ? needed : !fits(value)) throw wrong(name, `must be ${expected}`);
+  }
+  const { settings } = options as Partial<CreateAgentOptions>;
+  if (settings !== undefined) checkSettings(settings as Fields);
+}
+
+function checkSettings(settings: Fields): void {
+  checkNames(settings, groups, 'settings.');
+  for (const [section, group] of Object.entries<SettingGroup>(groups)) {
+    const values = settings[section];
+    if (values === undefined) continue;
+    const at = `settings.${section}`;
+    if (!isFields(values)) throw wrong(at, 'must be an object of numbers');
+    checkNames(values, group, `${at}.`);
+    for (const [name, setting] of Object.entries(group)) {
+      const value = values[name];
+      const fault = value === undefined ? undefined : faultOf(setting, value);
+      if (fault !== undefined) throw wrong(`${at}.${name}`, fault);
+    }
+  }
+}
+
+function faultOf({ kind, form, range, whole }: NumberSetting, value: unknown): string | undefined {
+  if (typeof value !== 'number' || !Number.isFinite(value)) {
+    return `must be a number${kind === 'time' ? ' of milliseconds' : kind === 'size' ? ' of bytes' : ''}`;
+  }
+  // A time or a size of nothing is allowed only where its form says so.
+  const least = form?.minimum ?? (kind === 'number' ? undefined : 1);
+  if (least !== undefined && value < least) return `must be at least ${least}`;
+  if (form?.exclusiveMinimum !== undefined && value <= form.exclusiveMinimum)
+    return `must be more than ${form.exclusiveMinimum}`;
+  if (form?.maximum !== undefined && value > form.maximum) return `must be at most ${form.maximum}`;
+  if ((whole || kind !== 'number') && !Number.isInteger(value)) return 'must be a whole number';
+  if (range === undefined) return undefined;
+  const { least: low = value, most = value, step = 1, fault } = range;
+  return value < low || value > most || value % step !== 0 ? fault : undefined;
+}
+
+function checkNames(given: Fields, known: object, before: string): void {
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(known, name)) continue;
+    const names = Object.keys(known);
+    throw wrong(before + name, `is no option: ${suggestion(name, names) ?? `known are ${names.join(', ')}`}`);
+  }
+}
+
+/** A description of an input, or a port of the program's own. */
+function isSource(value: unknown): boolean {
+  return (
+    has(value, 'start', 'stop') ||
+    (isFields(value) && ['can', 'obd', 'gnss', 'record'].some((kind) => isFields(value[kind])))
+  );
+}
+
+function hasBroker(mqtt: unknown): boolean {
+  return (
+    isFields(mqtt) && (isText(mqtt['url']) || (isList(mqtt['url'], isText) && (mqtt['url'] as unknown[]).length > 0))
+  );
+}
+
+function wrong(where: string, message: string): VigieError {
+  return new VigieError('usage.wrong', `${where} ${message}`, { where });
+}

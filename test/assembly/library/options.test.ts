@@ -1,0 +1,76 @@
+/** What createAgent refuses: programs without a compiler get an error with a code, and no agent that works with half of it. */
+import { expect, test } from 'vitest';
+import { type CreateAgentOptions, createAgent, VigieError } from '../../../assembly/library/index.ts';
+import { mqtt } from '../../../assembly/library/mqtt.ts';
+import { directory } from '../../../assembly/library/store.ts';
+import { outboxSettings } from '../../../protocol/settings.ts';
+
+const sound = { vin: 'VF3VGEBENCH000001', profile: 'bench' };
+
+const refused: [what: string, options: unknown, where: string, words: string][] = [
+  ['no options', undefined, 'options', 'must be an object'],
+  ['options without a VIN', { profile: 'bench' }, 'vin', 'must be a vehicle identification number'],
+  ['a VIN that is none', { ...sound, vin: 'VF3/GEBENCH+00001' }, 'vin', '17 capital letters and digits'],
+  ['a VIN in small letters', { ...sound, vin: 'vf3vgebench000001' }, 'vin', 'capital letters'],
+  ['options without a profile', { vin: sound.vin }, 'profile', 'generic-obd2'],
+  ['an empty profile', { ...sound, profile: '' }, 'profile', 'the folder of a profile'],
+  ['an option that does not exist', { ...sound, sorces: [] }, 'sorces', 'is no option: did you mean sources?'],
+  ['an option like none', { ...sound, broker: 'x' }, 'broker', 'known are vin, profile, sources'],
+  ['one source instead of a list', { ...sound, sources: { can: {} } }, 'sources', 'must be a list'],
+  ['a source that is a text', { ...sound, sources: ['can0'] }, 'sources', "socketcan('can0')"],
+  ['a source that is nothing', { ...sound, sources: [undefined] }, 'sources', 'must be a list'],
+  ['an object that is no source', { ...sound, sources: [{}] }, 'sources', 'or of sources'],
+  ['an address as link', { ...sound, link: 'mqtt://broker' }, 'link', 'must be what mqtt({ url }) gives'],
+  ['a link without an address', { ...sound, link: mqtt({ url: [] }) }, 'link', 'mqtt({ url })'],
+  ['a link that cannot publish', { ...sound, link: { open() {}, close() {} } }, 'link', 'open, publish and close'],
+  ['a path as store', { ...sound, store: '/var/lib/vigie' }, 'store', "directory('/path')"],
+  ['a directory without a path', { ...sound, store: directory('') }, 'store', "directory('/path')"],
+  ['commands without trusted keys', { ...sound, store: directory('x'), remotes: {} }, 'remotes', '{ trust: file }'],
+  ['a recorder that is no function', { ...sound, recorders: [{}] }, 'recorders', 'functions'],
+  ['a port as interface', { ...sound, http: 8080 }, 'http', 'localInterface()'],
+  ['a time zone that does not exist', { ...sound, timeZone: 'Mars/Base' }, 'timeZone', 'Europe/Paris'],
+  ['a log that cannot warn', { ...sound, log: { info() {}, error() {} } }, 'log', 'info, warn and error'],
+  ['a clock that is none', { ...sound, clock: Date }, 'clock', 'now, monotonic and after'],
+  ['a section that does not exist', { ...sound, settings: { outbix: {} } }, 'settings.outbix', 'did you mean outbox?'],
+  [
+    'a setting that does not exist',
+    { ...sound, settings: { outbox: { batsch: 1 } } },
+    'settings.outbox.batsch',
+    'did you mean batch?',
+  ],
+  [
+    'a time as people write it',
+    { ...sound, settings: { outbox: { batch: '2s' } } },
+    'settings.outbox.batch',
+    'must be a number of milliseconds',
+  ],
+  ['a time of nothing', { ...sound, settings: { outbox: { batch: 0 } } }, 'settings.outbox.batch', 'at least 1'],
+  [
+    'half a byte',
+    { ...sound, settings: { collect: { bytesPerDay: 2048.5 } } },
+    'settings.collect.bytesPerDay',
+    'whole',
+  ],
+  [
+    'a setting beyond what an agent can work with',
+    { ...sound, settings: { outbox: { limit: 1024 } } },
+    'settings.outbox.limit',
+    outboxSettings.limit.range?.fault ?? '',
+  ],
+  ['a charge of 101 %', { ...sound, settings: { power: { battery: 101 } } }, 'settings.power.battery', 'at most 100'],
+];
+for (const [what, options, where, words] of refused) {
+  test(`createAgent refuses ${what}, and names the option and what it must be`, async () => {
+    const agent = createAgent(options as CreateAgentOptions);
+    await expect(agent).rejects.toBeInstanceOf(VigieError);
+    await expect(agent).rejects.toMatchObject({ code: 'usage.wrong', where, message: expect.stringContaining(words) });
+  });
+}
+
+test('createAgent takes every default of a setting, and 0 where its form has it', async () => {
+  const { limit, keepAcknowledged, batch } = outboxSettings;
+  for (const kept of [keepAcknowledged.default, 0]) {
+    const outbox = { limit: limit.default, keepAcknowledged: kept, batch: batch.default };
+    await createAgent({ ...sound, settings: { outbox } });
+  }
+});
