@@ -7,7 +7,8 @@ import { tokenKeyFile } from '../assembly/hub-access.ts';
 import type { Registry } from '../hub/registry.ts';
 import { DAY } from '../protocol/calendar.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { dataScopes, rolloutScope, scopeNames } from '../protocol/interface/operations/scopes.ts';
+import { dataScopes, scopeNames } from '../protocol/interface/operations/scopes.ts';
+import { rolloutScope } from '../protocol/interface/own/rollouts.ts';
 import { type PlaceOptions, placeOf } from './hub-place.ts';
 import { withRegistry } from './hub-registry.ts';
 

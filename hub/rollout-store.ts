@@ -1,16 +1,6 @@
 /** Roll-outs of configurations in the database, which all hubs share: what each car was sent, and what it reported. */
+import type { RolloutCarState, RolloutStage } from '../protocol/interface/own/rollouts.ts';
 import type { Message } from '../protocol/schema/message.ts';
-
-/** `first`: only the first group gets it; `all`: every car of the fleet; `stopped`: no further car. */
-export type RolloutStage = 'first' | 'all' | 'stopped';
-
-/**
- * `waiting`: not sent yet; `sent`: no answer yet; `accepted`: the car has checked it, and will start with it; `trial`: the car
- * runs with it; `applied`: the car reached the broker with it and keeps it; `returned`: the car went back to the one before;
- * `refused`: the car did not take it.
- */
-export const rolloutCarStates = ['waiting', 'sent', 'accepted', 'trial', 'applied', 'returned', 'refused'] as const;
-export type RolloutCarState = (typeof rolloutCarStates)[number];
 
 export interface NewRollout {
   readonly id: string;
@@ -79,8 +69,8 @@ export interface RolloutStore {
   rollout(id: string): Promise<Rollout | undefined>;
   /** Body of its command. */
   body(id: string): Promise<Uint8Array | undefined>;
-  /** By VIN, those after `after`. */
-  cars(id: string, after: string, limit: number): Promise<readonly RolloutCar[]>;
+  /** By VIN, those after `after`; only those in the state, if one is given. */
+  cars(id: string, after: string, limit: number, state?: RolloutCarState): Promise<readonly RolloutCar[]>;
   /** Resolves with false, and changes nothing, when the roll-out is not in the stage `from` any more. */
   setStage(
     id: string,

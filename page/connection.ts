@@ -66,6 +66,14 @@ export function sideOfCredentials(): 'fleet' | 'user' {
   return token === undefined || 'fleets' in claimsOf(token) ? 'fleet' : 'user';
 }
 
+/** Whether the credentials have a scope of a hub; where the hub is open, everybody has all. */
+export function hasScope(scope: string): boolean {
+  if (credentials === undefined) return true;
+  const [, token = ''] = /^Bearer (.+)$/i.exec(credentials.authorization) ?? [];
+  const { scope: granted = '' } = claimsOf(token) as { readonly scope?: string };
+  return granted.split(' ').includes(scope);
+}
+
 /** Of a JWT (RFC 7519 §3); nothing of what is none, which the server refuses. */
 function claimsOf(token: string): object {
   try {

@@ -6,13 +6,11 @@ import {
   type ReportedConfiguration,
   type Rollout,
   type RolloutCar,
-  type RolloutCarState,
-  type RolloutStage,
   type RolloutStore,
-  rolloutCarStates,
   rolloutReportIn,
 } from '../../hub/rollout-store.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { type RolloutCarState, type RolloutStage, rolloutCarStates } from '../../protocol/interface/own/rollouts.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
 import type { SqlRow } from './rows.ts';
 
@@ -78,10 +76,11 @@ export class SqlRollouts implements RolloutStore {
     return row?.['body'] as Uint8Array | undefined;
   }
 
-  async cars(id: string, after: string, limit: number): Promise<readonly RolloutCar[]> {
+  async cars(id: string, after: string, limit: number, state?: RolloutCarState): Promise<readonly RolloutCar[]> {
+    const only = state === undefined ? [] : [state];
     const sql = `SELECT vin, is_first, state, detail, at FROM rollout_cars WHERE rollout = ? AND vin > ?
-      ORDER BY vin LIMIT ?`;
-    return (await this.#database.select(sql, id, after, limit)).map(carIn);
+      ${only.map(() => 'AND state = ?').join('')} ORDER BY vin LIMIT ?`;
+    return (await this.#database.select(sql, id, after, ...only, limit)).map(carIn);
   }
 
   async setStage(

@@ -15,6 +15,7 @@ import { useRows, useTopics } from '../hooks.ts';
 import { FleetCommands } from './fleet-commands.tsx';
 import { FleetEvents } from './fleet-events.tsx';
 import { FleetMap } from './fleet-map.tsx';
+import { Rollouts } from './rollouts.tsx';
 
 /** Rows of a page, as the hub has it by default. */
 const ROWS = 50;
@@ -77,6 +78,7 @@ export function FleetPanels({ table, query, ask }: FleetOptions): JSX.Element {
         <div>
           <Cars {...{ table, query, change, chosen, toggle }} point={setPointed} />
           <FleetCommands chosen={chosen} forget={() => setChosen(new Set())} />
+          <Rollouts />
         </div>
         <div>
           <FleetMap pointed={pointed} />

@@ -225,6 +225,16 @@ export function hubRolloutContract(name: string, create: () => Promise<Pick<HubO
       const next = await fleet.begin(2);
       await fleet.untilStates(next, { [A]: 'applied', [B]: 'applied' });
       expect((await fleet.ask('GET', '/rollouts')).rollouts.map((one: Json) => one.id)).toEqual([next, id]);
+      for (const [state, vins] of [
+        ['applied', [A, B]],
+        ['returned', []],
+      ] as const) {
+        const { cars } = await fleet.ask('GET', `/rollouts/${next}?state=${state}`);
+        expect(cars.map(({ vin }: Json) => vin)).toEqual(vins);
+      }
+      expect(await fleet.ask('GET', `/rollouts/${next}?state=lost`)).toMatchObject({
+        message: expect.stringContaining('state'),
+      });
     });
   });
 }

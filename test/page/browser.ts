@@ -44,6 +44,8 @@ export interface Browsed {
   readonly url: string;
   readonly context: BrowserContext;
   readonly bench: VigieProcess;
+  /** Directory of the bench. */
+  readonly data: string;
   /** Requests to anybody but the bench, and what the browser complained of. */
   readonly complaints: readonly string[];
   /** A new page at `hash`, e.g. `#car`, that shows the car. */
@@ -95,6 +97,7 @@ async function browseIn(
     url,
     context,
     bench,
+    data,
     complaints,
     open: async (hash = '') => {
       const page = await context.newPage();

@@ -1,6 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { HubValues } from '../../protocol/interface/own/hub-overview.ts';
+import type { RolloutList } from '../../protocol/interface/own/rollouts.ts';
+import type { HelloConfiguration } from '../../protocol/schema/hello.ts';
 import { payloadOf } from '../hub/messages.ts';
+import { vigie } from '../rig/bench.ts';
 import { Observer } from '../rig/car.ts';
 import { describePeer } from '../rig/peers.ts';
 import { type Browsed, browse, expectAccessible } from './browser.ts';
@@ -259,6 +264,55 @@ describePeer('chromium', 'the page of a hub', () => {
     await expect.poll(() => page.getByTestId('many Failed').textContent(), { timeout: 60_000 }).toBe('1');
     await page.getByText('1 car: vehicle in use').waitFor();
     await page.getByRole('button', { name: 'Ask the 1 again' }).waitFor();
+    await client.close();
+  });
+
+  test('a roll-out that cars refuse stops; the page shows which and why, has it go on, and stops it again', async () => {
+    const vin = 'VF3VGEFLEET000001';
+    const client = await Observer.connect(/mqtt:\/\/127\.0\.0\.1:\d+/.exec(browsed.bench.output)?.[0] ?? '', 4);
+    const tell = (seq: number, configuration: HelloConfiguration): Promise<void> => {
+      const car = { version: '1', protocol: 1, boot: 1, profile: 'bench', startedAt: Date.now(), behind: 5 };
+      const payload = payloadOf('hello', { ...car, configuration }, { seq });
+      return client.send(`vigie/1/${vin}/up/hello`, Buffer.from(payload));
+    };
+    await tell(0, { generation: 0, state: 'local' });
+    const isKnown = async (): Promise<boolean> => (await fetch(`${browsed.url}/vigie/v1/vehicles/${vin}/numbers`)).ok;
+    await expect.poll(isKnown, { timeout: 60_000 }).toBe(true);
+    const file = join(browsed.data, 'fleet.yaml');
+    const mqtt = 'mqtt: { url: mqtts://hub.example, ca: hub/ca.pem, cert: hub/car.pem, key: hub/car.pem }';
+    writeFileSync(file, `configuration: 1\nprofile: bench\ncan: [{ bus: body, socketcan: can0 }]\n${mqtt}\n`);
+    const page = await browsed.open();
+    const panel = page.getByRole('region', { name: 'Roll-outs' });
+    await panel.getByText('No roll-out yet.').waitFor();
+    const hub = join(browsed.data, 'hub');
+    const begun = await vigie('hub', 'rollout', file, '--fleet', 'local', '--first', '99', '--data', hub);
+    expect(begun.status).toBe(0);
+    const rollout = panel.getByRole('region', { name: 'fleet.yaml to local' });
+    await rollout.getByText(/^Stopped because: \d cars? returned or refused it, such as /).waitFor();
+    // Cars of the bench take no configuration.
+    await rollout.getByRole('button', { name: '3 refused it' }).click();
+    await rollout
+      .getByRole('listitem')
+      .filter({ hasText: FIRST })
+      .getByText('this agent does not carry out Configuration')
+      .waitFor();
+    await rollout.getByRole('button', { name: 'Continue to all cars …' }).click();
+    const question = rollout.getByRole('group', { name: '3 cars rolled back or refused it. Every car of the fleet' });
+    await question.getByRole('button', { name: 'Continue' }).click();
+    await rollout.getByRole('alert').getByText('no car has reported the configuration good yet').waitFor();
+    const { rollouts } = (await (await fetch(`${browsed.url}/vigie/v1/rollouts`)).json()) as RolloutList;
+    await tell(1, { generation: 1, state: 'applied', digest: rollouts[0]?.digest ?? '' });
+    await rollout.getByRole('button', { name: '1 keeps it' }).waitFor();
+    await rollout.getByRole('button', { name: 'Continue to all cars …' }).click();
+    await question.getByRole('button', { name: 'Continue' }).click();
+    await rollout.getByText('All cars', { exact: true }).waitFor();
+    await expectAccessible(page);
+    await rollout.getByRole('button', { name: 'Stop …' }).click();
+    await rollout
+      .getByRole('group', { name: /Stop the roll-out/ })
+      .getByRole('button', { name: 'Stop' })
+      .click();
+    await rollout.getByText('Stopped because: stopped by local.').waitFor();
     await client.close();
   });
 });

@@ -2,6 +2,7 @@
 import type { Operation, Parameter } from '../../../protocol/interface/operation.ts';
 import { JSON_MEDIA } from '../../../protocol/interface/operations/making.ts';
 import { noScopes } from '../../../protocol/interface/operations/scopes.ts';
+import { rolloutCarStates } from '../../../protocol/interface/own/rollouts.ts';
 import { pathParameters } from '../../../protocol/interface/parameters/path.ts';
 
 const allPath = '/vigie/v1/rollouts';
@@ -13,6 +14,13 @@ const after: Parameter = {
   required: false,
   description: 'VIN of a car: those after it.',
   schema: { type: 'string', minLength: 1, maxLength: 64 },
+};
+const state: Parameter = {
+  name: 'state',
+  in: 'query',
+  required: false,
+  description: 'Only cars in this state.',
+  schema: { type: 'string', enum: [...rolloutCarStates] },
 };
 const tolerate: Parameter = {
   name: 'tolerate',
@@ -43,7 +51,7 @@ export const rolloutOperations: readonly Operation[] = [
     path: onePath,
     summary:
       'Reads which cars of a roll-out have the configuration, reported it good, or went back; 200 cars at a time.',
-    parameters: [...pathParameters(onePath), after],
+    parameters: [...pathParameters(onePath), after, state],
     answers,
     errors: [400, 401, 404, 406, 421, 429, 500],
   },

@@ -3,7 +3,12 @@ import type { Rollout, RolloutStore } from '../../../hub/rollout-store.ts';
 import { continueRollout, stopRollout } from '../../../hub/rollouts.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { dateTime } from '../../../protocol/interface/json/date-time.ts';
-import { rolloutScope } from '../../../protocol/interface/operations/scopes.ts';
+import {
+  type RolloutCarState,
+  type RolloutSummary,
+  type RolloutWithCars,
+  rolloutScope,
+} from '../../../protocol/interface/own/rollouts.ts';
 import type { Call, Handlers } from '../call.ts';
 import { found, unknown } from '../resources/context.ts';
 
@@ -53,7 +58,7 @@ function addressOf({ base }: Call, { id }: Rollout): string {
   return `${base}/vigie/v1/rollouts/${id}`;
 }
 
-function written(call: Call, rollout: Rollout): object {
+function written(call: Call, rollout: Rollout): RolloutSummary & { readonly _links: object } {
   const { id, fleet, name, digest, caller, created, first, tolerated, stage, reason, cars } = rollout;
   return {
     _links: { self: { href: addressOf(call, rollout) } },
@@ -65,14 +70,16 @@ function written(call: Call, rollout: Rollout): object {
   };
 }
 
-async function withCars(call: Call, store: RolloutStore): Promise<object> {
+async function withCars(call: Call, store: RolloutStore): Promise<RolloutWithCars> {
   const rollout = await readable(call, store);
-  const cars = await store.cars(rollout.id, (call.query['after'] as string | undefined) ?? '', PAGE);
+  const { after = '', state } = call.query as { readonly after?: string; readonly state?: RolloutCarState };
+  const cars = await store.cars(rollout.id, after, PAGE, state);
   const last = cars.length < PAGE ? undefined : cars.at(-1);
   const self = { href: addressOf(call, rollout) };
+  const only = state === undefined ? '' : `&state=${state}`;
   return {
     ...written(call, rollout),
-    _links: { self, ...(last === undefined ? {} : { next: { href: `${self.href}?after=${last.vin}` } }) },
+    _links: { self, ...(last === undefined ? {} : { next: { href: `${self.href}?after=${last.vin}${only}` } }) },
     cars: cars.map(({ at, ...car }) => ({ ...car, ...(at === undefined ? {} : { at: dateTime(at) }) })),
   };
 }

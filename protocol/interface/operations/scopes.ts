@@ -26,9 +26,6 @@ export type Scope = DataScope | RemoteScope;
 
 export const scopeNames = Object.keys(scopes) as Scope[];
 
-/** Continuing and stopping a roll-out at a hub; the published interface has no such operation. */
-export const rolloutScope = 'hub:rollout:write';
-
 /** Data that monitors watch: what one watches and tells needs its own scopes. */
 export const dataScopes: readonly Scope[] = [
   'data:telemetry',

@@ -1,0 +1,55 @@
+/** What a hub says of roll-outs of configurations, under `/vigie/v1/rollouts`. */
+
+/** Scope for continuing and stopping one; the published interface has no such operation. */
+export const rolloutScope = 'hub:rollout:write';
+
+/** `first`: only the first group gets it; `all`: every car of the fleet; `stopped`: no further car. */
+export type RolloutStage = 'first' | 'all' | 'stopped';
+
+/**
+ * `waiting`: not sent yet; `sent`: no answer yet; `accepted`: the car has checked it, and will start with it; `trial`: the car
+ * runs with it; `applied`: the car reached the broker with it and keeps it; `returned`: the car went back to the one before;
+ * `refused`: the car did not take it.
+ */
+export const rolloutCarStates = ['waiting', 'sent', 'accepted', 'trial', 'applied', 'returned', 'refused'] as const;
+export type RolloutCarState = (typeof rolloutCarStates)[number];
+
+/** A roll-out in the list. */
+export interface RolloutSummary {
+  readonly id: string;
+  readonly fleet: string;
+  /** Of the file, for people. */
+  readonly name: string;
+  /** What cars report it by. */
+  readonly digest: string;
+  /** Cars of the first group. */
+  readonly first: number;
+  /** Cars that may return or refuse it before the roll-out stops by itself. */
+  readonly tolerated: number;
+  readonly stage: RolloutStage;
+  /** Why it stopped. */
+  readonly reason?: string;
+  readonly requestedBy: string;
+  readonly requestedAt: string;
+  /** Number of cars by state. */
+  readonly states: Readonly<Record<RolloutCarState, number>>;
+}
+
+/** `GET /vigie/v1/rollouts`: the newest first. */
+export interface RolloutList {
+  readonly rollouts: readonly RolloutSummary[];
+}
+
+/** `GET /vigie/v1/rollouts/{oid}`: 200 cars at a time, by VIN. */
+export interface RolloutWithCars extends RolloutSummary {
+  readonly _links: { readonly self: { readonly href: string }; readonly next?: { readonly href: string } };
+  readonly cars: readonly {
+    readonly vin: string;
+    readonly isFirst: boolean;
+    readonly state: RolloutCarState;
+    /** Why, in words of the car. */
+    readonly detail?: string;
+    /** When the state was reported or the configuration was sent; absent: neither. */
+    readonly at?: string;
+  }[];
+}
