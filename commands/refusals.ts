@@ -2,7 +2,7 @@
 import type { ChannelObserver } from '../agent/channels.ts';
 import type { StatusObserver } from '../agent/status.ts';
 import type { RefusalListener, ValueRefusal } from '../agent/target.ts';
-import { type Channel, channelByPath } from '../protocol/channels.ts';
+import { type Channel, channelByPath, channels } from '../protocol/channels.ts';
 import { counted } from '../protocol/counted.ts';
 import type { SourceMapping } from '../protocol/profile.ts';
 import { type Leaf, type Slot, slotByPath } from '../protocol/slots.ts';
@@ -26,6 +26,8 @@ interface Tally {
 export class Refusals implements RefusalListener, StatusObserver, ChannelObserver {
   readonly #tallies = new Map<string, Map<ValueRefusal, Tally>>();
   readonly #valued = new Set<string>();
+  /** By channel, those that gave a sample: there are hundreds a second. */
+  readonly #sampled = new Uint8Array(channels.length);
 
   refused(path: string, rule: ValueRefusal, value: number, raw: number): void {
     let rules = this.#tallies.get(path);
@@ -54,12 +56,13 @@ export class Refusals implements RefusalListener, StatusObserver, ChannelObserve
     this.#valued.add(path);
   }
 
-  sample({ path }: Channel): void {
-    this.#valued.add(path);
+  sample({ index }: Channel): void {
+    this.#sampled[index] = 1;
   }
 
   /** @param known whether the path has a value from before the log. */
   lines(sources: readonly SourceMapping[], known: (path: string) => boolean): string[] {
+    for (const { index, path } of channels) if (this.#sampled[index] === 1) this.#valued.add(path);
     const byPath = new Map<string, SourceMapping[]>();
     for (const source of sources) byPath.set(source.path, [...(byPath.get(source.path) ?? []), source]);
     const without = [...byPath].filter(([path]) => !this.#valued.has(path) && !known(path));

@@ -54,7 +54,7 @@ export interface StatusObject {
   readonly path: string;
 }
 
-export type PlanNode = PlanRecord | PlanEntries | PlanTuple | PlanLeaf | PlanConstant;
+export type PlanNode = PlanRecord | PlanEntries | PlanTuple | PlanLeaf | PlanConstant | PlanStamp;
 
 export interface PlanRecord {
   readonly kind: 'record';
@@ -66,9 +66,8 @@ export interface PlanRecord {
   readonly flat: boolean;
   /** Identity of an entry of an identified array. */
   readonly identity: Readonly<Record<string, string>>;
+  /** In the order of the document, `createdAt` and the identity with them, so that equal contents print equally. */
   readonly members: readonly PlanMember[];
-  /** In the order of the document: `createdAt`, identity and members. */
-  readonly order: readonly string[];
 }
 
 export interface PlanMember {
@@ -97,6 +96,11 @@ export interface PlanLeaf {
 export interface PlanConstant {
   readonly kind: 'constant';
   readonly value: string;
+}
+
+/** The place of `createdAt`. */
+export interface PlanStamp {
+  readonly kind: 'stamp';
 }
 
 /** Where the walk is. */
@@ -129,14 +133,16 @@ export function planOf(schema: TSchema): Plan {
     const inside = { ...place, object: object ?? place.object };
     const members: PlanMember[] = [];
     for (const [name, member] of properties) {
-      const apart = name === 'createdAt' || name in identity || member['x-slot'] === 'none';
+      const value = identity[name];
       const elsewhere = member['x-only'] !== undefined && member['x-only'] !== place.entry;
-      if (apart || elsewhere) continue;
       const required = node.required?.includes(name) ?? false;
-      members.push({ name, required, node: below(name, member, inside) });
+      if (name === 'createdAt') members.push({ name, required, node: { kind: 'stamp' } });
+      else if (value !== undefined) members.push({ name, required, node: { kind: 'constant', value } });
+      else if (member['x-slot'] !== 'none' && !elsewhere) {
+        members.push({ name, required, node: below(name, member, inside) });
+      }
     }
-    const order = properties.map(([name]) => name);
-    return { kind: 'record', object, stamped, flat: node['x-flat'] === true, identity, members, order };
+    return { kind: 'record', object, stamped, flat: node['x-flat'] === true, identity, members };
   }
 
   function below(name: string, node: SchemaNode, place: Place): PlanNode {

@@ -105,7 +105,7 @@ function recordOf(
     open = Number.isFinite(at) && (assembly.only === undefined || assembly.only.has(node.object));
     assembly.newest = Number.NEGATIVE_INFINITY;
   }
-  let found: Map<string, unknown> | undefined;
+  const record: Record<string, unknown> = {};
   let complete = true;
   for (const member of node.members) {
     const value = memberOf(member, assembly, open, at);
@@ -113,8 +113,7 @@ function recordOf(
       if (member.required) complete = false;
       continue;
     }
-    found ??= new Map();
-    found.set(member.name, value);
+    record[member.name] = value;
   }
   const empty = assembly.placed === before;
   if (node.object !== undefined) {
@@ -125,7 +124,8 @@ function recordOf(
     assembly.placed = before;
     return undefined;
   }
-  return ordered(node, found, at);
+  if (node.stamped) record['createdAt'] = at;
+  return record;
 }
 
 function memberOf(member: PlanMember, assembly: Assembly, open: boolean, at: number): unknown {
@@ -133,6 +133,9 @@ function memberOf(member: PlanMember, assembly: Assembly, open: boolean, at: num
   switch (node.kind) {
     case 'constant':
       return node.value;
+    case 'stamp':
+      // Known when all members are; until then it keeps the place.
+      return at;
     case 'leaf':
       return open ? place(node.slot, assembly) : undefined;
     case 'record':
@@ -170,20 +173,6 @@ function place(slot: Slot, assembly: Assembly): SlotValue | undefined {
   return value;
 }
 
-/** Puts createdAt, identity and members into the order of the schema, so that equal contents print equally. */
-function ordered(
-  node: PlanRecord,
-  found: ReadonlyMap<string, unknown> | undefined,
-  at: number,
-): Record<string, unknown> {
-  const result: Record<string, unknown> = {};
-  for (const name of node.order) {
-    const value = name === 'createdAt' && node.stamped ? at : (node.identity[name] ?? found?.get(name));
-    if (value !== undefined) result[name] = value;
-  }
-  return result;
-}
-
 /** A slot's value as a document has it; `at` is the createdAt of its object, NaN when the document gives none. */
 export interface Disassembled {
   readonly slot: Slot;
@@ -203,6 +192,7 @@ export function* disassemble(status: object): Iterable<Disassembled> {
 function* read(node: PlanNode, value: unknown, at: number): Iterable<Disassembled> {
   switch (node.kind) {
     case 'constant':
+    case 'stamp':
       return;
     case 'leaf':
       if (fits(node.slot, value)) yield { slot: node.slot, value, at };

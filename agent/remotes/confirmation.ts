@@ -99,6 +99,7 @@ export class Confirmations implements StatusObserver, ChannelObserver {
   }
 
   #saw(leaf: Slot | Channel, value: SlotValue): void {
+    if (this.#waiting.size === 0) return;
     for (const waiting of this.#waiting) {
       if (waiting.leaf === leaf) {
         const satisfied = satisfies(waiting.rule, value);
