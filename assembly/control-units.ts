@@ -12,6 +12,7 @@ import type { Rest } from '../agent/rest.ts';
 import { obdProtocols } from '../config/configuration-schema.ts';
 import type { Inputs, ObdInput } from '../config/inputs.ts';
 import { VigieError } from '../protocol/errors.ts';
+import type { ControlUnit } from '../protocol/profile.ts';
 import { pollSettings, type Vehicle } from './vehicle.ts';
 
 /** Usual speed of a serial line to an adapter, bit/s (ELM327 data sheet). */
@@ -49,6 +50,11 @@ interface Ways extends Surroundings {
 export function commandedBuses({ commands }: InputsOfCar, vehicle: Vehicle): ReadonlySet<string> {
   if (commands === undefined) return new Set();
   return new Set(Object.values(vehicle.profile.commands).flatMap(({ uds }) => (uds === undefined ? [] : [uds.bus])));
+}
+
+/** Control units that are asked for fault codes by UDS. */
+export function unitsWithFaults({ faults }: InputsOfCar, vehicle: Vehicle): readonly ControlUnit[] {
+  return faults === undefined ? [] : (vehicle.profile.controlUnits ?? []);
 }
 
 /** The bus of the profile that is asked. */

@@ -1,15 +1,25 @@
 /** What reads and records fault codes, which is loaded only where somebody asks for them. */
 import type { FaultReaderOptions } from '../adapters/obd/j1979/fault-reader.ts';
+import type { UdsFaultReaderOptions } from '../adapters/obd/uds/fault-reader.ts';
+import type { FaultReader, UnitFaultReader, UnitFaults } from '../agent/faults/reader.ts';
 import type { FaultParts, FaultRecorder, FaultView } from '../agent/faults/recorder.ts';
 import type { Log, RecordStore } from '../agent/ports.ts';
 import type { MakeRecorder } from '../agent/recorders/recorder.ts';
 import type { AgentCommand } from '../agent/remotes/agent-command.ts';
 import { decodeBody } from '../protocol/command.ts';
+import { VigieError } from '../protocol/errors.ts';
 import type { VehicleProfile } from '../protocol/profile.ts';
 import type { FaultSettings } from '../protocol/settings.ts';
 
 /** Who is asked for fault codes. */
-export type AskedForFaults = Required<Omit<FaultReaderOptions, 'log'>>;
+export interface AskedForFaults extends Pick<FaultReaderOptions, 'sets'> {
+  /** Calls back when control units are found. */
+  readonly heed: FaultReader['heed'];
+  /** Of all control units, by SAE J1979; absent: the car is not asked that way. */
+  readonly requester?: FaultReaderOptions['requester'];
+  /** Control units that are asked by UDS. */
+  readonly uds?: Pick<UdsFaultReaderOptions, 'units' | 'clock'>;
+}
 
 /** Fault codes of one agent. */
 export interface FaultCodes {
@@ -36,21 +46,53 @@ export async function faultCodesOf(
   { faultCodes: texts = {}, sources }: VehicleProfile,
   log: Log,
 ): Promise<FaultCodes> {
-  const [{ J1979FaultReader }, { FaultRecorder, lampChannel }] = await Promise.all([
-    import('../adapters/obd/j1979/fault-reader.ts'),
-    import('../agent/faults/recorder.ts'),
-  ]);
+  const { FaultRecorder, lampChannel } = await import('../agent/faults/recorder.ts');
+  const reader = await readerOf(asked, log);
   const isMapped = sources.some(({ path }) => path === lampChannel.path);
   let made: FaultRecorder | undefined;
   return {
     recorders: (lamp) => [
       ({ status, records }) => {
         const parts = { status, records, log, lamp: isMapped ? undefined : lamp };
-        made = new FaultRecorder(new J1979FaultReader({ ...asked, log }), { ...settings, texts }, parts);
+        made = new FaultRecorder(reader, { ...settings, texts }, parts);
         return made;
       },
     ],
     readNow: async () => made?.readNow(),
     view: (kept) => made?.view(kept),
   };
+}
+
+async function readerOf({ requester, sets, heed, uds }: AskedForFaults, log: Log): Promise<FaultReader> {
+  const readers: UnitFaultReader[] = [];
+  if (requester !== undefined) {
+    const { J1979FaultReader } = await import('../adapters/obd/j1979/fault-reader.ts');
+    readers.push(new J1979FaultReader({ requester, sets, log }));
+  }
+  if (uds !== undefined) {
+    const { UdsFaultReader } = await import('../adapters/obd/uds/fault-reader.ts');
+    readers.push(new UdsFaultReader({ ...uds, sets, log }));
+  }
+  return { heed, read: (known) => readAll(readers, known, log) };
+}
+
+/** One reader after the other; that one has no way to ask keeps no other from it. */
+async function readAll(
+  readers: readonly UnitFaultReader[],
+  known: Parameters<FaultReader['read']>[0],
+  log: Log,
+): Promise<readonly UnitFaults[]> {
+  const units: UnitFaults[] = [];
+  let failure: VigieError | undefined;
+  for (const reader of readers) {
+    try {
+      units.push(...(await reader.read(known)));
+    } catch (error) {
+      if (!(error instanceof VigieError)) throw error;
+      failure ??= error;
+    }
+  }
+  if (failure !== undefined && units.length === 0) throw failure;
+  if (failure !== undefined) log.info('faults.unread', { why: failure.message });
+  return units;
 }

@@ -6,13 +6,31 @@ import { type IdentifierFilter, SocketCan } from '../adapters/can/socketcan/inde
 import { type CarClock, EARLIEST } from '../adapters/clock/system.ts';
 import { GnssSource } from '../adapters/gnss/index.ts';
 import { lineTo, readLineAddress } from '../adapters/lines/index.ts';
+import { usualAnswer } from '../adapters/obd/isotp/route.ts';
 import type { UdsRequester } from '../adapters/obd/uds/index.ts';
-import type { FrameBatch, FrameSender, FrameSource, Log, OutgoingFrame, ReadingSource } from '../agent/ports.ts';
+import {
+  EXTENDED,
+  type FrameBatch,
+  type FrameSender,
+  type FrameSource,
+  type Log,
+  type OutgoingFrame,
+  type ReadingSource,
+} from '../agent/ports.ts';
 import { type Rest, UnitRest } from '../agent/rest.ts';
 import type { CanInput, GnssInput } from '../config/inputs.ts';
 import { VigieError } from '../protocol/errors.ts';
+import type { ControlUnit } from '../protocol/profile.ts';
 import { capturedIdentifiers } from './captures.ts';
-import { commandedBuses, type InputsOfCar, obdBus, overFrames, polls, type Surroundings } from './control-units.ts';
+import {
+  commandedBuses,
+  type InputsOfCar,
+  obdBus,
+  overFrames,
+  polls,
+  type Surroundings,
+  unitsWithFaults,
+} from './control-units.ts';
 import { makeDirectory } from './directory.ts';
 import type { AskedForFaults } from './faults.ts';
 import { identifiersOf } from './identifiers.ts';
@@ -77,10 +95,15 @@ export function sourcesOf(
   };
   if (obd !== undefined) readings.push(...polls(obd, configuration, vehicle, ways));
   const commanded = commandedBuses(configuration, vehicle);
-  for (const bus of commanded) overFrames(bus, ways);
+  const diagnosed = unitsWithFaults(configuration, vehicle);
+  for (const bus of new Set([...commanded, ...diagnosed.map((unit) => unit.bus)])) overFrames(bus, ways);
   if (gnss !== undefined) readings.push(receiver(gnss, configuration.file, { clock, log, rest }));
   const polled = obd === undefined ? undefined : obdBus(obd, vehicle)?.name;
   const requester = configuration.faults && polled !== undefined ? requesters.get(polled) : undefined;
+  const units = diagnosed.flatMap((unit) => {
+    const way = requesters.get(unit.bus);
+    return way === undefined ? [] : [{ ...unit, requester: way }];
+  });
   const closing = kept === undefined ? {} : { close: kept.close };
   const asked = new Map([...requesters].filter(([bus]) => commanded.has(bus)));
   return {
@@ -88,11 +111,12 @@ export function sourcesOf(
     readings,
     requesters: asked,
     listen: (bus, identifiers) => sockets.get(bus)?.listen(identifiers),
-    ...(requester === undefined
+    ...(requester === undefined && units.length === 0
       ? {}
       : {
           faults: {
-            requester,
+            ...(requester === undefined ? {} : { requester }),
+            ...(units.length === 0 ? {} : { uds: { units, clock } }),
             sets: vehicle.signalSets.get(polled ?? '') ?? [],
             heed: (heard: () => void) => void found.add(heard),
           },
@@ -137,7 +161,9 @@ function open(
 ): { source: FrameSource; sender?: FrameSender } {
   const { bus } = input;
   const { file, commands } = configuration;
-  const diagnosed = commandedBuses(configuration, vehicle).has(bus);
+  const diagnosed =
+    commandedBuses(configuration, vehicle).has(bus) ||
+    unitsWithFaults(configuration, vehicle).some((unit) => unit.bus === bus);
   switch (input.kind) {
     case 'simulated': {
       const car = benchCar(vehicle, clock);
@@ -182,6 +208,12 @@ function open(
   }
 }
 
+/** The identifier of its answers. */
+function answersOf({ address }: ControlUnit): number {
+  const { request, extended, response = usualAnswer(request, extended) } = address;
+  return extended ? (response | EXTENDED) >>> 0 : response;
+}
+
 function isCommanded(vehicle: Vehicle, bus: string): boolean {
   return Object.values(vehicle.profile.commands).some(({ send }) => send?.bus === bus);
 }
@@ -201,8 +233,12 @@ export function heardOf(
   const { sources, signals = [] } = vehicle.profile;
   const named = [...sources, ...signals].filter((source) => source.bus === undefined || source.bus === bus);
   const wanted = [...identifiersOf(named, vehicle.databases, bus), ...captured];
-  // A bus that is commanded must be heard: that it is silent would say that it sleeps.
-  return wanted.length === 0 && commands !== undefined && isCommanded(vehicle, bus) ? undefined : wanted;
+  const units = unitsWithFaults(configuration, vehicle).filter((unit) => unit.bus === bus);
+  // A bus that is commanded or asked must be heard: that it is silent would say that it sleeps.
+  if (wanted.length === 0 && (units.length > 0 || (commands !== undefined && isCommanded(vehicle, bus)))) {
+    return undefined;
+  }
+  return [...wanted, ...units.map(answersOf)];
 }
 
 function receiver(

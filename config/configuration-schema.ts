@@ -159,7 +159,12 @@ export const configurationSchema = closed(
     data: Type.Optional(file('Folder of the records; created if missing')),
     can: Type.Optional(listOf(input, 0, 'Inputs of frames, by bus')),
     obd: Type.Optional(obd),
-    faults: Type.Optional(closed(members(faultSettings), 'Fault codes read by `obd`; without it the agent reads none')),
+    faults: Type.Optional(
+      closed(
+        members(faultSettings),
+        'Fault codes read by `obd` and of `controlUnits` of the profile; without it the agent reads none',
+      ),
+    ),
     gnss: Type.Optional(gnss),
     record: Type.Optional(record),
     mqtt,

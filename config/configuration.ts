@@ -139,8 +139,8 @@ function readConfiguration(
   if (input.vin === undefined && input.obd === undefined && findings.sound('/vin')) {
     findings.error('', 'vin is missing', 'add vin: and its 17 characters; with obd it is read from the car');
   }
-  if (input.faults !== undefined && input.obd === undefined && findings.sound('/faults')) {
-    findings.error('/faults', 'fault codes are read by obd, and there is none', 'add obd, or remove faults');
+  if (input.faults !== undefined && input.obd === undefined && input.can === undefined && findings.sound('/faults')) {
+    findings.error('/faults', 'fault codes are read by obd or can, and there is neither', 'add one, or remove faults');
   }
   const timeZone = findings.sound('/timeZone') ? input.timeZone : undefined;
   if (timeZone !== undefined && !isTimeZone(timeZone)) {

@@ -1,6 +1,7 @@
 /** Where frames, answers and fixes come from: the sections `can`, `obd`, `gnss` and `record` of vigie.yaml. */
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { suggestion } from '../protocol/nearest.ts';
+import type { ControlUnit } from '../protocol/profile.ts';
 import { type RecordingBounds, recordingSettings } from '../protocol/settings.ts';
 import { unreadable, type VehicleBus } from './buses.ts';
 import type { ProfileCommand } from './commands.ts';
@@ -234,11 +235,12 @@ function readGnss(
 
 /** Whether the inputs of a configuration and the buses of its profile are the same. */
 export function checkInputs(
-  configuration: Inputs & { readonly file: string; readonly commands?: object },
+  configuration: Inputs & { readonly file: string; readonly commands?: object; readonly faults?: object },
   profile: {
     readonly name: string;
     readonly buses: readonly Pick<VehicleBus, 'name' | 'kind'>[];
     readonly commands?: Readonly<Record<string, ProfileCommand>>;
+    readonly controlUnits?: readonly ControlUnit[];
   },
 ): Diagnostic[] {
   const { file } = configuration;
@@ -267,6 +269,7 @@ export function checkInputs(
     const message = `bus ${bus} is a log, on which nothing can be sent: ${action} and the like are refused`;
     find('warning', line, message, 'use socketcan or slcan in the car');
   }
+  if (configuration.faults !== undefined) checkFaultInputs(configuration, profile.controlUnits ?? [], find);
   for (const bus of cans) {
     if (configuration.can.some((input) => input.bus === bus)) continue;
     find('warning', 0, `no input under can feeds bus ${bus} of profile ${profile.name}`, `add - { bus: ${bus}, … }`);
@@ -290,4 +293,22 @@ export function checkInputs(
     }
   }
   return diagnostics;
+}
+
+/** Whether everybody who is to be asked for fault codes can be. */
+function checkFaultInputs(
+  { obd, can }: Inputs,
+  units: readonly ControlUnit[],
+  find: (severity: 'error' | 'warning', line: number, message: string, fix: string) => void,
+): void {
+  if (obd === undefined && units.length === 0) {
+    const fix = 'add obd, or controlUnits to the profile, or remove faults';
+    find('error', 0, 'fault codes are read by obd or of controlUnits of the profile, and there are none', fix);
+  }
+  for (const bus of new Set(units.map((unit) => unit.bus))) {
+    const input = can.find((one) => one.bus === bus);
+    if (input?.kind !== 'log') continue;
+    const message = `bus ${bus} is a log, on which no control unit can be asked for its fault codes`;
+    find('warning', input.line, message, 'use socketcan or slcan in the car');
+  }
 }

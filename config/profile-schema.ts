@@ -9,7 +9,7 @@ import { bus, conversion, RAW, RAW_EXPECTED, SIGNAL, timeout, word } from './bus
 import { capturesSchema } from './capture-schema.ts';
 import { choice, closed, duration, format, keyed, line, listOf, NAME, number, oneOrList, truth } from './fields.ts';
 import { signalsSchema } from './signal-schema.ts';
-import { udsSchema } from './uds-schema.ts';
+import { controlUnitSchema, udsSchema } from './uds-schema.ts';
 
 /** The profile format that this version reads. */
 export const profileVersion = 1;
@@ -263,15 +263,18 @@ export const profileSchema = closed(
     alerts: Type.Optional(
       keyed('^[A-Za-z0-9]{1,100}$', alert, 'Warnings of the car, by type of the interface', 'a type of alert'),
     ),
+    controlUnits: Type.Optional(
+      listOf(controlUnitSchema, 1, 'Control units whose fault codes are read by UDS (ISO 14229-1, service 19)'),
+    ),
     faultCodes: Type.Optional(
       keyed(
-        '^[PCBU][0-3][0-9A-F]{3}$',
+        '^[PCBU][0-3][0-9A-F]{3}(-[0-9A-F]{2})?$',
         line('Meaning', {
           pattern: '^[^\\u0000-\\u001f\\u007f]{1,256}$',
           expected: 'a text of at most 256 characters',
         }),
         'Texts of fault codes, by code; Vigie has none of its own',
-        'a fault code such as P0301',
+        'a fault code such as P0301 or P0301-1C',
       ),
     ),
     maintenance: channelSection('maintenance', 'When the car is due for service'),

@@ -17,11 +17,12 @@ import { readAlerts, readImpact, readTelemetry, readTheft, readTrips, readWaypoi
 import { profileFile, shippedNames } from './shipped.ts';
 import { readSignals, type WrittenSignal } from './signals.ts';
 import { readConstants, readSources, reportTimeless, type Source } from './sources.ts';
+import { readControlUnits } from './uds.ts';
 
 /** A vehicle profile without faults of its own; whether the DBC has its signals is for who reads the DBC to say. */
 export interface Profile
-  extends Required<Omit<VehicleProfile, 'signals' | 'texts' | 'faultCodes' | 'captures'>>,
-    Pick<VehicleProfile, 'faultCodes' | 'captures'> {
+  extends Required<Omit<VehicleProfile, 'signals' | 'texts' | 'faultCodes' | 'controlUnits' | 'captures'>>,
+    Pick<VehicleProfile, 'faultCodes' | 'controlUnits' | 'captures'> {
   /** Absolute path. */
   readonly file: string;
   readonly title: string;
@@ -107,6 +108,7 @@ function readProfile(
     Object.keys(members(written[section])).map((of) => `${section}.${of}`),
   );
   const fed = new Set([...paths, ...Object.keys(members(input.constants))]);
+  const units = readControlUnits(Array.isArray(input.controlUnits) ? input.controlUnits : [], buses, findings);
   const captures = readCaptures(input.captures, buses, findings);
   const name = typeof input.name === 'string' ? input.name : '';
   return {
@@ -120,6 +122,7 @@ function readProfile(
     telemetry: readTelemetry(members(input.telemetry) as Required<ProfileInput>['telemetry'], fed, findings),
     waypoints: readWaypoints(findings.sound('/waypoints') ? (input.waypoints ?? {}) : {}),
     ...(input.faultCodes === undefined || !findings.sound('/faultCodes') ? {} : { faultCodes: input.faultCodes }),
+    ...(units.length === 0 ? {} : { controlUnits: units }),
     alerts: readAlerts(members(input.alerts) as NonNullable<ProfileInput['alerts']>, findings),
     trips: readTrips(findings.sound('/trips') ? (input.trips ?? {}) : {}),
     collisions: readImpact(findings.sound('/impact') ? (input.impact ?? {}) : {}),

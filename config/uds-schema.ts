@@ -20,14 +20,33 @@ const hex = (description: string) =>
     expected: 'pairs of hexadecimal digits in quotes, such as "01FF"',
   });
 
+/** Where a control unit is. */
+const addressed = {
+  bus: Type.Optional(line('Logical bus', { pattern: NAME, expected: 'the name of a bus of the profile' })),
+  request: whole('CAN identifier of the request; above 0x7FF it has 29 bits', LONGEST_29),
+  response: Type.Optional(whole('CAN identifier of the answer; default: the usual one', LONGEST_29)),
+  flowControl: Type.Optional(whole('CAN identifier of our flow control; default: the usual one', LONGEST_29)),
+  target: Type.Optional(whole('Address in the first byte of requests (extended addressing)', 0xff)),
+  source: Type.Optional(whole('Address in the first byte of the answer (extended addressing)', 0xff)),
+};
+
+export const controlUnitSchema = closed(
+  {
+    name: Type.Optional(line('Name for people, such as Battery')),
+    ...addressed,
+    statusMask: Type.Optional(
+      Type.Unsafe<number>({
+        ...whole('Bits of statusOfDTC of which a code must have one; default 0x0D', 0xff),
+        minimum: 1,
+      }),
+    ),
+  },
+  'A control unit whose fault codes are read by UDS',
+);
+
 export const udsSchema = closed(
   {
-    bus: Type.Optional(line('Logical bus', { pattern: NAME, expected: 'the name of a bus of the profile' })),
-    request: whole('CAN identifier of the request; above 0x7FF it has 29 bits', LONGEST_29),
-    response: Type.Optional(whole('CAN identifier of the answer; default: the usual one', LONGEST_29)),
-    flowControl: Type.Optional(whole('CAN identifier of our flow control; default: the usual one', LONGEST_29)),
-    target: Type.Optional(whole('Address in the first byte of requests (extended addressing)', 0xff)),
-    source: Type.Optional(whole('Address in the first byte of the answer (extended addressing)', 0xff)),
+    ...addressed,
     session: Type.Optional(whole('Diagnostic session: 0x03, 0x04 or 0x40 to 0x7E', 0x7e)),
     security: Type.Optional(
       closed(
@@ -68,3 +87,4 @@ export const udsSchema = closed(
 );
 
 export type UdsInput = Static<typeof udsSchema>;
+export type ControlUnitInput = Static<typeof controlUnitSchema>;

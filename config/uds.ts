@@ -1,14 +1,17 @@
 /** Commands of a profile that diagnostics carry out (ISO 14229-1). */
-import type { Uds } from '../protocol/profile.ts';
+import type { ControlUnit, Uds } from '../protocol/profile.ts';
 import type { BusNames } from './buses.ts';
-import type { Findings } from './findings.ts';
+import { type Findings, pointer } from './findings.ts';
 import { readDuration } from './quantities.ts';
-import type { UdsInput } from './uds-schema.ts';
+import type { ControlUnitInput, UdsInput } from './uds-schema.ts';
 
 /** With the line of the profile. */
 export type WrittenUds = Uds & { readonly line: number };
 
 const LONGEST_11 = 0x7ff;
+
+/** testFailed, pendingDTC and confirmedDTC (ISO 14229-1:2020 Annex D.2). */
+const ACTIVE = 0x0d;
 
 /** Session, unless the profile says another: extendedDiagnosticSession, which controls outputs in most cars. */
 const EXTENDED_SESSION = 0x03;
@@ -27,12 +30,7 @@ export function readUds(input: UdsInput, at: string, buses: BusNames, findings: 
   if (hold === undefined && input.release !== undefined) {
     findings.error(`${at}/release`, '`release` without `hold`', 'add how long the routine may run');
   }
-  // A bus of which the car is asked is the one for this; else one with frames.
-  const bus = buses.resolve(input.bus, at, findings, 'OBD');
-  const kind = buses.buses.find(({ name }) => name === bus)?.kind;
-  if (kind === 'gnss') findings.error(`${at}/bus`, 'a receiver is not a control unit', 'write a bus of the car');
-  if (kind === 'values')
-    findings.error(`${at}/bus`, 'a table of values does not accept requests', 'write a bus of the car');
+  const bus = readBus(input, at, buses, findings);
   const address = readAddress(input, at, findings);
   const session = readSession(input.session, at, findings);
   if (security !== undefined && security.level % 2 === 0) {
@@ -53,7 +51,49 @@ export function readUds(input: UdsInput, at: string, buses: BusNames, findings: 
   };
 }
 
-function readAddress(input: UdsInput, at: string, findings: Findings): Uds['address'] {
+/** The control units of `controlUnits`; entries with faults are reported and left out. */
+export function readControlUnits(
+  listed: readonly ControlUnitInput[],
+  buses: BusNames,
+  findings: Findings,
+): ControlUnit[] {
+  const units: ControlUnit[] = [];
+  for (const [index, input] of listed.entries()) {
+    const at = pointer('controlUnits', index);
+    if (!findings.sound(at)) continue;
+    const bus = readBus(input, at, buses, findings);
+    const address = readAddress(input, at, findings);
+    const { name, statusMask = ACTIVE } = input;
+    const { request, response, target, source } = address;
+    const isSame = (unit: ControlUnit): boolean =>
+      unit.bus === bus &&
+      unit.address.request === request &&
+      unit.address.response === response &&
+      unit.address.target === target &&
+      unit.address.source === source;
+    if (units.some(isSame)) findings.error(at, 'this control unit is listed already', 'remove one of them');
+    if (bus === undefined || !findings.sound(at)) continue;
+    units.push({ ...(name === undefined ? {} : { name }), bus, address, statusMask });
+  }
+  return units;
+}
+
+/** A bus of which the car is asked is the one for this; else one with frames. */
+function readBus(
+  input: ControlUnitInput | UdsInput,
+  at: string,
+  buses: BusNames,
+  findings: Findings,
+): string | undefined {
+  const bus = buses.resolve(input.bus, at, findings, 'OBD');
+  const kind = buses.buses.find(({ name }) => name === bus)?.kind;
+  if (kind === 'gnss') findings.error(`${at}/bus`, 'a receiver is not a control unit', 'write a bus of the car');
+  if (kind === 'values')
+    findings.error(`${at}/bus`, 'a table of values does not accept requests', 'write a bus of the car');
+  return bus;
+}
+
+function readAddress(input: ControlUnitInput | UdsInput, at: string, findings: Findings): Uds['address'] {
   const { request, response, flowControl, target, source } = input;
   const extended = request > LONGEST_11;
   if (isFunctional(request)) {

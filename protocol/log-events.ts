@@ -172,6 +172,7 @@ export const logEvents = {
   // Diagnosis
   'faults.defect': ['error', 'The reading of fault codes has a defect', 'error'],
   'faults.tooMany': ['error', 'Too many fault codes are open; the agent leaves new ones out', 'most', 'unit', 'code'],
+  'faults.unitUnread': ['info', 'The agent cannot read the fault codes of a control unit', 'unit', 'why'],
   'faults.unread': ['info', 'The agent cannot read the fault codes now', 'why'],
   'obd.backOff': ['info', 'The car does not answer a request; the agent sends it less often', 'command', 'why'],
   'obd.faults.unreadable': ['warn', 'An answer with fault codes is not readable', 'request', 'unit', 'error'],

@@ -92,6 +92,15 @@ export interface DiagnosticAddress {
   readonly source?: number;
 }
 
+/** A control unit whose fault codes are read by UDS. */
+export interface ControlUnit {
+  readonly name?: string;
+  readonly bus: string;
+  readonly address: DiagnosticAddress;
+  /** Bits of statusOfDTC of which a code must have one to be reported (ISO 14229-1:2020 §12.3.2). */
+  readonly statusMask: number;
+}
+
 /** What a control unit is asked (ISO 14229-1:2020). */
 export interface Uds {
   readonly bus: string;
@@ -186,6 +195,8 @@ export interface VehicleProfile {
   readonly name: string;
   /** Texts of fault codes, by code; absent: none. */
   readonly faultCodes?: Readonly<Record<string, string>>;
+  /** Absent: fault codes are read by SAE J1979 alone. */
+  readonly controlUnits?: readonly ControlUnit[];
   readonly sources: readonly SourceMapping[];
   /** Absent: none. */
   readonly signals?: readonly CustomSignal[];

@@ -142,6 +142,12 @@ export function readUdsTroubleCodes(data: Uint8Array): UdsTroubleCodes {
   return { available: statusNames(available), codes };
 }
 
+/** The three bytes by which requests name a code. */
+export function udsTroubleCodeBytes({ code, failureType }: UdsTroubleCode): readonly number[] {
+  const high = (LETTERS.indexOf(code.charAt(0) as 'P') << 6) | Number.parseInt(code.slice(1, 3), 16);
+  return [high, Number.parseInt(code.slice(3, 5), 16), failureType];
+}
+
 function statusNames(bits: number): TroubleCodeStatus[] {
   return STATUS_BITS.filter((_, bit) => (bits & (1 << bit)) !== 0);
 }

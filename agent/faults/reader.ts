@@ -11,16 +11,33 @@ export interface UnitFaults {
   readonly lamp?: boolean;
   /** Freeze frame 0 and the code that caused it; absent: the unit has none, or the code was known. */
   readonly freezeFrame?: { readonly code: string; readonly values: readonly FreezeFrameValue[] };
+  /** Read by UDS: its codes have a failure type, and nothing is said of codes without one. */
+  readonly uds?: {
+    readonly name?: string;
+    /** By code; of codes that were known there are none. */
+    readonly details: ReadonlyMap<string, FaultDetails>;
+  };
+}
+
+/** What a control unit stored with a code (ISO 14229-1, 19 04 and 19 06). */
+export interface FaultDetails {
+  readonly freezeFrame: readonly FreezeFrameValue[];
+  /** Hexadecimal; they may say where the car was. */
+  readonly snapshot?: string;
+  readonly extendedData?: string;
 }
 
 /** Reads fault codes; it never clears them. */
-export interface FaultReader {
+export interface UnitFaultReader {
   /**
-   * Asks all control units. Freeze frames are read only of codes that are not `known`.
+   * Asks all control units. What they stored with a code is read only of codes that are not `known`.
    * @returns units in the order of their identifiers; empty when no unit answers
    * @throws VigieError `input.unreadable` when there is no way to ask now
    */
   read(known: (unit: string, code: string) => boolean): Promise<readonly UnitFaults[]>;
+}
+
+export interface FaultReader extends UnitFaultReader {
   /** Calls `found` whenever control units are found, as when the ignition comes on. */
   heed(found: () => void): void;
 }

@@ -27,6 +27,8 @@ export const lampChannel = channelByPath.get('alerts.EngineFault') as Channel;
 const RETRY = 30_000;
 /** Codes that are open at once; a car has some dozens at most. */
 const MOST_OPEN = 1_000;
+/** Characters of a code without failure type. */
+const CODE_LENGTH = 5;
 
 export interface FaultParts {
   readonly status: StatusReader;
@@ -148,7 +150,7 @@ export class FaultRecorder implements Recorder {
         const records = new Map<string, FaultRecord>();
         for (const { id, record } of kept.list('fault')) records.set(id, record as FaultRecord);
         for (const record of this.#open.values()) records.set(record.id, record);
-        return [...records.values()].sort((a, b) => b.createdAt - a.createdAt);
+        return [...records.values()].sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
       },
     };
   }
@@ -217,22 +219,24 @@ export class FaultRecorder implements Recorder {
     this.#served = [];
   }
 
-  #takeUnit({ unit, lists, freezeFrame }: UnitFaults, at: number): void {
-    const before = [...this.#open.values()].filter((record) => record.unit === unit).map(({ code }) => code);
+  #takeUnit(faults: UnitFaults, at: number): void {
+    const { unit, lists, uds } = faults;
+    const before = [...this.#open.values()]
+      .filter((record) => record.unit === unit && hasFailureType(record.code) === (uds !== undefined))
+      .map(({ code }) => code);
     for (const code of new Set([...before, ...Object.values(lists).flat()])) {
       const record = this.#open.get(keyOf(unit, code));
       // A list that the unit did not give this time is as it was.
       const status = faultStatuses.filter(
         (list) => lists[list]?.includes(code) ?? record?.status.includes(list) ?? false,
       );
-      if (record === undefined) {
-        this.#begin(unit, code, status, freezeFrame?.code === code ? freezeFrame : undefined, at);
-      } else if (status.length === 0) this.#end(record, at);
+      if (record === undefined) this.#begin(faults, code, status, at);
+      else if (status.length === 0) this.#end(record, at);
       else this.#continue(record, status, at);
     }
   }
 
-  #begin(unit: string, code: string, status: FaultStatus[], freezeFrame: UnitFaults['freezeFrame'], at: number): void {
+  #begin({ unit, freezeFrame, uds }: UnitFaults, code: string, status: FaultStatus[], at: number): void {
     const { status: present, records, log } = this.#parts;
     if (this.#open.size >= MOST_OPEN) {
       if (!this.#full) log.error('faults.tooMany', { most: MOST_OPEN, unit, code });
@@ -240,8 +244,12 @@ export class FaultRecorder implements Recorder {
       return;
     }
     const odometer = present.value(mileage);
-    const text = this.#options.texts[code];
-    const values = freezeFrame?.values ?? [];
+    const { texts } = this.#options;
+    const text = texts[code] ?? texts[code.slice(0, CODE_LENGTH)];
+    const details = uds?.details.get(code);
+    const values = (freezeFrame?.code === code ? freezeFrame.values : details?.freezeFrame) ?? [];
+    // The maker of the car alone knows the meaning of these bytes: they may contain a position.
+    const { snapshot, extendedData } = present.value(privacy) === 'Geolocation' ? {} : (details ?? {});
     this.#put({
       createdAt: at,
       id: records.newId(at),
@@ -255,6 +263,9 @@ export class FaultRecorder implements Recorder {
       ...(typeof odometer === 'number' ? { odometer } : {}),
       ...(text === undefined ? {} : { text }),
       ...(values.length === 0 ? {} : { freezeFrame: [...values] }),
+      ...(uds?.name === undefined ? {} : { unitName: uds.name }),
+      ...(snapshot === undefined ? {} : { snapshot }),
+      ...(extendedData === undefined ? {} : { extendedData }),
     });
   }
 
@@ -278,6 +289,11 @@ export class FaultRecorder implements Recorder {
 
 function hidden(): VigieError {
   return new VigieError('command.private', 'fault codes are not read under full privacy');
+}
+
+/** Of a code that UDS reported. */
+function hasFailureType(code: string): boolean {
+  return code.length > CODE_LENGTH;
 }
 
 function keyOf(unit: string, code: string): string {

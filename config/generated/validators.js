@@ -2,7 +2,7 @@
 
 // <stdin>
 var profile = validate52;
-var schema19 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "title": { "$ref": "#/$defs/part1" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "$ref": "#/$defs/part0" }, "dbc": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 0 }, "obd": { "type": "object", "required": ["signalsets"], "properties": { "signalsets": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "modelYear": { "type": "number", "minimum": 1980, "maximum": 2100 }, "asleepAfter": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$" }, "poll": { "type": "object", "properties": { "requestsPerSecond": { "$ref": "#/$defs/part2" }, "parametersPerRequest": { "type": "number", "minimum": 1, "maximum": 6 }, "interval": { "$ref": "#/$defs/part3" }, "longestBackOff": { "$ref": "#/$defs/part3" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "priority": { "type": "string", "enum": ["high", "normal", "low"] } }, "additionalProperties": false } } }, "additionalProperties": false } }, "additionalProperties": false }, "gnss": { "type": "boolean" }, "values": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part5" } }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(?=.{1,200}$)[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "kind": { "type": "string", "enum": ["quantity", "flag", "enumeration", "text"] }, "unit": { "$ref": "#/$defs/part1" }, "resolution": { "type": "number", "exclusiveMinimum": 0 }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "names": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part1" } }, "timeout": { "$ref": "#/$defs/part3" }, "position": { "type": "boolean" }, "interval": { "type": ["integer", "string"], "minimum": 0, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "timeResolution": { "$ref": "#/$defs/part11" }, "while": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part1" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" } }, "additionalProperties": false } }, "additionalProperties": false } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "resolution": { "$ref": "#/$defs/part11" } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "distance": { "$ref": "#/$defs/part12" }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 }, "error": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "onAfter": { "$ref": "#/$defs/part3" }, "offAfter": { "$ref": "#/$defs/part3" } }, "additionalProperties": false } }, "faultCodes": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[PCBU][0-3][0-9A-F]{3}$" }, "additionalProperties": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]{1,256}$" } }, "maintenance": { "type": "object", "properties": { "days": { "$ref": "#/$defs/part5" }, "mileage": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "$ref": "#/$defs/part5" }, "tippedOver": { "$ref": "#/$defs/part5" }, "pedestrian": { "$ref": "#/$defs/part5" }, "side": { "$ref": "#/$defs/part5" }, "severity": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "$ref": "#/$defs/part5" }, "lateral": { "$ref": "#/$defs/part5" }, "vertical": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "horn": { "type": "object", "properties": { "sounding": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "immobilizer": { "type": "object", "properties": { "active": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "navigation": { "type": "object", "properties": { "received": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "$ref": "#/$defs/part3" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "$ref": "#/$defs/part2" }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "$ref": "#/$defs/part3" }, "after": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "captures": { "type": "object", "properties": { "collision": { "$ref": "#/$defs/part13" }, "command": { "$ref": "#/$defs/part13" }, "monitors": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[0-9a-zA-Z_-]{1,64}$" }, "additionalProperties": { "$ref": "#/$defs/part13" } }, "positionFree": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "$ref": "#/$defs/part15" } } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "$ref": "#/$defs/part12" }, "within": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "$ref": "#/$defs/part7" }, "message": { "$ref": "#/$defs/part7" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "$ref": "#/$defs/part3" }, "for": { "$ref": "#/$defs/part3" }, "counter": { "$ref": "#/$defs/part7" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "$ref": "#/$defs/part7" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "$ref": "#/$defs/part17" }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "uds": { "type": "object", "required": ["request"], "properties": { "bus": { "$ref": "#/$defs/part0" }, "request": { "$ref": "#/$defs/part16" }, "response": { "$ref": "#/$defs/part16" }, "flowControl": { "$ref": "#/$defs/part16" }, "target": { "$ref": "#/$defs/part17" }, "source": { "$ref": "#/$defs/part17" }, "session": { "type": "integer", "minimum": 0, "maximum": 126 }, "security": { "type": "object", "required": ["level", "key"], "properties": { "level": { "type": "integer", "minimum": 0, "maximum": 125 }, "key": { "$ref": "#/$defs/part0" }, "constant": { "$ref": "#/$defs/part18" } }, "additionalProperties": false }, "io": { "type": "object", "required": ["identifier", "control"], "properties": { "identifier": { "$ref": "#/$defs/part19" }, "control": { "type": "string", "enum": ["resetToDefault", "freezeCurrentState", "shortTermAdjustment"] }, "state": { "$ref": "#/$defs/part18" } }, "additionalProperties": false }, "routine": { "type": "object", "required": ["identifier"], "properties": { "identifier": { "$ref": "#/$defs/part19" }, "option": { "$ref": "#/$defs/part18" }, "results": { "$ref": "#/$defs/part18" } }, "additionalProperties": false }, "hold": { "$ref": "#/$defs/part3" }, "release": { "type": "boolean" } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part20" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "within": { "$ref": "#/$defs/part3" }, "requires": { "type": "array", "items": { "type": "object", "required": ["path", "cause"], "properties": { "path": { "$ref": "#/$defs/part20" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" }, "cause": { "type": "string", "enum": ["GeneralError", "VehicleError", "WrongCommand", "VehicleConnectionTimeout", "MissingRights", "NotPossibleDueToVehicleBatteryLevel", "NotPossibleDueToVehiclePrivacyLevel", "TooManyWakeUpsOverMonth", "TooManyRequestInShortTime", "SameActionInProgress", "NotPossibleDueToVehicleStolenState", "VehicleInUse", "TooManyRequestSent", "DoorsOpen", "VehicleErrorOrCidInside", "CidInside", "ExternalChargingSystemError", "VehicleChargingSystemError", "VehicleIsNotLocked", "CanceledByDriver"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false } } } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part4": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } }, "part6": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "part7": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "part8": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "part9": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "part10": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part5": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false, "items": { "$ref": "#/$defs/part10" }, "minItems": 1 }, "part11": { "type": "string", "enum": ["1ms", "10ms", "100ms"] }, "part12": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "part14": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part16": { "type": "integer", "minimum": 0, "maximum": 536870911 }, "part15": { "type": "array", "items": { "$ref": "#/$defs/part16" }, "minItems": 1 }, "part13": { "type": "object", "properties": { "before": { "$ref": "#/$defs/part3" }, "after": { "$ref": "#/$defs/part3" }, "buses": { "$ref": "#/$defs/part14" }, "identifiers": { "$ref": "#/$defs/part15" } }, "additionalProperties": false }, "part17": { "type": "integer", "minimum": 0, "maximum": 255 }, "part18": { "type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,256}$" }, "part19": { "type": "integer", "minimum": 0, "maximum": 65535 }, "part20": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" } } };
+var schema19 = { "type": "object", "required": ["profile", "name", "buses", "status"], "properties": { "profile": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "title": { "$ref": "#/$defs/part1" }, "buses": { "type": "array", "items": { "type": "object", "required": ["name"], "properties": { "name": { "$ref": "#/$defs/part0" }, "dbc": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 0 }, "obd": { "type": "object", "required": ["signalsets"], "properties": { "signalsets": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "modelYear": { "type": "number", "minimum": 1980, "maximum": 2100 }, "asleepAfter": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$" }, "poll": { "type": "object", "properties": { "requestsPerSecond": { "$ref": "#/$defs/part2" }, "parametersPerRequest": { "type": "number", "minimum": 1, "maximum": 6 }, "interval": { "$ref": "#/$defs/part3" }, "longestBackOff": { "$ref": "#/$defs/part3" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "priority": { "type": "string", "enum": ["high", "normal", "low"] } }, "additionalProperties": false } } }, "additionalProperties": false } }, "additionalProperties": false }, "gnss": { "type": "boolean" }, "values": { "type": "boolean" } }, "additionalProperties": false }, "minItems": 1 }, "constants": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "status": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "$ref": "#/$defs/part5" } }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(?=.{1,200}$)[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "kind": { "type": "string", "enum": ["quantity", "flag", "enumeration", "text"] }, "unit": { "$ref": "#/$defs/part1" }, "resolution": { "type": "number", "exclusiveMinimum": 0 }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "names": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part1" } }, "timeout": { "$ref": "#/$defs/part3" }, "position": { "type": "boolean" }, "interval": { "type": ["integer", "string"], "minimum": 0, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "timeResolution": { "$ref": "#/$defs/part11" }, "while": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part1" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" } }, "additionalProperties": false } }, "additionalProperties": false } }, "telemetry": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" }, "additionalProperties": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "deadBand": { "type": "number", "minimum": 0 }, "heartbeat": { "$ref": "#/$defs/part3" }, "resolution": { "$ref": "#/$defs/part11" } }, "additionalProperties": false } }, "waypoints": { "type": "object", "properties": { "interval": { "$ref": "#/$defs/part3" }, "distance": { "$ref": "#/$defs/part12" }, "heading": { "type": "number", "exclusiveMinimum": 0, "maximum": 180 }, "error": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "alerts": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z0-9]{1,100}$" }, "additionalProperties": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" }, "severity": { "type": "string", "enum": ["Information", "Warning", "Critical"] }, "onAfter": { "$ref": "#/$defs/part3" }, "offAfter": { "$ref": "#/$defs/part3" } }, "additionalProperties": false } }, "controlUnits": { "type": "array", "items": { "type": "object", "required": ["request"], "properties": { "name": { "$ref": "#/$defs/part1" }, "bus": { "$ref": "#/$defs/part0" }, "request": { "$ref": "#/$defs/part13" }, "response": { "$ref": "#/$defs/part13" }, "flowControl": { "$ref": "#/$defs/part13" }, "target": { "$ref": "#/$defs/part14" }, "source": { "$ref": "#/$defs/part14" }, "statusMask": { "type": "integer", "minimum": 1, "maximum": 255 } }, "additionalProperties": false }, "minItems": 1 }, "faultCodes": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[PCBU][0-3][0-9A-F]{3}(-[0-9A-F]{2})?$" }, "additionalProperties": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]{1,256}$" } }, "maintenance": { "type": "object", "properties": { "days": { "$ref": "#/$defs/part5" }, "mileage": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "collision": { "type": "object", "properties": { "detected": { "$ref": "#/$defs/part5" }, "tippedOver": { "$ref": "#/$defs/part5" }, "pedestrian": { "$ref": "#/$defs/part5" }, "side": { "$ref": "#/$defs/part5" }, "severity": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "acceleration": { "type": "object", "properties": { "longitudinal": { "$ref": "#/$defs/part5" }, "lateral": { "$ref": "#/$defs/part5" }, "vertical": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "key": { "type": "object", "properties": { "present": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "horn": { "type": "object", "properties": { "sounding": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "immobilizer": { "type": "object", "properties": { "active": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "navigation": { "type": "object", "properties": { "received": { "$ref": "#/$defs/part5" } }, "additionalProperties": false }, "trips": { "type": "object", "properties": { "grace": { "$ref": "#/$defs/part3" }, "moving": { "type": "number", "exclusiveMinimum": 0, "maximum": 50 }, "silence": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "impact": { "type": "object", "properties": { "threshold": { "$ref": "#/$defs/part2" }, "speedChange": { "type": "number", "exclusiveMinimum": 0, "maximum": 200 }, "before": { "$ref": "#/$defs/part3" }, "after": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "captures": { "type": "object", "properties": { "collision": { "$ref": "#/$defs/part15" }, "command": { "$ref": "#/$defs/part15" }, "monitors": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[0-9a-zA-Z_-]{1,64}$" }, "additionalProperties": { "$ref": "#/$defs/part15" } }, "positionFree": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "$ref": "#/$defs/part17" } } }, "additionalProperties": false }, "theft": { "type": "object", "properties": { "distance": { "$ref": "#/$defs/part12" }, "within": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "additionalProperties": { "type": "object", "required": ["confirm"], "properties": { "send": { "type": "object", "required": ["message", "signals"], "properties": { "bus": { "$ref": "#/$defs/part7" }, "message": { "$ref": "#/$defs/part7" }, "signals": { "type": "object", "propertyNames": { "type": "string", "pattern": "^[^.\\s]{1,128}$" }, "additionalProperties": { "type": ["number", "string"] } }, "every": { "$ref": "#/$defs/part3" }, "for": { "$ref": "#/$defs/part3" }, "counter": { "$ref": "#/$defs/part7" }, "checksum": { "type": "object", "required": ["signal", "method"], "properties": { "signal": { "$ref": "#/$defs/part7" }, "method": { "type": "string", "enum": ["sum", "xor", "crc8-j1850", "autosar-p1", "autosar-p2"] }, "dataId": { "type": ["integer", "array"], "minimum": 0, "maximum": 65535, "items": { "$ref": "#/$defs/part14" }, "minItems": 16, "maxItems": 16 } }, "additionalProperties": false } }, "additionalProperties": false }, "uds": { "type": "object", "required": ["request"], "properties": { "bus": { "$ref": "#/$defs/part0" }, "request": { "$ref": "#/$defs/part13" }, "response": { "$ref": "#/$defs/part13" }, "flowControl": { "$ref": "#/$defs/part13" }, "target": { "$ref": "#/$defs/part14" }, "source": { "$ref": "#/$defs/part14" }, "session": { "type": "integer", "minimum": 0, "maximum": 126 }, "security": { "type": "object", "required": ["level", "key"], "properties": { "level": { "type": "integer", "minimum": 0, "maximum": 125 }, "key": { "$ref": "#/$defs/part0" }, "constant": { "$ref": "#/$defs/part18" } }, "additionalProperties": false }, "io": { "type": "object", "required": ["identifier", "control"], "properties": { "identifier": { "$ref": "#/$defs/part19" }, "control": { "type": "string", "enum": ["resetToDefault", "freezeCurrentState", "shortTermAdjustment"] }, "state": { "$ref": "#/$defs/part18" } }, "additionalProperties": false }, "routine": { "type": "object", "required": ["identifier"], "properties": { "identifier": { "$ref": "#/$defs/part19" }, "option": { "$ref": "#/$defs/part18" }, "results": { "$ref": "#/$defs/part18" } }, "additionalProperties": false }, "hold": { "$ref": "#/$defs/part3" }, "release": { "type": "boolean" } }, "additionalProperties": false }, "confirm": { "type": "object", "required": ["path"], "properties": { "path": { "$ref": "#/$defs/part20" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "within": { "$ref": "#/$defs/part3" }, "requires": { "type": "array", "items": { "type": "object", "required": ["path", "cause"], "properties": { "path": { "$ref": "#/$defs/part20" }, "equals": { "type": ["string", "number", "boolean"] }, "includes": { "$ref": "#/$defs/part1" }, "atMost": { "type": "number" }, "atLeast": { "type": "number" }, "cause": { "type": "string", "enum": ["GeneralError", "VehicleError", "WrongCommand", "VehicleConnectionTimeout", "MissingRights", "NotPossibleDueToVehicleBatteryLevel", "NotPossibleDueToVehiclePrivacyLevel", "TooManyWakeUpsOverMonth", "TooManyRequestInShortTime", "SameActionInProgress", "NotPossibleDueToVehicleStolenState", "VehicleInUse", "TooManyRequestSent", "DoorsOpen", "VehicleErrorOrCidInside", "CidInside", "ExternalChargingSystemError", "VehicleChargingSystemError", "VehicleIsNotLocked", "CanceledByDriver"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false } } } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e3 }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part4": { "type": ["string", "number", "boolean", "array"], "items": { "type": "string" } }, "part6": { "type": "string", "pattern": "^[^.\\s]+\\.[^.\\s]+$" }, "part7": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,128}$" }, "part8": { "type": "array", "items": { "type": "number" }, "minItems": 1 }, "part9": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$" }, "additionalProperties": { "$ref": "#/$defs/part4" } }, "part10": { "type": "object", "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part5": { "type": ["object", "array"], "required": ["signal"], "properties": { "signal": { "$ref": "#/$defs/part6" }, "bus": { "$ref": "#/$defs/part7" }, "scale": { "type": "number" }, "offset": { "type": "number" }, "invalid": { "$ref": "#/$defs/part8" }, "map": { "$ref": "#/$defs/part9" }, "timeout": { "$ref": "#/$defs/part3" }, "failover": { "$ref": "#/$defs/part3" } }, "additionalProperties": false, "items": { "$ref": "#/$defs/part10" }, "minItems": 1 }, "part11": { "type": "string", "enum": ["1ms", "10ms", "100ms"] }, "part12": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e5 }, "part13": { "type": "integer", "minimum": 0, "maximum": 536870911 }, "part14": { "type": "integer", "minimum": 0, "maximum": 255 }, "part16": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part17": { "type": "array", "items": { "$ref": "#/$defs/part13" }, "minItems": 1 }, "part15": { "type": "object", "properties": { "before": { "$ref": "#/$defs/part3" }, "after": { "$ref": "#/$defs/part3" }, "buses": { "$ref": "#/$defs/part16" }, "identifiers": { "$ref": "#/$defs/part17" } }, "additionalProperties": false }, "part18": { "type": "string", "pattern": "^([0-9A-Fa-f]{2}){1,256}$" }, "part19": { "type": "integer", "minimum": 0, "maximum": 65535 }, "part20": { "type": "string", "pattern": "^[^\\s\\u0000-\\u001f]{1,200}$" } } };
 var func1 = Object.prototype.hasOwnProperty;
 var pattern3 = new RegExp("^[A-Za-z][A-Za-z0-9_-]{0,63}$", "u");
 function validate53(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
@@ -683,50 +683,10 @@ function validate104(data, { instancePath = "", parentData, parentDataProperty, 
   return errors === 0;
 }
 validate104.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate136(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate116(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate136.evaluated;
-  if (evaluated0.dynamicProps) {
-    evaluated0.props = void 0;
-  }
-  if (evaluated0.dynamicItems) {
-    evaluated0.items = void 0;
-  }
-  if (Array.isArray(data)) {
-    if (data.length < 1) {
-      const err0 = { instancePath, schemaPath: "#/minItems", keyword: "minItems", params: { limit: 1 } };
-      if (vErrors === null) {
-        vErrors = [err0];
-      } else {
-        vErrors.push(err0);
-      }
-      errors++;
-    }
-    const len0 = data.length;
-    for (let i0 = 0; i0 < len0; i0++) {
-      if (!validate53(data[i0], { instancePath: instancePath + "/" + i0, parentData: data, parentDataProperty: i0, rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
-        errors = vErrors.length;
-      }
-    }
-  } else {
-    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "array" } };
-    if (vErrors === null) {
-      vErrors = [err1];
-    } else {
-      vErrors.push(err1);
-    }
-    errors++;
-  }
-  validate136.errors = vErrors;
-  return errors === 0;
-}
-validate136.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
-function validate140(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  const evaluated0 = validate140.evaluated;
+  const evaluated0 = validate116.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -762,113 +722,14 @@ function validate140(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate140.errors = vErrors;
+  validate116.errors = vErrors;
   return errors === 0;
 }
-validate140.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate139(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate116.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate120(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate139.evaluated;
-  if (evaluated0.dynamicProps) {
-    evaluated0.props = void 0;
-  }
-  if (evaluated0.dynamicItems) {
-    evaluated0.items = void 0;
-  }
-  if (Array.isArray(data)) {
-    if (data.length < 1) {
-      const err0 = { instancePath, schemaPath: "#/minItems", keyword: "minItems", params: { limit: 1 } };
-      if (vErrors === null) {
-        vErrors = [err0];
-      } else {
-        vErrors.push(err0);
-      }
-      errors++;
-    }
-    const len0 = data.length;
-    for (let i0 = 0; i0 < len0; i0++) {
-      if (!validate140(data[i0], { instancePath: instancePath + "/" + i0, parentData: data, parentDataProperty: i0, rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
-        errors = vErrors.length;
-      }
-    }
-  } else {
-    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "array" } };
-    if (vErrors === null) {
-      vErrors = [err1];
-    } else {
-      vErrors.push(err1);
-    }
-    errors++;
-  }
-  validate139.errors = vErrors;
-  return errors === 0;
-}
-validate139.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
-function validate133(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  const evaluated0 = validate133.evaluated;
-  if (evaluated0.dynamicProps) {
-    evaluated0.props = void 0;
-  }
-  if (evaluated0.dynamicItems) {
-    evaluated0.items = void 0;
-  }
-  if (data && typeof data == "object" && !Array.isArray(data)) {
-    for (const key0 in data) {
-      if (!(key0 === "before" || key0 === "after" || key0 === "buses" || key0 === "identifiers")) {
-        const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 } };
-        if (vErrors === null) {
-          vErrors = [err0];
-        } else {
-          vErrors.push(err0);
-        }
-        errors++;
-      }
-    }
-    if (data.before !== void 0) {
-      if (!validate62(data.before, { instancePath: instancePath + "/before", parentData: data, parentDataProperty: "before", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-        errors = vErrors.length;
-      }
-    }
-    if (data.after !== void 0) {
-      if (!validate62(data.after, { instancePath: instancePath + "/after", parentData: data, parentDataProperty: "after", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-        errors = vErrors.length;
-      }
-    }
-    if (data.buses !== void 0) {
-      if (!validate136(data.buses, { instancePath: instancePath + "/buses", parentData: data, parentDataProperty: "buses", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
-        errors = vErrors.length;
-      }
-    }
-    if (data.identifiers !== void 0) {
-      if (!validate139(data.identifiers, { instancePath: instancePath + "/identifiers", parentData: data, parentDataProperty: "identifiers", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
-        errors = vErrors.length;
-      }
-    }
-  } else {
-    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
-    if (vErrors === null) {
-      vErrors = [err1];
-    } else {
-      vErrors.push(err1);
-    }
-    errors++;
-  }
-  validate133.errors = vErrors;
-  return errors === 0;
-}
-validate133.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-function validate155(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
-  let vErrors = null;
-  let errors = 0;
-  const evaluated0 = validate155.evaluated;
+  const evaluated0 = validate120.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -904,15 +765,154 @@ function validate155(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate155.errors = vErrors;
+  validate120.errors = vErrors;
   return errors === 0;
 }
-validate155.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var pattern25 = new RegExp("^([0-9A-Fa-f]{2}){1,256}$", "u");
-function validate164(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate120.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate145(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate164.evaluated;
+  const evaluated0 = validate145.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = void 0;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = void 0;
+  }
+  if (Array.isArray(data)) {
+    if (data.length < 1) {
+      const err0 = { instancePath, schemaPath: "#/minItems", keyword: "minItems", params: { limit: 1 } };
+      if (vErrors === null) {
+        vErrors = [err0];
+      } else {
+        vErrors.push(err0);
+      }
+      errors++;
+    }
+    const len0 = data.length;
+    for (let i0 = 0; i0 < len0; i0++) {
+      if (!validate53(data[i0], { instancePath: instancePath + "/" + i0, parentData: data, parentDataProperty: i0, rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
+        errors = vErrors.length;
+      }
+    }
+  } else {
+    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "array" } };
+    if (vErrors === null) {
+      vErrors = [err1];
+    } else {
+      vErrors.push(err1);
+    }
+    errors++;
+  }
+  validate145.errors = vErrors;
+  return errors === 0;
+}
+validate145.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
+function validate148(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate148.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = void 0;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = void 0;
+  }
+  if (Array.isArray(data)) {
+    if (data.length < 1) {
+      const err0 = { instancePath, schemaPath: "#/minItems", keyword: "minItems", params: { limit: 1 } };
+      if (vErrors === null) {
+        vErrors = [err0];
+      } else {
+        vErrors.push(err0);
+      }
+      errors++;
+    }
+    const len0 = data.length;
+    for (let i0 = 0; i0 < len0; i0++) {
+      if (!validate116(data[i0], { instancePath: instancePath + "/" + i0, parentData: data, parentDataProperty: i0, rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate116.errors : vErrors.concat(validate116.errors);
+        errors = vErrors.length;
+      }
+    }
+  } else {
+    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "array" } };
+    if (vErrors === null) {
+      vErrors = [err1];
+    } else {
+      vErrors.push(err1);
+    }
+    errors++;
+  }
+  validate148.errors = vErrors;
+  return errors === 0;
+}
+validate148.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
+function validate142(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate142.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = void 0;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = void 0;
+  }
+  if (data && typeof data == "object" && !Array.isArray(data)) {
+    for (const key0 in data) {
+      if (!(key0 === "before" || key0 === "after" || key0 === "buses" || key0 === "identifiers")) {
+        const err0 = { instancePath, schemaPath: "#/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key0 } };
+        if (vErrors === null) {
+          vErrors = [err0];
+        } else {
+          vErrors.push(err0);
+        }
+        errors++;
+      }
+    }
+    if (data.before !== void 0) {
+      if (!validate62(data.before, { instancePath: instancePath + "/before", parentData: data, parentDataProperty: "before", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+        errors = vErrors.length;
+      }
+    }
+    if (data.after !== void 0) {
+      if (!validate62(data.after, { instancePath: instancePath + "/after", parentData: data, parentDataProperty: "after", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+        errors = vErrors.length;
+      }
+    }
+    if (data.buses !== void 0) {
+      if (!validate145(data.buses, { instancePath: instancePath + "/buses", parentData: data, parentDataProperty: "buses", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate145.errors : vErrors.concat(validate145.errors);
+        errors = vErrors.length;
+      }
+    }
+    if (data.identifiers !== void 0) {
+      if (!validate148(data.identifiers, { instancePath: instancePath + "/identifiers", parentData: data, parentDataProperty: "identifiers", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
+        errors = vErrors.length;
+      }
+    }
+  } else {
+    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    if (vErrors === null) {
+      vErrors = [err1];
+    } else {
+      vErrors.push(err1);
+    }
+    errors++;
+  }
+  validate142.errors = vErrors;
+  return errors === 0;
+}
+validate142.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+var pattern25 = new RegExp("^([0-9A-Fa-f]{2}){1,256}$", "u");
+function validate171(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate171.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -938,14 +938,14 @@ function validate164(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate164.errors = vErrors;
+  validate171.errors = vErrors;
   return errors === 0;
 }
-validate164.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate166(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate171.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate173(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate166.evaluated;
+  const evaluated0 = validate173.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -981,15 +981,15 @@ function validate166(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate166.errors = vErrors;
+  validate173.errors = vErrors;
   return errors === 0;
 }
-validate166.evaluated = { "dynamicProps": false, "dynamicItems": false };
+validate173.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var pattern8 = new RegExp("^[^\\s\\u0000-\\u001f]{1,200}$", "u");
-function validate173(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate180(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate173.evaluated;
+  const evaluated0 = validate180.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -1015,14 +1015,14 @@ function validate173(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate173.errors = vErrors;
+  validate180.errors = vErrors;
   return errors === 0;
 }
-validate173.evaluated = { "dynamicProps": false, "dynamicItems": false };
+validate180.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var pattern5 = new RegExp("^(never|(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d))$", "u");
 var pattern13 = new RegExp("^(?=.{1,200}$)[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$", "u");
 var pattern17 = new RegExp("^[A-Za-z0-9]{1,100}$", "u");
-var pattern18 = new RegExp("^[PCBU][0-3][0-9A-F]{3}$", "u");
+var pattern18 = new RegExp("^[PCBU][0-3][0-9A-F]{3}(-[0-9A-F]{2})?$", "u");
 var pattern19 = new RegExp("^[^\\u0000-\\u001f\\u007f]{1,256}$", "u");
 var pattern20 = new RegExp("^[0-9a-zA-Z_-]{1,64}$", "u");
 var pattern24 = new RegExp("^[^.\\s]{1,128}$", "u");
@@ -2404,79 +2404,118 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.faultCodes !== void 0) {
-      let data76 = data.faultCodes;
-      if (data76 && typeof data76 == "object" && !Array.isArray(data76)) {
-        for (const key24 in data76) {
-          const _errs152 = errors;
-          if (typeof key24 === "string") {
-            if (!pattern18.test(key24)) {
-              const err106 = { instancePath: instancePath + "/faultCodes", schemaPath: "#/properties/faultCodes/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[PCBU][0-3][0-9A-F]{3}$" }, propertyName: key24 };
+    if (data.controlUnits !== void 0) {
+      let data76 = data.controlUnits;
+      if (Array.isArray(data76)) {
+        if (data76.length < 1) {
+          const err106 = { instancePath: instancePath + "/controlUnits", schemaPath: "#/properties/controlUnits/minItems", keyword: "minItems", params: { limit: 1 } };
+          if (vErrors === null) {
+            vErrors = [err106];
+          } else {
+            vErrors.push(err106);
+          }
+          errors++;
+        }
+        const len3 = data76.length;
+        for (let i3 = 0; i3 < len3; i3++) {
+          let data77 = data76[i3];
+          if (data77 && typeof data77 == "object" && !Array.isArray(data77)) {
+            if (data77.request === void 0) {
+              const err107 = { instancePath: instancePath + "/controlUnits/" + i3, schemaPath: "#/properties/controlUnits/items/required", keyword: "required", params: { missingProperty: "request" } };
               if (vErrors === null) {
-                vErrors = [err106];
+                vErrors = [err107];
               } else {
-                vErrors.push(err106);
+                vErrors.push(err107);
               }
               errors++;
             }
-          } else {
-            const err107 = { instancePath: instancePath + "/faultCodes", schemaPath: "#/properties/faultCodes/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key24 };
-            if (vErrors === null) {
-              vErrors = [err107];
-            } else {
-              vErrors.push(err107);
-            }
-            errors++;
-          }
-          var valid30 = _errs152 === errors;
-          if (!valid30) {
-            const err108 = { instancePath: instancePath + "/faultCodes", schemaPath: "#/properties/faultCodes/propertyNames", keyword: "propertyNames", params: { propertyName: key24 } };
-            if (vErrors === null) {
-              vErrors = [err108];
-            } else {
-              vErrors.push(err108);
-            }
-            errors++;
-          }
-        }
-        for (const key25 in data76) {
-          let data77 = data76[key25];
-          if (typeof data77 === "string") {
-            if (!pattern19.test(data77)) {
-              const err109 = { instancePath: instancePath + "/faultCodes/" + key25.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/faultCodes/additionalProperties/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]{1,256}$" } };
-              if (vErrors === null) {
-                vErrors = [err109];
-              } else {
-                vErrors.push(err109);
+            for (const key24 in data77) {
+              if (!(key24 === "name" || key24 === "bus" || key24 === "request" || key24 === "response" || key24 === "flowControl" || key24 === "target" || key24 === "source" || key24 === "statusMask")) {
+                const err108 = { instancePath: instancePath + "/controlUnits/" + i3, schemaPath: "#/properties/controlUnits/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key24 } };
+                if (vErrors === null) {
+                  vErrors = [err108];
+                } else {
+                  vErrors.push(err108);
+                }
+                errors++;
               }
-              errors++;
+            }
+            if (data77.name !== void 0) {
+              if (!validate55(data77.name, { instancePath: instancePath + "/controlUnits/" + i3 + "/name", parentData: data77, parentDataProperty: "name", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data77.bus !== void 0) {
+              if (!validate53(data77.bus, { instancePath: instancePath + "/controlUnits/" + i3 + "/bus", parentData: data77, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data77.request !== void 0) {
+              if (!validate116(data77.request, { instancePath: instancePath + "/controlUnits/" + i3 + "/request", parentData: data77, parentDataProperty: "request", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate116.errors : vErrors.concat(validate116.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data77.response !== void 0) {
+              if (!validate116(data77.response, { instancePath: instancePath + "/controlUnits/" + i3 + "/response", parentData: data77, parentDataProperty: "response", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate116.errors : vErrors.concat(validate116.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data77.flowControl !== void 0) {
+              if (!validate116(data77.flowControl, { instancePath: instancePath + "/controlUnits/" + i3 + "/flowControl", parentData: data77, parentDataProperty: "flowControl", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate116.errors : vErrors.concat(validate116.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data77.target !== void 0) {
+              if (!validate120(data77.target, { instancePath: instancePath + "/controlUnits/" + i3 + "/target", parentData: data77, parentDataProperty: "target", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data77.source !== void 0) {
+              if (!validate120(data77.source, { instancePath: instancePath + "/controlUnits/" + i3 + "/source", parentData: data77, parentDataProperty: "source", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data77.statusMask !== void 0) {
+              let data85 = data77.statusMask;
+              if (!(typeof data85 == "number" && (!(data85 % 1) && !isNaN(data85)))) {
+                const err109 = { instancePath: instancePath + "/controlUnits/" + i3 + "/statusMask", schemaPath: "#/properties/controlUnits/items/properties/statusMask/type", keyword: "type", params: { type: "integer" } };
+                if (vErrors === null) {
+                  vErrors = [err109];
+                } else {
+                  vErrors.push(err109);
+                }
+                errors++;
+              }
+              if (typeof data85 == "number") {
+                if (data85 > 255 || isNaN(data85)) {
+                  const err110 = { instancePath: instancePath + "/controlUnits/" + i3 + "/statusMask", schemaPath: "#/properties/controlUnits/items/properties/statusMask/maximum", keyword: "maximum", params: { comparison: "<=", limit: 255 } };
+                  if (vErrors === null) {
+                    vErrors = [err110];
+                  } else {
+                    vErrors.push(err110);
+                  }
+                  errors++;
+                }
+                if (data85 < 1 || isNaN(data85)) {
+                  const err111 = { instancePath: instancePath + "/controlUnits/" + i3 + "/statusMask", schemaPath: "#/properties/controlUnits/items/properties/statusMask/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+                  if (vErrors === null) {
+                    vErrors = [err111];
+                  } else {
+                    vErrors.push(err111);
+                  }
+                  errors++;
+                }
+              }
             }
           } else {
-            const err110 = { instancePath: instancePath + "/faultCodes/" + key25.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/faultCodes/additionalProperties/type", keyword: "type", params: { type: "string" } };
-            if (vErrors === null) {
-              vErrors = [err110];
-            } else {
-              vErrors.push(err110);
-            }
-            errors++;
-          }
-        }
-      } else {
-        const err111 = { instancePath: instancePath + "/faultCodes", schemaPath: "#/properties/faultCodes/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err111];
-        } else {
-          vErrors.push(err111);
-        }
-        errors++;
-      }
-    }
-    if (data.maintenance !== void 0) {
-      let data78 = data.maintenance;
-      if (data78 && typeof data78 == "object" && !Array.isArray(data78)) {
-        for (const key26 in data78) {
-          if (!(key26 === "days" || key26 === "mileage")) {
-            const err112 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key26 } };
+            const err112 = { instancePath: instancePath + "/controlUnits/" + i3, schemaPath: "#/properties/controlUnits/items/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
               vErrors = [err112];
             } else {
@@ -2485,20 +2524,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data78.days !== void 0) {
-          if (!validate68(data78.days, { instancePath: instancePath + "/maintenance/days", parentData: data78, parentDataProperty: "days", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data78.mileage !== void 0) {
-          if (!validate68(data78.mileage, { instancePath: instancePath + "/maintenance/mileage", parentData: data78, parentDataProperty: "mileage", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
       } else {
-        const err113 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/type", keyword: "type", params: { type: "object" } };
+        const err113 = { instancePath: instancePath + "/controlUnits", schemaPath: "#/properties/controlUnits/type", keyword: "type", params: { type: "array" } };
         if (vErrors === null) {
           vErrors = [err113];
         } else {
@@ -2507,66 +2534,33 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.collision !== void 0) {
-      let data81 = data.collision;
-      if (data81 && typeof data81 == "object" && !Array.isArray(data81)) {
-        for (const key27 in data81) {
-          if (!(key27 === "detected" || key27 === "tippedOver" || key27 === "pedestrian" || key27 === "side" || key27 === "severity")) {
-            const err114 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key27 } };
+    if (data.faultCodes !== void 0) {
+      let data86 = data.faultCodes;
+      if (data86 && typeof data86 == "object" && !Array.isArray(data86)) {
+        for (const key25 in data86) {
+          const _errs166 = errors;
+          if (typeof key25 === "string") {
+            if (!pattern18.test(key25)) {
+              const err114 = { instancePath: instancePath + "/faultCodes", schemaPath: "#/properties/faultCodes/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[PCBU][0-3][0-9A-F]{3}(-[0-9A-F]{2})?$" }, propertyName: key25 };
+              if (vErrors === null) {
+                vErrors = [err114];
+              } else {
+                vErrors.push(err114);
+              }
+              errors++;
+            }
+          } else {
+            const err115 = { instancePath: instancePath + "/faultCodes", schemaPath: "#/properties/faultCodes/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key25 };
             if (vErrors === null) {
-              vErrors = [err114];
+              vErrors = [err115];
             } else {
-              vErrors.push(err114);
+              vErrors.push(err115);
             }
             errors++;
           }
-        }
-        if (data81.detected !== void 0) {
-          if (!validate68(data81.detected, { instancePath: instancePath + "/collision/detected", parentData: data81, parentDataProperty: "detected", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data81.tippedOver !== void 0) {
-          if (!validate68(data81.tippedOver, { instancePath: instancePath + "/collision/tippedOver", parentData: data81, parentDataProperty: "tippedOver", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data81.pedestrian !== void 0) {
-          if (!validate68(data81.pedestrian, { instancePath: instancePath + "/collision/pedestrian", parentData: data81, parentDataProperty: "pedestrian", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data81.side !== void 0) {
-          if (!validate68(data81.side, { instancePath: instancePath + "/collision/side", parentData: data81, parentDataProperty: "side", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data81.severity !== void 0) {
-          if (!validate68(data81.severity, { instancePath: instancePath + "/collision/severity", parentData: data81, parentDataProperty: "severity", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-      } else {
-        const err115 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err115];
-        } else {
-          vErrors.push(err115);
-        }
-        errors++;
-      }
-    }
-    if (data.acceleration !== void 0) {
-      let data87 = data.acceleration;
-      if (data87 && typeof data87 == "object" && !Array.isArray(data87)) {
-        for (const key28 in data87) {
-          if (!(key28 === "longitudinal" || key28 === "lateral" || key28 === "vertical")) {
-            const err116 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key28 } };
+          var valid33 = _errs166 === errors;
+          if (!valid33) {
+            const err116 = { instancePath: instancePath + "/faultCodes", schemaPath: "#/properties/faultCodes/propertyNames", keyword: "propertyNames", params: { propertyName: key25 } };
             if (vErrors === null) {
               vErrors = [err116];
             } else {
@@ -2575,40 +2569,20 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data87.longitudinal !== void 0) {
-          if (!validate68(data87.longitudinal, { instancePath: instancePath + "/acceleration/longitudinal", parentData: data87, parentDataProperty: "longitudinal", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data87.lateral !== void 0) {
-          if (!validate68(data87.lateral, { instancePath: instancePath + "/acceleration/lateral", parentData: data87, parentDataProperty: "lateral", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data87.vertical !== void 0) {
-          if (!validate68(data87.vertical, { instancePath: instancePath + "/acceleration/vertical", parentData: data87, parentDataProperty: "vertical", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
-      } else {
-        const err117 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err117];
-        } else {
-          vErrors.push(err117);
-        }
-        errors++;
-      }
-    }
-    if (data.key !== void 0) {
-      let data91 = data.key;
-      if (data91 && typeof data91 == "object" && !Array.isArray(data91)) {
-        for (const key29 in data91) {
-          if (!(key29 === "present")) {
-            const err118 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key29 } };
+        for (const key26 in data86) {
+          let data87 = data86[key26];
+          if (typeof data87 === "string") {
+            if (!pattern19.test(data87)) {
+              const err117 = { instancePath: instancePath + "/faultCodes/" + key26.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/faultCodes/additionalProperties/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u001f\\u007f]{1,256}$" } };
+              if (vErrors === null) {
+                vErrors = [err117];
+              } else {
+                vErrors.push(err117);
+              }
+              errors++;
+            }
+          } else {
+            const err118 = { instancePath: instancePath + "/faultCodes/" + key26.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/faultCodes/additionalProperties/type", keyword: "type", params: { type: "string" } };
             if (vErrors === null) {
               vErrors = [err118];
             } else {
@@ -2617,14 +2591,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data91.present !== void 0) {
-          if (!validate68(data91.present, { instancePath: instancePath + "/key/present", parentData: data91, parentDataProperty: "present", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
-            errors = vErrors.length;
-          }
-        }
       } else {
-        const err119 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/type", keyword: "type", params: { type: "object" } };
+        const err119 = { instancePath: instancePath + "/faultCodes", schemaPath: "#/properties/faultCodes/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
           vErrors = [err119];
         } else {
@@ -2633,12 +2601,12 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.horn !== void 0) {
-      let data93 = data.horn;
-      if (data93 && typeof data93 == "object" && !Array.isArray(data93)) {
-        for (const key30 in data93) {
-          if (!(key30 === "sounding")) {
-            const err120 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key30 } };
+    if (data.maintenance !== void 0) {
+      let data88 = data.maintenance;
+      if (data88 && typeof data88 == "object" && !Array.isArray(data88)) {
+        for (const key27 in data88) {
+          if (!(key27 === "days" || key27 === "mileage")) {
+            const err120 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key27 } };
             if (vErrors === null) {
               vErrors = [err120];
             } else {
@@ -2647,14 +2615,20 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data93.sounding !== void 0) {
-          if (!validate68(data93.sounding, { instancePath: instancePath + "/horn/sounding", parentData: data93, parentDataProperty: "sounding", rootData, dynamicAnchors })) {
+        if (data88.days !== void 0) {
+          if (!validate68(data88.days, { instancePath: instancePath + "/maintenance/days", parentData: data88, parentDataProperty: "days", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data88.mileage !== void 0) {
+          if (!validate68(data88.mileage, { instancePath: instancePath + "/maintenance/mileage", parentData: data88, parentDataProperty: "mileage", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err121 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/type", keyword: "type", params: { type: "object" } };
+        const err121 = { instancePath: instancePath + "/maintenance", schemaPath: "#/properties/maintenance/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
           vErrors = [err121];
         } else {
@@ -2663,12 +2637,12 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.immobilizer !== void 0) {
-      let data95 = data.immobilizer;
-      if (data95 && typeof data95 == "object" && !Array.isArray(data95)) {
-        for (const key31 in data95) {
-          if (!(key31 === "active")) {
-            const err122 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key31 } };
+    if (data.collision !== void 0) {
+      let data91 = data.collision;
+      if (data91 && typeof data91 == "object" && !Array.isArray(data91)) {
+        for (const key28 in data91) {
+          if (!(key28 === "detected" || key28 === "tippedOver" || key28 === "pedestrian" || key28 === "side" || key28 === "severity")) {
+            const err122 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key28 } };
             if (vErrors === null) {
               vErrors = [err122];
             } else {
@@ -2677,14 +2651,38 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data95.active !== void 0) {
-          if (!validate68(data95.active, { instancePath: instancePath + "/immobilizer/active", parentData: data95, parentDataProperty: "active", rootData, dynamicAnchors })) {
+        if (data91.detected !== void 0) {
+          if (!validate68(data91.detected, { instancePath: instancePath + "/collision/detected", parentData: data91, parentDataProperty: "detected", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data91.tippedOver !== void 0) {
+          if (!validate68(data91.tippedOver, { instancePath: instancePath + "/collision/tippedOver", parentData: data91, parentDataProperty: "tippedOver", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data91.pedestrian !== void 0) {
+          if (!validate68(data91.pedestrian, { instancePath: instancePath + "/collision/pedestrian", parentData: data91, parentDataProperty: "pedestrian", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data91.side !== void 0) {
+          if (!validate68(data91.side, { instancePath: instancePath + "/collision/side", parentData: data91, parentDataProperty: "side", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data91.severity !== void 0) {
+          if (!validate68(data91.severity, { instancePath: instancePath + "/collision/severity", parentData: data91, parentDataProperty: "severity", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err123 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/type", keyword: "type", params: { type: "object" } };
+        const err123 = { instancePath: instancePath + "/collision", schemaPath: "#/properties/collision/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
           vErrors = [err123];
         } else {
@@ -2693,12 +2691,12 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.navigation !== void 0) {
-      let data97 = data.navigation;
+    if (data.acceleration !== void 0) {
+      let data97 = data.acceleration;
       if (data97 && typeof data97 == "object" && !Array.isArray(data97)) {
-        for (const key32 in data97) {
-          if (!(key32 === "received")) {
-            const err124 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key32 } };
+        for (const key29 in data97) {
+          if (!(key29 === "longitudinal" || key29 === "lateral" || key29 === "vertical")) {
+            const err124 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key29 } };
             if (vErrors === null) {
               vErrors = [err124];
             } else {
@@ -2707,14 +2705,26 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data97.received !== void 0) {
-          if (!validate68(data97.received, { instancePath: instancePath + "/navigation/received", parentData: data97, parentDataProperty: "received", rootData, dynamicAnchors })) {
+        if (data97.longitudinal !== void 0) {
+          if (!validate68(data97.longitudinal, { instancePath: instancePath + "/acceleration/longitudinal", parentData: data97, parentDataProperty: "longitudinal", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data97.lateral !== void 0) {
+          if (!validate68(data97.lateral, { instancePath: instancePath + "/acceleration/lateral", parentData: data97, parentDataProperty: "lateral", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data97.vertical !== void 0) {
+          if (!validate68(data97.vertical, { instancePath: instancePath + "/acceleration/vertical", parentData: data97, parentDataProperty: "vertical", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err125 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/type", keyword: "type", params: { type: "object" } };
+        const err125 = { instancePath: instancePath + "/acceleration", schemaPath: "#/properties/acceleration/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
           vErrors = [err125];
         } else {
@@ -2723,12 +2733,12 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.trips !== void 0) {
-      let data99 = data.trips;
-      if (data99 && typeof data99 == "object" && !Array.isArray(data99)) {
-        for (const key33 in data99) {
-          if (!(key33 === "grace" || key33 === "moving" || key33 === "silence")) {
-            const err126 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key33 } };
+    if (data.key !== void 0) {
+      let data101 = data.key;
+      if (data101 && typeof data101 == "object" && !Array.isArray(data101)) {
+        for (const key30 in data101) {
+          if (!(key30 === "present")) {
+            const err126 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key30 } };
             if (vErrors === null) {
               vErrors = [err126];
             } else {
@@ -2737,102 +2747,118 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data99.grace !== void 0) {
-          if (!validate62(data99.grace, { instancePath: instancePath + "/trips/grace", parentData: data99, parentDataProperty: "grace", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data99.moving !== void 0) {
-          let data101 = data99.moving;
-          if (typeof data101 == "number") {
-            if (data101 > 50 || isNaN(data101)) {
-              const err127 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/maximum", keyword: "maximum", params: { comparison: "<=", limit: 50 } };
-              if (vErrors === null) {
-                vErrors = [err127];
-              } else {
-                vErrors.push(err127);
-              }
-              errors++;
-            }
-            if (data101 <= 0 || isNaN(data101)) {
-              const err128 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
-              if (vErrors === null) {
-                vErrors = [err128];
-              } else {
-                vErrors.push(err128);
-              }
-              errors++;
-            }
-          } else {
-            const err129 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/type", keyword: "type", params: { type: "number" } };
-            if (vErrors === null) {
-              vErrors = [err129];
-            } else {
-              vErrors.push(err129);
-            }
-            errors++;
-          }
-        }
-        if (data99.silence !== void 0) {
-          if (!validate62(data99.silence, { instancePath: instancePath + "/trips/silence", parentData: data99, parentDataProperty: "silence", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+        if (data101.present !== void 0) {
+          if (!validate68(data101.present, { instancePath: instancePath + "/key/present", parentData: data101, parentDataProperty: "present", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err130 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/type", keyword: "type", params: { type: "object" } };
+        const err127 = { instancePath: instancePath + "/key", schemaPath: "#/properties/key/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err130];
+          vErrors = [err127];
         } else {
-          vErrors.push(err130);
+          vErrors.push(err127);
         }
         errors++;
       }
     }
-    if (data.impact !== void 0) {
-      let data103 = data.impact;
+    if (data.horn !== void 0) {
+      let data103 = data.horn;
       if (data103 && typeof data103 == "object" && !Array.isArray(data103)) {
-        for (const key34 in data103) {
-          if (!(key34 === "threshold" || key34 === "speedChange" || key34 === "before" || key34 === "after")) {
-            const err131 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key34 } };
+        for (const key31 in data103) {
+          if (!(key31 === "sounding")) {
+            const err128 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key31 } };
             if (vErrors === null) {
-              vErrors = [err131];
+              vErrors = [err128];
             } else {
-              vErrors.push(err131);
+              vErrors.push(err128);
             }
             errors++;
           }
         }
-        if (data103.threshold !== void 0) {
-          if (!validate60(data103.threshold, { instancePath: instancePath + "/impact/threshold", parentData: data103, parentDataProperty: "threshold", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
+        if (data103.sounding !== void 0) {
+          if (!validate68(data103.sounding, { instancePath: instancePath + "/horn/sounding", parentData: data103, parentDataProperty: "sounding", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
             errors = vErrors.length;
           }
         }
-        if (data103.speedChange !== void 0) {
-          let data105 = data103.speedChange;
-          if (typeof data105 == "number") {
-            if (data105 > 200 || isNaN(data105)) {
-              const err132 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/maximum", keyword: "maximum", params: { comparison: "<=", limit: 200 } };
-              if (vErrors === null) {
-                vErrors = [err132];
-              } else {
-                vErrors.push(err132);
-              }
-              errors++;
+      } else {
+        const err129 = { instancePath: instancePath + "/horn", schemaPath: "#/properties/horn/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err129];
+        } else {
+          vErrors.push(err129);
+        }
+        errors++;
+      }
+    }
+    if (data.immobilizer !== void 0) {
+      let data105 = data.immobilizer;
+      if (data105 && typeof data105 == "object" && !Array.isArray(data105)) {
+        for (const key32 in data105) {
+          if (!(key32 === "active")) {
+            const err130 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key32 } };
+            if (vErrors === null) {
+              vErrors = [err130];
+            } else {
+              vErrors.push(err130);
             }
-            if (data105 <= 0 || isNaN(data105)) {
-              const err133 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
-              if (vErrors === null) {
-                vErrors = [err133];
-              } else {
-                vErrors.push(err133);
-              }
-              errors++;
+            errors++;
+          }
+        }
+        if (data105.active !== void 0) {
+          if (!validate68(data105.active, { instancePath: instancePath + "/immobilizer/active", parentData: data105, parentDataProperty: "active", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err131 = { instancePath: instancePath + "/immobilizer", schemaPath: "#/properties/immobilizer/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err131];
+        } else {
+          vErrors.push(err131);
+        }
+        errors++;
+      }
+    }
+    if (data.navigation !== void 0) {
+      let data107 = data.navigation;
+      if (data107 && typeof data107 == "object" && !Array.isArray(data107)) {
+        for (const key33 in data107) {
+          if (!(key33 === "received")) {
+            const err132 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key33 } };
+            if (vErrors === null) {
+              vErrors = [err132];
+            } else {
+              vErrors.push(err132);
             }
-          } else {
-            const err134 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/type", keyword: "type", params: { type: "number" } };
+            errors++;
+          }
+        }
+        if (data107.received !== void 0) {
+          if (!validate68(data107.received, { instancePath: instancePath + "/navigation/received", parentData: data107, parentDataProperty: "received", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err133 = { instancePath: instancePath + "/navigation", schemaPath: "#/properties/navigation/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err133];
+        } else {
+          vErrors.push(err133);
+        }
+        errors++;
+      }
+    }
+    if (data.trips !== void 0) {
+      let data109 = data.trips;
+      if (data109 && typeof data109 == "object" && !Array.isArray(data109)) {
+        for (const key34 in data109) {
+          if (!(key34 === "grace" || key34 === "moving" || key34 === "silence")) {
+            const err134 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key34 } };
             if (vErrors === null) {
               vErrors = [err134];
             } else {
@@ -2841,148 +2867,138 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data103.before !== void 0) {
-          if (!validate62(data103.before, { instancePath: instancePath + "/impact/before", parentData: data103, parentDataProperty: "before", rootData, dynamicAnchors })) {
+        if (data109.grace !== void 0) {
+          if (!validate62(data109.grace, { instancePath: instancePath + "/trips/grace", parentData: data109, parentDataProperty: "grace", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
             errors = vErrors.length;
           }
         }
-        if (data103.after !== void 0) {
-          if (!validate62(data103.after, { instancePath: instancePath + "/impact/after", parentData: data103, parentDataProperty: "after", rootData, dynamicAnchors })) {
+        if (data109.moving !== void 0) {
+          let data111 = data109.moving;
+          if (typeof data111 == "number") {
+            if (data111 > 50 || isNaN(data111)) {
+              const err135 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/maximum", keyword: "maximum", params: { comparison: "<=", limit: 50 } };
+              if (vErrors === null) {
+                vErrors = [err135];
+              } else {
+                vErrors.push(err135);
+              }
+              errors++;
+            }
+            if (data111 <= 0 || isNaN(data111)) {
+              const err136 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+              if (vErrors === null) {
+                vErrors = [err136];
+              } else {
+                vErrors.push(err136);
+              }
+              errors++;
+            }
+          } else {
+            const err137 = { instancePath: instancePath + "/trips/moving", schemaPath: "#/properties/trips/properties/moving/type", keyword: "type", params: { type: "number" } };
+            if (vErrors === null) {
+              vErrors = [err137];
+            } else {
+              vErrors.push(err137);
+            }
+            errors++;
+          }
+        }
+        if (data109.silence !== void 0) {
+          if (!validate62(data109.silence, { instancePath: instancePath + "/trips/silence", parentData: data109, parentDataProperty: "silence", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err135 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/type", keyword: "type", params: { type: "object" } };
+        const err138 = { instancePath: instancePath + "/trips", schemaPath: "#/properties/trips/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err135];
+          vErrors = [err138];
         } else {
-          vErrors.push(err135);
+          vErrors.push(err138);
+        }
+        errors++;
+      }
+    }
+    if (data.impact !== void 0) {
+      let data113 = data.impact;
+      if (data113 && typeof data113 == "object" && !Array.isArray(data113)) {
+        for (const key35 in data113) {
+          if (!(key35 === "threshold" || key35 === "speedChange" || key35 === "before" || key35 === "after")) {
+            const err139 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key35 } };
+            if (vErrors === null) {
+              vErrors = [err139];
+            } else {
+              vErrors.push(err139);
+            }
+            errors++;
+          }
+        }
+        if (data113.threshold !== void 0) {
+          if (!validate60(data113.threshold, { instancePath: instancePath + "/impact/threshold", parentData: data113, parentDataProperty: "threshold", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate60.errors : vErrors.concat(validate60.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data113.speedChange !== void 0) {
+          let data115 = data113.speedChange;
+          if (typeof data115 == "number") {
+            if (data115 > 200 || isNaN(data115)) {
+              const err140 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/maximum", keyword: "maximum", params: { comparison: "<=", limit: 200 } };
+              if (vErrors === null) {
+                vErrors = [err140];
+              } else {
+                vErrors.push(err140);
+              }
+              errors++;
+            }
+            if (data115 <= 0 || isNaN(data115)) {
+              const err141 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/exclusiveMinimum", keyword: "exclusiveMinimum", params: { comparison: ">", limit: 0 } };
+              if (vErrors === null) {
+                vErrors = [err141];
+              } else {
+                vErrors.push(err141);
+              }
+              errors++;
+            }
+          } else {
+            const err142 = { instancePath: instancePath + "/impact/speedChange", schemaPath: "#/properties/impact/properties/speedChange/type", keyword: "type", params: { type: "number" } };
+            if (vErrors === null) {
+              vErrors = [err142];
+            } else {
+              vErrors.push(err142);
+            }
+            errors++;
+          }
+        }
+        if (data113.before !== void 0) {
+          if (!validate62(data113.before, { instancePath: instancePath + "/impact/before", parentData: data113, parentDataProperty: "before", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data113.after !== void 0) {
+          if (!validate62(data113.after, { instancePath: instancePath + "/impact/after", parentData: data113, parentDataProperty: "after", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err143 = { instancePath: instancePath + "/impact", schemaPath: "#/properties/impact/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err143];
+        } else {
+          vErrors.push(err143);
         }
         errors++;
       }
     }
     if (data.captures !== void 0) {
-      let data108 = data.captures;
-      if (data108 && typeof data108 == "object" && !Array.isArray(data108)) {
-        for (const key35 in data108) {
-          if (!(key35 === "collision" || key35 === "command" || key35 === "monitors" || key35 === "positionFree")) {
-            const err136 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key35 } };
-            if (vErrors === null) {
-              vErrors = [err136];
-            } else {
-              vErrors.push(err136);
-            }
-            errors++;
-          }
-        }
-        if (data108.collision !== void 0) {
-          if (!validate133(data108.collision, { instancePath: instancePath + "/captures/collision", parentData: data108, parentDataProperty: "collision", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate133.errors : vErrors.concat(validate133.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data108.command !== void 0) {
-          if (!validate133(data108.command, { instancePath: instancePath + "/captures/command", parentData: data108, parentDataProperty: "command", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate133.errors : vErrors.concat(validate133.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data108.monitors !== void 0) {
-          let data111 = data108.monitors;
-          if (data111 && typeof data111 == "object" && !Array.isArray(data111)) {
-            for (const key36 in data111) {
-              const _errs214 = errors;
-              if (typeof key36 === "string") {
-                if (!pattern20.test(key36)) {
-                  const err137 = { instancePath: instancePath + "/captures/monitors", schemaPath: "#/properties/captures/properties/monitors/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[0-9a-zA-Z_-]{1,64}$" }, propertyName: key36 };
-                  if (vErrors === null) {
-                    vErrors = [err137];
-                  } else {
-                    vErrors.push(err137);
-                  }
-                  errors++;
-                }
-              } else {
-                const err138 = { instancePath: instancePath + "/captures/monitors", schemaPath: "#/properties/captures/properties/monitors/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key36 };
-                if (vErrors === null) {
-                  vErrors = [err138];
-                } else {
-                  vErrors.push(err138);
-                }
-                errors++;
-              }
-              var valid42 = _errs214 === errors;
-              if (!valid42) {
-                const err139 = { instancePath: instancePath + "/captures/monitors", schemaPath: "#/properties/captures/properties/monitors/propertyNames", keyword: "propertyNames", params: { propertyName: key36 } };
-                if (vErrors === null) {
-                  vErrors = [err139];
-                } else {
-                  vErrors.push(err139);
-                }
-                errors++;
-              }
-            }
-            for (const key37 in data111) {
-              if (!validate133(data111[key37], { instancePath: instancePath + "/captures/monitors/" + key37.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data111, parentDataProperty: key37, rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate133.errors : vErrors.concat(validate133.errors);
-                errors = vErrors.length;
-              }
-            }
-          } else {
-            const err140 = { instancePath: instancePath + "/captures/monitors", schemaPath: "#/properties/captures/properties/monitors/type", keyword: "type", params: { type: "object" } };
-            if (vErrors === null) {
-              vErrors = [err140];
-            } else {
-              vErrors.push(err140);
-            }
-            errors++;
-          }
-        }
-        if (data108.positionFree !== void 0) {
-          let data113 = data108.positionFree;
-          if (data113 && typeof data113 == "object" && !Array.isArray(data113)) {
-            for (const key38 in data113) {
-              const _errs220 = errors;
-              if (typeof key38 === "string") {
-                if (!pattern3.test(key38)) {
-                  const err141 = { instancePath: instancePath + "/captures/positionFree", schemaPath: "#/properties/captures/properties/positionFree/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key38 };
-                  if (vErrors === null) {
-                    vErrors = [err141];
-                  } else {
-                    vErrors.push(err141);
-                  }
-                  errors++;
-                }
-              } else {
-                const err142 = { instancePath: instancePath + "/captures/positionFree", schemaPath: "#/properties/captures/properties/positionFree/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key38 };
-                if (vErrors === null) {
-                  vErrors = [err142];
-                } else {
-                  vErrors.push(err142);
-                }
-                errors++;
-              }
-              var valid44 = _errs220 === errors;
-              if (!valid44) {
-                const err143 = { instancePath: instancePath + "/captures/positionFree", schemaPath: "#/properties/captures/properties/positionFree/propertyNames", keyword: "propertyNames", params: { propertyName: key38 } };
-                if (vErrors === null) {
-                  vErrors = [err143];
-                } else {
-                  vErrors.push(err143);
-                }
-                errors++;
-              }
-            }
-            for (const key39 in data113) {
-              if (!validate139(data113[key39], { instancePath: instancePath + "/captures/positionFree/" + key39.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data113, parentDataProperty: key39, rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
-                errors = vErrors.length;
-              }
-            }
-          } else {
-            const err144 = { instancePath: instancePath + "/captures/positionFree", schemaPath: "#/properties/captures/properties/positionFree/type", keyword: "type", params: { type: "object" } };
+      let data118 = data.captures;
+      if (data118 && typeof data118 == "object" && !Array.isArray(data118)) {
+        for (const key36 in data118) {
+          if (!(key36 === "collision" || key36 === "command" || key36 === "monitors" || key36 === "positionFree")) {
+            const err144 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key36 } };
             if (vErrors === null) {
               vErrors = [err144];
             } else {
@@ -2991,315 +3007,320 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
+        if (data118.collision !== void 0) {
+          if (!validate142(data118.collision, { instancePath: instancePath + "/captures/collision", parentData: data118, parentDataProperty: "collision", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate142.errors : vErrors.concat(validate142.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data118.command !== void 0) {
+          if (!validate142(data118.command, { instancePath: instancePath + "/captures/command", parentData: data118, parentDataProperty: "command", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate142.errors : vErrors.concat(validate142.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data118.monitors !== void 0) {
+          let data121 = data118.monitors;
+          if (data121 && typeof data121 == "object" && !Array.isArray(data121)) {
+            for (const key37 in data121) {
+              const _errs228 = errors;
+              if (typeof key37 === "string") {
+                if (!pattern20.test(key37)) {
+                  const err145 = { instancePath: instancePath + "/captures/monitors", schemaPath: "#/properties/captures/properties/monitors/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[0-9a-zA-Z_-]{1,64}$" }, propertyName: key37 };
+                  if (vErrors === null) {
+                    vErrors = [err145];
+                  } else {
+                    vErrors.push(err145);
+                  }
+                  errors++;
+                }
+              } else {
+                const err146 = { instancePath: instancePath + "/captures/monitors", schemaPath: "#/properties/captures/properties/monitors/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key37 };
+                if (vErrors === null) {
+                  vErrors = [err146];
+                } else {
+                  vErrors.push(err146);
+                }
+                errors++;
+              }
+              var valid45 = _errs228 === errors;
+              if (!valid45) {
+                const err147 = { instancePath: instancePath + "/captures/monitors", schemaPath: "#/properties/captures/properties/monitors/propertyNames", keyword: "propertyNames", params: { propertyName: key37 } };
+                if (vErrors === null) {
+                  vErrors = [err147];
+                } else {
+                  vErrors.push(err147);
+                }
+                errors++;
+              }
+            }
+            for (const key38 in data121) {
+              if (!validate142(data121[key38], { instancePath: instancePath + "/captures/monitors/" + key38.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data121, parentDataProperty: key38, rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate142.errors : vErrors.concat(validate142.errors);
+                errors = vErrors.length;
+              }
+            }
+          } else {
+            const err148 = { instancePath: instancePath + "/captures/monitors", schemaPath: "#/properties/captures/properties/monitors/type", keyword: "type", params: { type: "object" } };
+            if (vErrors === null) {
+              vErrors = [err148];
+            } else {
+              vErrors.push(err148);
+            }
+            errors++;
+          }
+        }
+        if (data118.positionFree !== void 0) {
+          let data123 = data118.positionFree;
+          if (data123 && typeof data123 == "object" && !Array.isArray(data123)) {
+            for (const key39 in data123) {
+              const _errs234 = errors;
+              if (typeof key39 === "string") {
+                if (!pattern3.test(key39)) {
+                  const err149 = { instancePath: instancePath + "/captures/positionFree", schemaPath: "#/properties/captures/properties/positionFree/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key39 };
+                  if (vErrors === null) {
+                    vErrors = [err149];
+                  } else {
+                    vErrors.push(err149);
+                  }
+                  errors++;
+                }
+              } else {
+                const err150 = { instancePath: instancePath + "/captures/positionFree", schemaPath: "#/properties/captures/properties/positionFree/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key39 };
+                if (vErrors === null) {
+                  vErrors = [err150];
+                } else {
+                  vErrors.push(err150);
+                }
+                errors++;
+              }
+              var valid47 = _errs234 === errors;
+              if (!valid47) {
+                const err151 = { instancePath: instancePath + "/captures/positionFree", schemaPath: "#/properties/captures/properties/positionFree/propertyNames", keyword: "propertyNames", params: { propertyName: key39 } };
+                if (vErrors === null) {
+                  vErrors = [err151];
+                } else {
+                  vErrors.push(err151);
+                }
+                errors++;
+              }
+            }
+            for (const key40 in data123) {
+              if (!validate148(data123[key40], { instancePath: instancePath + "/captures/positionFree/" + key40.replace(/~/g, "~0").replace(/\//g, "~1"), parentData: data123, parentDataProperty: key40, rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
+                errors = vErrors.length;
+              }
+            }
+          } else {
+            const err152 = { instancePath: instancePath + "/captures/positionFree", schemaPath: "#/properties/captures/properties/positionFree/type", keyword: "type", params: { type: "object" } };
+            if (vErrors === null) {
+              vErrors = [err152];
+            } else {
+              vErrors.push(err152);
+            }
+            errors++;
+          }
+        }
       } else {
-        const err145 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/type", keyword: "type", params: { type: "object" } };
+        const err153 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err145];
+          vErrors = [err153];
         } else {
-          vErrors.push(err145);
+          vErrors.push(err153);
         }
         errors++;
       }
     }
     if (data.theft !== void 0) {
-      let data115 = data.theft;
-      if (data115 && typeof data115 == "object" && !Array.isArray(data115)) {
-        for (const key40 in data115) {
-          if (!(key40 === "distance" || key40 === "within")) {
-            const err146 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key40 } };
+      let data125 = data.theft;
+      if (data125 && typeof data125 == "object" && !Array.isArray(data125)) {
+        for (const key41 in data125) {
+          if (!(key41 === "distance" || key41 === "within")) {
+            const err154 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key41 } };
             if (vErrors === null) {
-              vErrors = [err146];
+              vErrors = [err154];
             } else {
-              vErrors.push(err146);
+              vErrors.push(err154);
             }
             errors++;
           }
         }
-        if (data115.distance !== void 0) {
-          if (!validate104(data115.distance, { instancePath: instancePath + "/theft/distance", parentData: data115, parentDataProperty: "distance", rootData, dynamicAnchors })) {
+        if (data125.distance !== void 0) {
+          if (!validate104(data125.distance, { instancePath: instancePath + "/theft/distance", parentData: data125, parentDataProperty: "distance", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
             errors = vErrors.length;
           }
         }
-        if (data115.within !== void 0) {
-          if (!validate62(data115.within, { instancePath: instancePath + "/theft/within", parentData: data115, parentDataProperty: "within", rootData, dynamicAnchors })) {
+        if (data125.within !== void 0) {
+          if (!validate62(data125.within, { instancePath: instancePath + "/theft/within", parentData: data125, parentDataProperty: "within", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
             errors = vErrors.length;
           }
         }
       } else {
-        const err147 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/type", keyword: "type", params: { type: "object" } };
+        const err155 = { instancePath: instancePath + "/theft", schemaPath: "#/properties/theft/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err147];
+          vErrors = [err155];
         } else {
-          vErrors.push(err147);
+          vErrors.push(err155);
         }
         errors++;
       }
     }
     if (data.commands !== void 0) {
-      let data118 = data.commands;
-      if (data118 && typeof data118 == "object" && !Array.isArray(data118)) {
-        for (const key41 in data118) {
-          const _errs231 = errors;
-          if (typeof key41 === "string") {
-            if (!pattern3.test(key41)) {
-              const err148 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key41 };
+      let data128 = data.commands;
+      if (data128 && typeof data128 == "object" && !Array.isArray(data128)) {
+        for (const key42 in data128) {
+          const _errs245 = errors;
+          if (typeof key42 === "string") {
+            if (!pattern3.test(key42)) {
+              const err156 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key42 };
               if (vErrors === null) {
-                vErrors = [err148];
+                vErrors = [err156];
               } else {
-                vErrors.push(err148);
+                vErrors.push(err156);
               }
               errors++;
             }
           } else {
-            const err149 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key41 };
+            const err157 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key42 };
             if (vErrors === null) {
-              vErrors = [err149];
+              vErrors = [err157];
             } else {
-              vErrors.push(err149);
+              vErrors.push(err157);
             }
             errors++;
           }
-          var valid47 = _errs231 === errors;
-          if (!valid47) {
-            const err150 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames", keyword: "propertyNames", params: { propertyName: key41 } };
+          var valid50 = _errs245 === errors;
+          if (!valid50) {
+            const err158 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/propertyNames", keyword: "propertyNames", params: { propertyName: key42 } };
             if (vErrors === null) {
-              vErrors = [err150];
+              vErrors = [err158];
             } else {
-              vErrors.push(err150);
+              vErrors.push(err158);
             }
             errors++;
           }
         }
-        for (const key42 in data118) {
-          let data119 = data118[key42];
-          if (data119 && typeof data119 == "object" && !Array.isArray(data119)) {
-            for (const key43 in data119) {
-              const _errs236 = errors;
-              if (typeof key43 === "string") {
-                if (!pattern3.test(key43)) {
-                  const err151 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key43 };
+        for (const key43 in data128) {
+          let data129 = data128[key43];
+          if (data129 && typeof data129 == "object" && !Array.isArray(data129)) {
+            for (const key44 in data129) {
+              const _errs250 = errors;
+              if (typeof key44 === "string") {
+                if (!pattern3.test(key44)) {
+                  const err159 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, propertyName: key44 };
                   if (vErrors === null) {
-                    vErrors = [err151];
+                    vErrors = [err159];
                   } else {
-                    vErrors.push(err151);
+                    vErrors.push(err159);
                   }
                   errors++;
                 }
               } else {
-                const err152 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key43 };
+                const err160 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key44 };
                 if (vErrors === null) {
-                  vErrors = [err152];
+                  vErrors = [err160];
                 } else {
-                  vErrors.push(err152);
+                  vErrors.push(err160);
                 }
                 errors++;
               }
-              var valid49 = _errs236 === errors;
-              if (!valid49) {
-                const err153 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames", keyword: "propertyNames", params: { propertyName: key43 } };
+              var valid52 = _errs250 === errors;
+              if (!valid52) {
+                const err161 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/propertyNames", keyword: "propertyNames", params: { propertyName: key44 } };
                 if (vErrors === null) {
-                  vErrors = [err153];
+                  vErrors = [err161];
                 } else {
-                  vErrors.push(err153);
+                  vErrors.push(err161);
                 }
                 errors++;
               }
             }
-            for (const key44 in data119) {
-              let data120 = data119[key44];
-              if (data120 && typeof data120 == "object" && !Array.isArray(data120)) {
-                if (data120.confirm === void 0) {
-                  const err154 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" } };
+            for (const key45 in data129) {
+              let data130 = data129[key45];
+              if (data130 && typeof data130 == "object" && !Array.isArray(data130)) {
+                if (data130.confirm === void 0) {
+                  const err162 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/required", keyword: "required", params: { missingProperty: "confirm" } };
                   if (vErrors === null) {
-                    vErrors = [err154];
+                    vErrors = [err162];
                   } else {
-                    vErrors.push(err154);
+                    vErrors.push(err162);
                   }
                   errors++;
                 }
-                for (const key45 in data120) {
-                  if (!(key45 === "send" || key45 === "uds" || key45 === "confirm" || key45 === "within" || key45 === "requires")) {
-                    const err155 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key45 } };
+                for (const key46 in data130) {
+                  if (!(key46 === "send" || key46 === "uds" || key46 === "confirm" || key46 === "within" || key46 === "requires")) {
+                    const err163 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key46 } };
                     if (vErrors === null) {
-                      vErrors = [err155];
+                      vErrors = [err163];
                     } else {
-                      vErrors.push(err155);
+                      vErrors.push(err163);
                     }
                     errors++;
                   }
                 }
-                if (data120.send !== void 0) {
-                  let data121 = data120.send;
-                  if (data121 && typeof data121 == "object" && !Array.isArray(data121)) {
-                    if (data121.message === void 0) {
-                      const err156 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" } };
+                if (data130.send !== void 0) {
+                  let data131 = data130.send;
+                  if (data131 && typeof data131 == "object" && !Array.isArray(data131)) {
+                    if (data131.message === void 0) {
+                      const err164 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "message" } };
                       if (vErrors === null) {
-                        vErrors = [err156];
+                        vErrors = [err164];
                       } else {
-                        vErrors.push(err156);
+                        vErrors.push(err164);
                       }
                       errors++;
                     }
-                    if (data121.signals === void 0) {
-                      const err157 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" } };
+                    if (data131.signals === void 0) {
+                      const err165 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/required", keyword: "required", params: { missingProperty: "signals" } };
                       if (vErrors === null) {
-                        vErrors = [err157];
+                        vErrors = [err165];
                       } else {
-                        vErrors.push(err157);
+                        vErrors.push(err165);
                       }
                       errors++;
                     }
-                    for (const key46 in data121) {
-                      if (!(key46 === "bus" || key46 === "message" || key46 === "signals" || key46 === "every" || key46 === "for" || key46 === "counter" || key46 === "checksum")) {
-                        const err158 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key46 } };
+                    for (const key47 in data131) {
+                      if (!(key47 === "bus" || key47 === "message" || key47 === "signals" || key47 === "every" || key47 === "for" || key47 === "counter" || key47 === "checksum")) {
+                        const err166 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key47 } };
                         if (vErrors === null) {
-                          vErrors = [err158];
+                          vErrors = [err166];
                         } else {
-                          vErrors.push(err158);
+                          vErrors.push(err166);
                         }
                         errors++;
                       }
                     }
-                    if (data121.bus !== void 0) {
-                      if (!validate72(data121.bus, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", parentData: data121, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                    if (data131.bus !== void 0) {
+                      if (!validate72(data131.bus, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/bus", parentData: data131, parentDataProperty: "bus", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data121.message !== void 0) {
-                      if (!validate72(data121.message, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", parentData: data121, parentDataProperty: "message", rootData, dynamicAnchors })) {
+                    if (data131.message !== void 0) {
+                      if (!validate72(data131.message, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/message", parentData: data131, parentDataProperty: "message", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data121.signals !== void 0) {
-                      let data124 = data121.signals;
-                      if (data124 && typeof data124 == "object" && !Array.isArray(data124)) {
-                        for (const key47 in data124) {
-                          const _errs249 = errors;
-                          if (typeof key47 === "string") {
-                            if (!pattern24.test(key47)) {
-                              const err159 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, propertyName: key47 };
+                    if (data131.signals !== void 0) {
+                      let data134 = data131.signals;
+                      if (data134 && typeof data134 == "object" && !Array.isArray(data134)) {
+                        for (const key48 in data134) {
+                          const _errs263 = errors;
+                          if (typeof key48 === "string") {
+                            if (!pattern24.test(key48)) {
+                              const err167 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/pattern", keyword: "pattern", params: { pattern: "^[^.\\s]{1,128}$" }, propertyName: key48 };
                               if (vErrors === null) {
-                                vErrors = [err159];
+                                vErrors = [err167];
                               } else {
-                                vErrors.push(err159);
+                                vErrors.push(err167);
                               }
                               errors++;
                             }
                           } else {
-                            const err160 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key47 };
-                            if (vErrors === null) {
-                              vErrors = [err160];
-                            } else {
-                              vErrors.push(err160);
-                            }
-                            errors++;
-                          }
-                          var valid53 = _errs249 === errors;
-                          if (!valid53) {
-                            const err161 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key47 } };
-                            if (vErrors === null) {
-                              vErrors = [err161];
-                            } else {
-                              vErrors.push(err161);
-                            }
-                            errors++;
-                          }
-                        }
-                        for (const key48 in data124) {
-                          let data125 = data124[key48];
-                          if (!(typeof data125 == "number") && typeof data125 !== "string") {
-                            const err162 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key48.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type } };
-                            if (vErrors === null) {
-                              vErrors = [err162];
-                            } else {
-                              vErrors.push(err162);
-                            }
-                            errors++;
-                          }
-                        }
-                      } else {
-                        const err163 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/type", keyword: "type", params: { type: "object" } };
-                        if (vErrors === null) {
-                          vErrors = [err163];
-                        } else {
-                          vErrors.push(err163);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data121.every !== void 0) {
-                      if (!validate62(data121.every, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", parentData: data121, parentDataProperty: "every", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data121.for !== void 0) {
-                      if (!validate62(data121.for, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", parentData: data121, parentDataProperty: "for", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data121.counter !== void 0) {
-                      if (!validate72(data121.counter, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", parentData: data121, parentDataProperty: "counter", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data121.checksum !== void 0) {
-                      let data129 = data121.checksum;
-                      if (data129 && typeof data129 == "object" && !Array.isArray(data129)) {
-                        if (data129.signal === void 0) {
-                          const err164 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" } };
-                          if (vErrors === null) {
-                            vErrors = [err164];
-                          } else {
-                            vErrors.push(err164);
-                          }
-                          errors++;
-                        }
-                        if (data129.method === void 0) {
-                          const err165 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" } };
-                          if (vErrors === null) {
-                            vErrors = [err165];
-                          } else {
-                            vErrors.push(err165);
-                          }
-                          errors++;
-                        }
-                        for (const key49 in data129) {
-                          if (!(key49 === "signal" || key49 === "method" || key49 === "dataId")) {
-                            const err166 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key49 } };
-                            if (vErrors === null) {
-                              vErrors = [err166];
-                            } else {
-                              vErrors.push(err166);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data129.signal !== void 0) {
-                          if (!validate72(data129.signal, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", parentData: data129, parentDataProperty: "signal", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                        if (data129.method !== void 0) {
-                          let data131 = data129.method;
-                          if (typeof data131 !== "string") {
-                            const err167 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" } };
-                            if (vErrors === null) {
-                              vErrors = [err167];
-                            } else {
-                              vErrors.push(err167);
-                            }
-                            errors++;
-                          }
-                          if (!(data131 === "sum" || data131 === "xor" || data131 === "crc8-j1850" || data131 === "autosar-p1" || data131 === "autosar-p2")) {
-                            const err168 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum } };
+                            const err168 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key48 };
                             if (vErrors === null) {
                               vErrors = [err168];
                             } else {
@@ -3307,11 +3328,9 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                        }
-                        if (data129.dataId !== void 0) {
-                          let data132 = data129.dataId;
-                          if (!(typeof data132 == "number" && (!(data132 % 1) && !isNaN(data132))) && !Array.isArray(data132)) {
-                            const err169 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type } };
+                          var valid56 = _errs263 === errors;
+                          if (!valid56) {
+                            const err169 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/propertyNames", keyword: "propertyNames", params: { propertyName: key48 } };
                             if (vErrors === null) {
                               vErrors = [err169];
                             } else {
@@ -3319,256 +3338,267 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                          if (typeof data132 == "number") {
-                            if (data132 > 65535 || isNaN(data132)) {
-                              const err170 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 } };
+                        }
+                        for (const key49 in data134) {
+                          let data135 = data134[key49];
+                          if (!(typeof data135 == "number") && typeof data135 !== "string") {
+                            const err170 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals/" + key49.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/additionalProperties/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.signals.additionalProperties.type } };
+                            if (vErrors === null) {
+                              vErrors = [err170];
+                            } else {
+                              vErrors.push(err170);
+                            }
+                            errors++;
+                          }
+                        }
+                      } else {
+                        const err171 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/signals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/signals/type", keyword: "type", params: { type: "object" } };
+                        if (vErrors === null) {
+                          vErrors = [err171];
+                        } else {
+                          vErrors.push(err171);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data131.every !== void 0) {
+                      if (!validate62(data131.every, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/every", parentData: data131, parentDataProperty: "every", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data131.for !== void 0) {
+                      if (!validate62(data131.for, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/for", parentData: data131, parentDataProperty: "for", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data131.counter !== void 0) {
+                      if (!validate72(data131.counter, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/counter", parentData: data131, parentDataProperty: "counter", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data131.checksum !== void 0) {
+                      let data139 = data131.checksum;
+                      if (data139 && typeof data139 == "object" && !Array.isArray(data139)) {
+                        if (data139.signal === void 0) {
+                          const err172 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "signal" } };
+                          if (vErrors === null) {
+                            vErrors = [err172];
+                          } else {
+                            vErrors.push(err172);
+                          }
+                          errors++;
+                        }
+                        if (data139.method === void 0) {
+                          const err173 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/required", keyword: "required", params: { missingProperty: "method" } };
+                          if (vErrors === null) {
+                            vErrors = [err173];
+                          } else {
+                            vErrors.push(err173);
+                          }
+                          errors++;
+                        }
+                        for (const key50 in data139) {
+                          if (!(key50 === "signal" || key50 === "method" || key50 === "dataId")) {
+                            const err174 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key50 } };
+                            if (vErrors === null) {
+                              vErrors = [err174];
+                            } else {
+                              vErrors.push(err174);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data139.signal !== void 0) {
+                          if (!validate72(data139.signal, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/signal", parentData: data139, parentDataProperty: "signal", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate72.errors : vErrors.concat(validate72.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data139.method !== void 0) {
+                          let data141 = data139.method;
+                          if (typeof data141 !== "string") {
+                            const err175 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/type", keyword: "type", params: { type: "string" } };
+                            if (vErrors === null) {
+                              vErrors = [err175];
+                            } else {
+                              vErrors.push(err175);
+                            }
+                            errors++;
+                          }
+                          if (!(data141 === "sum" || data141 === "xor" || data141 === "crc8-j1850" || data141 === "autosar-p1" || data141 === "autosar-p2")) {
+                            const err176 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/method", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/method/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.method.enum } };
+                            if (vErrors === null) {
+                              vErrors = [err176];
+                            } else {
+                              vErrors.push(err176);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data139.dataId !== void 0) {
+                          let data142 = data139.dataId;
+                          if (!(typeof data142 == "number" && (!(data142 % 1) && !isNaN(data142))) && !Array.isArray(data142)) {
+                            const err177 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.send.properties.checksum.properties.dataId.type } };
+                            if (vErrors === null) {
+                              vErrors = [err177];
+                            } else {
+                              vErrors.push(err177);
+                            }
+                            errors++;
+                          }
+                          if (typeof data142 == "number") {
+                            if (data142 > 65535 || isNaN(data142)) {
+                              const err178 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 } };
                               if (vErrors === null) {
-                                vErrors = [err170];
+                                vErrors = [err178];
                               } else {
-                                vErrors.push(err170);
+                                vErrors.push(err178);
                               }
                               errors++;
                             }
-                            if (data132 < 0 || isNaN(data132)) {
-                              const err171 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+                            if (data142 < 0 || isNaN(data142)) {
+                              const err179 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
                               if (vErrors === null) {
-                                vErrors = [err171];
+                                vErrors = [err179];
                               } else {
-                                vErrors.push(err171);
+                                vErrors.push(err179);
                               }
                               errors++;
                             }
                           }
-                          if (Array.isArray(data132)) {
-                            if (data132.length > 16) {
-                              const err172 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 } };
+                          if (Array.isArray(data142)) {
+                            if (data142.length > 16) {
+                              const err180 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/maxItems", keyword: "maxItems", params: { limit: 16 } };
                               if (vErrors === null) {
-                                vErrors = [err172];
+                                vErrors = [err180];
                               } else {
-                                vErrors.push(err172);
+                                vErrors.push(err180);
                               }
                               errors++;
                             }
-                            if (data132.length < 16) {
-                              const err173 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 } };
+                            if (data142.length < 16) {
+                              const err181 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/properties/dataId/minItems", keyword: "minItems", params: { limit: 16 } };
                               if (vErrors === null) {
-                                vErrors = [err173];
+                                vErrors = [err181];
                               } else {
-                                vErrors.push(err173);
+                                vErrors.push(err181);
                               }
                               errors++;
                             }
-                            const len3 = data132.length;
-                            for (let i3 = 0; i3 < len3; i3++) {
-                              if (!validate155(data132[i3], { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i3, parentData: data132, parentDataProperty: i3, rootData, dynamicAnchors })) {
-                                vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                            const len4 = data142.length;
+                            for (let i4 = 0; i4 < len4; i4++) {
+                              if (!validate120(data142[i4], { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum/dataId/" + i4, parentData: data142, parentDataProperty: i4, rootData, dynamicAnchors })) {
+                                vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
                                 errors = vErrors.length;
                               }
                             }
                           }
                         }
                       } else {
-                        const err174 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/type", keyword: "type", params: { type: "object" } };
+                        const err182 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send/checksum", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/properties/checksum/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err174];
+                          vErrors = [err182];
                         } else {
-                          vErrors.push(err174);
+                          vErrors.push(err182);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err175 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/type", keyword: "type", params: { type: "object" } };
+                    const err183 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/send", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/send/type", keyword: "type", params: { type: "object" } };
                     if (vErrors === null) {
-                      vErrors = [err175];
+                      vErrors = [err183];
                     } else {
-                      vErrors.push(err175);
+                      vErrors.push(err183);
                     }
                     errors++;
                   }
                 }
-                if (data120.uds !== void 0) {
-                  let data134 = data120.uds;
-                  if (data134 && typeof data134 == "object" && !Array.isArray(data134)) {
-                    if (data134.request === void 0) {
-                      const err176 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/required", keyword: "required", params: { missingProperty: "request" } };
+                if (data130.uds !== void 0) {
+                  let data144 = data130.uds;
+                  if (data144 && typeof data144 == "object" && !Array.isArray(data144)) {
+                    if (data144.request === void 0) {
+                      const err184 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/required", keyword: "required", params: { missingProperty: "request" } };
                       if (vErrors === null) {
-                        vErrors = [err176];
+                        vErrors = [err184];
                       } else {
-                        vErrors.push(err176);
+                        vErrors.push(err184);
                       }
                       errors++;
                     }
-                    for (const key50 in data134) {
-                      if (!func1.call(schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties, key50)) {
-                        const err177 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key50 } };
+                    for (const key51 in data144) {
+                      if (!func1.call(schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties, key51)) {
+                        const err185 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key51 } };
                         if (vErrors === null) {
-                          vErrors = [err177];
+                          vErrors = [err185];
                         } else {
-                          vErrors.push(err177);
+                          vErrors.push(err185);
                         }
                         errors++;
                       }
                     }
-                    if (data134.bus !== void 0) {
-                      if (!validate53(data134.bus, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/bus", parentData: data134, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                    if (data144.bus !== void 0) {
+                      if (!validate53(data144.bus, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/bus", parentData: data144, parentDataProperty: "bus", rootData, dynamicAnchors })) {
                         vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data134.request !== void 0) {
-                      if (!validate140(data134.request, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/request", parentData: data134, parentDataProperty: "request", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
+                    if (data144.request !== void 0) {
+                      if (!validate116(data144.request, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/request", parentData: data144, parentDataProperty: "request", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate116.errors : vErrors.concat(validate116.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data134.response !== void 0) {
-                      if (!validate140(data134.response, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/response", parentData: data134, parentDataProperty: "response", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
+                    if (data144.response !== void 0) {
+                      if (!validate116(data144.response, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/response", parentData: data144, parentDataProperty: "response", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate116.errors : vErrors.concat(validate116.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data134.flowControl !== void 0) {
-                      if (!validate140(data134.flowControl, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/flowControl", parentData: data134, parentDataProperty: "flowControl", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
+                    if (data144.flowControl !== void 0) {
+                      if (!validate116(data144.flowControl, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/flowControl", parentData: data144, parentDataProperty: "flowControl", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate116.errors : vErrors.concat(validate116.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data134.target !== void 0) {
-                      if (!validate155(data134.target, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/target", parentData: data134, parentDataProperty: "target", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                    if (data144.target !== void 0) {
+                      if (!validate120(data144.target, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/target", parentData: data144, parentDataProperty: "target", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data134.source !== void 0) {
-                      if (!validate155(data134.source, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/source", parentData: data134, parentDataProperty: "source", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+                    if (data144.source !== void 0) {
+                      if (!validate120(data144.source, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/source", parentData: data144, parentDataProperty: "source", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
                         errors = vErrors.length;
                       }
                     }
-                    if (data134.session !== void 0) {
-                      let data141 = data134.session;
-                      if (!(typeof data141 == "number" && (!(data141 % 1) && !isNaN(data141)))) {
-                        const err178 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/type", keyword: "type", params: { type: "integer" } };
+                    if (data144.session !== void 0) {
+                      let data151 = data144.session;
+                      if (!(typeof data151 == "number" && (!(data151 % 1) && !isNaN(data151)))) {
+                        const err186 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/type", keyword: "type", params: { type: "integer" } };
                         if (vErrors === null) {
-                          vErrors = [err178];
+                          vErrors = [err186];
                         } else {
-                          vErrors.push(err178);
+                          vErrors.push(err186);
                         }
                         errors++;
                       }
-                      if (typeof data141 == "number") {
-                        if (data141 > 126 || isNaN(data141)) {
-                          const err179 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/maximum", keyword: "maximum", params: { comparison: "<=", limit: 126 } };
+                      if (typeof data151 == "number") {
+                        if (data151 > 126 || isNaN(data151)) {
+                          const err187 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/maximum", keyword: "maximum", params: { comparison: "<=", limit: 126 } };
                           if (vErrors === null) {
-                            vErrors = [err179];
+                            vErrors = [err187];
                           } else {
-                            vErrors.push(err179);
+                            vErrors.push(err187);
                           }
                           errors++;
                         }
-                        if (data141 < 0 || isNaN(data141)) {
-                          const err180 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
-                          if (vErrors === null) {
-                            vErrors = [err180];
-                          } else {
-                            vErrors.push(err180);
-                          }
-                          errors++;
-                        }
-                      }
-                    }
-                    if (data134.security !== void 0) {
-                      let data142 = data134.security;
-                      if (data142 && typeof data142 == "object" && !Array.isArray(data142)) {
-                        if (data142.level === void 0) {
-                          const err181 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "level" } };
-                          if (vErrors === null) {
-                            vErrors = [err181];
-                          } else {
-                            vErrors.push(err181);
-                          }
-                          errors++;
-                        }
-                        if (data142.key === void 0) {
-                          const err182 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "key" } };
-                          if (vErrors === null) {
-                            vErrors = [err182];
-                          } else {
-                            vErrors.push(err182);
-                          }
-                          errors++;
-                        }
-                        for (const key51 in data142) {
-                          if (!(key51 === "level" || key51 === "key" || key51 === "constant")) {
-                            const err183 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key51 } };
-                            if (vErrors === null) {
-                              vErrors = [err183];
-                            } else {
-                              vErrors.push(err183);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data142.level !== void 0) {
-                          let data143 = data142.level;
-                          if (!(typeof data143 == "number" && (!(data143 % 1) && !isNaN(data143)))) {
-                            const err184 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/type", keyword: "type", params: { type: "integer" } };
-                            if (vErrors === null) {
-                              vErrors = [err184];
-                            } else {
-                              vErrors.push(err184);
-                            }
-                            errors++;
-                          }
-                          if (typeof data143 == "number") {
-                            if (data143 > 125 || isNaN(data143)) {
-                              const err185 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/maximum", keyword: "maximum", params: { comparison: "<=", limit: 125 } };
-                              if (vErrors === null) {
-                                vErrors = [err185];
-                              } else {
-                                vErrors.push(err185);
-                              }
-                              errors++;
-                            }
-                            if (data143 < 0 || isNaN(data143)) {
-                              const err186 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
-                              if (vErrors === null) {
-                                vErrors = [err186];
-                              } else {
-                                vErrors.push(err186);
-                              }
-                              errors++;
-                            }
-                          }
-                        }
-                        if (data142.key !== void 0) {
-                          if (!validate53(data142.key, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/key", parentData: data142, parentDataProperty: "key", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                        if (data142.constant !== void 0) {
-                          if (!validate164(data142.constant, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/constant", parentData: data142, parentDataProperty: "constant", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                      } else {
-                        const err187 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/type", keyword: "type", params: { type: "object" } };
-                        if (vErrors === null) {
-                          vErrors = [err187];
-                        } else {
-                          vErrors.push(err187);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data134.io !== void 0) {
-                      let data146 = data134.io;
-                      if (data146 && typeof data146 == "object" && !Array.isArray(data146)) {
-                        if (data146.identifier === void 0) {
-                          const err188 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "identifier" } };
+                        if (data151 < 0 || isNaN(data151)) {
+                          const err188 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/session", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/session/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
                           if (vErrors === null) {
                             vErrors = [err188];
                           } else {
@@ -3576,8 +3606,13 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        if (data146.control === void 0) {
-                          const err189 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "control" } };
+                      }
+                    }
+                    if (data144.security !== void 0) {
+                      let data152 = data144.security;
+                      if (data152 && typeof data152 == "object" && !Array.isArray(data152)) {
+                        if (data152.level === void 0) {
+                          const err189 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "level" } };
                           if (vErrors === null) {
                             vErrors = [err189];
                           } else {
@@ -3585,27 +3620,18 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                           }
                           errors++;
                         }
-                        for (const key52 in data146) {
-                          if (!(key52 === "identifier" || key52 === "control" || key52 === "state")) {
-                            const err190 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key52 } };
-                            if (vErrors === null) {
-                              vErrors = [err190];
-                            } else {
-                              vErrors.push(err190);
-                            }
-                            errors++;
+                        if (data152.key === void 0) {
+                          const err190 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/required", keyword: "required", params: { missingProperty: "key" } };
+                          if (vErrors === null) {
+                            vErrors = [err190];
+                          } else {
+                            vErrors.push(err190);
                           }
+                          errors++;
                         }
-                        if (data146.identifier !== void 0) {
-                          if (!validate166(data146.identifier, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/identifier", parentData: data146, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
-                            errors = vErrors.length;
-                          }
-                        }
-                        if (data146.control !== void 0) {
-                          let data148 = data146.control;
-                          if (typeof data148 !== "string") {
-                            const err191 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/type", keyword: "type", params: { type: "string" } };
+                        for (const key52 in data152) {
+                          if (!(key52 === "level" || key52 === "key" || key52 === "constant")) {
+                            const err191 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key52 } };
                             if (vErrors === null) {
                               vErrors = [err191];
                             } else {
@@ -3613,8 +3639,11 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
-                          if (!(data148 === "resetToDefault" || data148 === "freezeCurrentState" || data148 === "shortTermAdjustment")) {
-                            const err192 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties.io.properties.control.enum } };
+                        }
+                        if (data152.level !== void 0) {
+                          let data153 = data152.level;
+                          if (!(typeof data153 == "number" && (!(data153 % 1) && !isNaN(data153)))) {
+                            const err192 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/type", keyword: "type", params: { type: "integer" } };
                             if (vErrors === null) {
                               vErrors = [err192];
                             } else {
@@ -3622,134 +3651,116 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                             }
                             errors++;
                           }
+                          if (typeof data153 == "number") {
+                            if (data153 > 125 || isNaN(data153)) {
+                              const err193 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/maximum", keyword: "maximum", params: { comparison: "<=", limit: 125 } };
+                              if (vErrors === null) {
+                                vErrors = [err193];
+                              } else {
+                                vErrors.push(err193);
+                              }
+                              errors++;
+                            }
+                            if (data153 < 0 || isNaN(data153)) {
+                              const err194 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/level", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/properties/level/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+                              if (vErrors === null) {
+                                vErrors = [err194];
+                              } else {
+                                vErrors.push(err194);
+                              }
+                              errors++;
+                            }
+                          }
                         }
-                        if (data146.state !== void 0) {
-                          if (!validate164(data146.state, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/state", parentData: data146, parentDataProperty: "state", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
+                        if (data152.key !== void 0) {
+                          if (!validate53(data152.key, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/key", parentData: data152, parentDataProperty: "key", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data152.constant !== void 0) {
+                          if (!validate171(data152.constant, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security/constant", parentData: data152, parentDataProperty: "constant", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate171.errors : vErrors.concat(validate171.errors);
                             errors = vErrors.length;
                           }
                         }
                       } else {
-                        const err193 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/type", keyword: "type", params: { type: "object" } };
+                        const err195 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/security", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/security/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err193];
+                          vErrors = [err195];
                         } else {
-                          vErrors.push(err193);
+                          vErrors.push(err195);
                         }
                         errors++;
                       }
                     }
-                    if (data134.routine !== void 0) {
-                      let data150 = data134.routine;
-                      if (data150 && typeof data150 == "object" && !Array.isArray(data150)) {
-                        if (data150.identifier === void 0) {
-                          const err194 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/required", keyword: "required", params: { missingProperty: "identifier" } };
+                    if (data144.io !== void 0) {
+                      let data156 = data144.io;
+                      if (data156 && typeof data156 == "object" && !Array.isArray(data156)) {
+                        if (data156.identifier === void 0) {
+                          const err196 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "identifier" } };
                           if (vErrors === null) {
-                            vErrors = [err194];
+                            vErrors = [err196];
                           } else {
-                            vErrors.push(err194);
+                            vErrors.push(err196);
                           }
                           errors++;
                         }
-                        for (const key53 in data150) {
-                          if (!(key53 === "identifier" || key53 === "option" || key53 === "results")) {
-                            const err195 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key53 } };
+                        if (data156.control === void 0) {
+                          const err197 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/required", keyword: "required", params: { missingProperty: "control" } };
+                          if (vErrors === null) {
+                            vErrors = [err197];
+                          } else {
+                            vErrors.push(err197);
+                          }
+                          errors++;
+                        }
+                        for (const key53 in data156) {
+                          if (!(key53 === "identifier" || key53 === "control" || key53 === "state")) {
+                            const err198 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key53 } };
                             if (vErrors === null) {
-                              vErrors = [err195];
+                              vErrors = [err198];
                             } else {
-                              vErrors.push(err195);
+                              vErrors.push(err198);
                             }
                             errors++;
                           }
                         }
-                        if (data150.identifier !== void 0) {
-                          if (!validate166(data150.identifier, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/identifier", parentData: data150, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
+                        if (data156.identifier !== void 0) {
+                          if (!validate173(data156.identifier, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/identifier", parentData: data156, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
                             errors = vErrors.length;
                           }
                         }
-                        if (data150.option !== void 0) {
-                          if (!validate164(data150.option, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/option", parentData: data150, parentDataProperty: "option", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
-                            errors = vErrors.length;
+                        if (data156.control !== void 0) {
+                          let data158 = data156.control;
+                          if (typeof data158 !== "string") {
+                            const err199 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/type", keyword: "type", params: { type: "string" } };
+                            if (vErrors === null) {
+                              vErrors = [err199];
+                            } else {
+                              vErrors.push(err199);
+                            }
+                            errors++;
+                          }
+                          if (!(data158 === "resetToDefault" || data158 === "freezeCurrentState" || data158 === "shortTermAdjustment")) {
+                            const err200 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/control", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/properties/control/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.uds.properties.io.properties.control.enum } };
+                            if (vErrors === null) {
+                              vErrors = [err200];
+                            } else {
+                              vErrors.push(err200);
+                            }
+                            errors++;
                           }
                         }
-                        if (data150.results !== void 0) {
-                          if (!validate164(data150.results, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/results", parentData: data150, parentDataProperty: "results", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
+                        if (data156.state !== void 0) {
+                          if (!validate171(data156.state, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io/state", parentData: data156, parentDataProperty: "state", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate171.errors : vErrors.concat(validate171.errors);
                             errors = vErrors.length;
                           }
                         }
                       } else {
-                        const err196 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/type", keyword: "type", params: { type: "object" } };
-                        if (vErrors === null) {
-                          vErrors = [err196];
-                        } else {
-                          vErrors.push(err196);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data134.hold !== void 0) {
-                      if (!validate62(data134.hold, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/hold", parentData: data134, parentDataProperty: "hold", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data134.release !== void 0) {
-                      if (typeof data134.release !== "boolean") {
-                        const err197 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/release", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/release/type", keyword: "type", params: { type: "boolean" } };
-                        if (vErrors === null) {
-                          vErrors = [err197];
-                        } else {
-                          vErrors.push(err197);
-                        }
-                        errors++;
-                      }
-                    }
-                  } else {
-                    const err198 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/type", keyword: "type", params: { type: "object" } };
-                    if (vErrors === null) {
-                      vErrors = [err198];
-                    } else {
-                      vErrors.push(err198);
-                    }
-                    errors++;
-                  }
-                }
-                if (data120.confirm !== void 0) {
-                  let data156 = data120.confirm;
-                  if (data156 && typeof data156 == "object" && !Array.isArray(data156)) {
-                    if (data156.path === void 0) {
-                      const err199 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" } };
-                      if (vErrors === null) {
-                        vErrors = [err199];
-                      } else {
-                        vErrors.push(err199);
-                      }
-                      errors++;
-                    }
-                    for (const key54 in data156) {
-                      if (!(key54 === "path" || key54 === "equals" || key54 === "includes")) {
-                        const err200 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key54 } };
-                        if (vErrors === null) {
-                          vErrors = [err200];
-                        } else {
-                          vErrors.push(err200);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data156.path !== void 0) {
-                      if (!validate173(data156.path, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", parentData: data156, parentDataProperty: "path", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data156.equals !== void 0) {
-                      let data158 = data156.equals;
-                      if (typeof data158 !== "string" && !(typeof data158 == "number") && typeof data158 !== "boolean") {
-                        const err201 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type } };
+                        const err201 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/io", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/io/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
                           vErrors = [err201];
                         } else {
@@ -3758,196 +3769,315 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                         errors++;
                       }
                     }
-                    if (data156.includes !== void 0) {
-                      if (!validate55(data156.includes, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", parentData: data156, parentDataProperty: "includes", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                  } else {
-                    const err202 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/type", keyword: "type", params: { type: "object" } };
-                    if (vErrors === null) {
-                      vErrors = [err202];
-                    } else {
-                      vErrors.push(err202);
-                    }
-                    errors++;
-                  }
-                }
-                if (data120.within !== void 0) {
-                  if (!validate62(data120.within, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", parentData: data120, parentDataProperty: "within", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
-                    errors = vErrors.length;
-                  }
-                }
-                if (data120.requires !== void 0) {
-                  let data161 = data120.requires;
-                  if (Array.isArray(data161)) {
-                    if (data161.length < 1) {
-                      const err203 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/minItems", keyword: "minItems", params: { limit: 1 } };
-                      if (vErrors === null) {
-                        vErrors = [err203];
-                      } else {
-                        vErrors.push(err203);
-                      }
-                      errors++;
-                    }
-                    const len4 = data161.length;
-                    for (let i4 = 0; i4 < len4; i4++) {
-                      let data162 = data161[i4];
-                      if (data162 && typeof data162 == "object" && !Array.isArray(data162)) {
-                        if (data162.path === void 0) {
-                          const err204 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "path" } };
+                    if (data144.routine !== void 0) {
+                      let data160 = data144.routine;
+                      if (data160 && typeof data160 == "object" && !Array.isArray(data160)) {
+                        if (data160.identifier === void 0) {
+                          const err202 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/required", keyword: "required", params: { missingProperty: "identifier" } };
                           if (vErrors === null) {
-                            vErrors = [err204];
+                            vErrors = [err202];
                           } else {
-                            vErrors.push(err204);
+                            vErrors.push(err202);
                           }
                           errors++;
                         }
-                        if (data162.cause === void 0) {
-                          const err205 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "cause" } };
-                          if (vErrors === null) {
-                            vErrors = [err205];
-                          } else {
-                            vErrors.push(err205);
-                          }
-                          errors++;
-                        }
-                        for (const key55 in data162) {
-                          if (!(key55 === "path" || key55 === "equals" || key55 === "includes" || key55 === "atMost" || key55 === "atLeast" || key55 === "cause")) {
-                            const err206 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key55 } };
+                        for (const key54 in data160) {
+                          if (!(key54 === "identifier" || key54 === "option" || key54 === "results")) {
+                            const err203 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key54 } };
                             if (vErrors === null) {
-                              vErrors = [err206];
+                              vErrors = [err203];
                             } else {
-                              vErrors.push(err206);
+                              vErrors.push(err203);
                             }
                             errors++;
                           }
                         }
-                        if (data162.path !== void 0) {
-                          if (!validate173(data162.path, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/path", parentData: data162, parentDataProperty: "path", rootData, dynamicAnchors })) {
+                        if (data160.identifier !== void 0) {
+                          if (!validate173(data160.identifier, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/identifier", parentData: data160, parentDataProperty: "identifier", rootData, dynamicAnchors })) {
                             vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
                             errors = vErrors.length;
                           }
                         }
-                        if (data162.equals !== void 0) {
-                          let data164 = data162.equals;
-                          if (typeof data164 !== "string" && !(typeof data164 == "number") && typeof data164 !== "boolean") {
-                            const err207 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.equals.type } };
-                            if (vErrors === null) {
-                              vErrors = [err207];
-                            } else {
-                              vErrors.push(err207);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data162.includes !== void 0) {
-                          if (!validate55(data162.includes, { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/includes", parentData: data162, parentDataProperty: "includes", rootData, dynamicAnchors })) {
-                            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+                        if (data160.option !== void 0) {
+                          if (!validate171(data160.option, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/option", parentData: data160, parentDataProperty: "option", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate171.errors : vErrors.concat(validate171.errors);
                             errors = vErrors.length;
                           }
                         }
-                        if (data162.atMost !== void 0) {
-                          if (!(typeof data162.atMost == "number")) {
-                            const err208 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atMost", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atMost/type", keyword: "type", params: { type: "number" } };
-                            if (vErrors === null) {
-                              vErrors = [err208];
-                            } else {
-                              vErrors.push(err208);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data162.atLeast !== void 0) {
-                          if (!(typeof data162.atLeast == "number")) {
-                            const err209 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/atLeast", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atLeast/type", keyword: "type", params: { type: "number" } };
-                            if (vErrors === null) {
-                              vErrors = [err209];
-                            } else {
-                              vErrors.push(err209);
-                            }
-                            errors++;
-                          }
-                        }
-                        if (data162.cause !== void 0) {
-                          let data168 = data162.cause;
-                          if (typeof data168 !== "string") {
-                            const err210 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/type", keyword: "type", params: { type: "string" } };
-                            if (vErrors === null) {
-                              vErrors = [err210];
-                            } else {
-                              vErrors.push(err210);
-                            }
-                            errors++;
-                          }
-                          if (!(data168 === "GeneralError" || data168 === "VehicleError" || data168 === "WrongCommand" || data168 === "VehicleConnectionTimeout" || data168 === "MissingRights" || data168 === "NotPossibleDueToVehicleBatteryLevel" || data168 === "NotPossibleDueToVehiclePrivacyLevel" || data168 === "TooManyWakeUpsOverMonth" || data168 === "TooManyRequestInShortTime" || data168 === "SameActionInProgress" || data168 === "NotPossibleDueToVehicleStolenState" || data168 === "VehicleInUse" || data168 === "TooManyRequestSent" || data168 === "DoorsOpen" || data168 === "VehicleErrorOrCidInside" || data168 === "CidInside" || data168 === "ExternalChargingSystemError" || data168 === "VehicleChargingSystemError" || data168 === "VehicleIsNotLocked" || data168 === "CanceledByDriver")) {
-                            const err211 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.cause.enum } };
-                            if (vErrors === null) {
-                              vErrors = [err211];
-                            } else {
-                              vErrors.push(err211);
-                            }
-                            errors++;
+                        if (data160.results !== void 0) {
+                          if (!validate171(data160.results, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine/results", parentData: data160, parentDataProperty: "results", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate171.errors : vErrors.concat(validate171.errors);
+                            errors = vErrors.length;
                           }
                         }
                       } else {
-                        const err212 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i4, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/type", keyword: "type", params: { type: "object" } };
+                        const err204 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/routine", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/routine/type", keyword: "type", params: { type: "object" } };
                         if (vErrors === null) {
-                          vErrors = [err212];
+                          vErrors = [err204];
                         } else {
-                          vErrors.push(err212);
+                          vErrors.push(err204);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data144.hold !== void 0) {
+                      if (!validate62(data144.hold, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/hold", parentData: data144, parentDataProperty: "hold", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data144.release !== void 0) {
+                      if (typeof data144.release !== "boolean") {
+                        const err205 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds/release", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/properties/release/type", keyword: "type", params: { type: "boolean" } };
+                        if (vErrors === null) {
+                          vErrors = [err205];
+                        } else {
+                          vErrors.push(err205);
                         }
                         errors++;
                       }
                     }
                   } else {
-                    const err213 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/type", keyword: "type", params: { type: "array" } };
+                    const err206 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/uds", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/uds/type", keyword: "type", params: { type: "object" } };
                     if (vErrors === null) {
-                      vErrors = [err213];
+                      vErrors = [err206];
                     } else {
-                      vErrors.push(err213);
+                      vErrors.push(err206);
+                    }
+                    errors++;
+                  }
+                }
+                if (data130.confirm !== void 0) {
+                  let data166 = data130.confirm;
+                  if (data166 && typeof data166 == "object" && !Array.isArray(data166)) {
+                    if (data166.path === void 0) {
+                      const err207 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/required", keyword: "required", params: { missingProperty: "path" } };
+                      if (vErrors === null) {
+                        vErrors = [err207];
+                      } else {
+                        vErrors.push(err207);
+                      }
+                      errors++;
+                    }
+                    for (const key55 in data166) {
+                      if (!(key55 === "path" || key55 === "equals" || key55 === "includes")) {
+                        const err208 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key55 } };
+                        if (vErrors === null) {
+                          vErrors = [err208];
+                        } else {
+                          vErrors.push(err208);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data166.path !== void 0) {
+                      if (!validate180(data166.path, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/path", parentData: data166, parentDataProperty: "path", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data166.equals !== void 0) {
+                      let data168 = data166.equals;
+                      if (typeof data168 !== "string" && !(typeof data168 == "number") && typeof data168 !== "boolean") {
+                        const err209 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.confirm.properties.equals.type } };
+                        if (vErrors === null) {
+                          vErrors = [err209];
+                        } else {
+                          vErrors.push(err209);
+                        }
+                        errors++;
+                      }
+                    }
+                    if (data166.includes !== void 0) {
+                      if (!validate55(data166.includes, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm/includes", parentData: data166, parentDataProperty: "includes", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                  } else {
+                    const err210 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/confirm", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/confirm/type", keyword: "type", params: { type: "object" } };
+                    if (vErrors === null) {
+                      vErrors = [err210];
+                    } else {
+                      vErrors.push(err210);
+                    }
+                    errors++;
+                  }
+                }
+                if (data130.within !== void 0) {
+                  if (!validate62(data130.within, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/within", parentData: data130, parentDataProperty: "within", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data130.requires !== void 0) {
+                  let data171 = data130.requires;
+                  if (Array.isArray(data171)) {
+                    if (data171.length < 1) {
+                      const err211 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/minItems", keyword: "minItems", params: { limit: 1 } };
+                      if (vErrors === null) {
+                        vErrors = [err211];
+                      } else {
+                        vErrors.push(err211);
+                      }
+                      errors++;
+                    }
+                    const len5 = data171.length;
+                    for (let i5 = 0; i5 < len5; i5++) {
+                      let data172 = data171[i5];
+                      if (data172 && typeof data172 == "object" && !Array.isArray(data172)) {
+                        if (data172.path === void 0) {
+                          const err212 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i5, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "path" } };
+                          if (vErrors === null) {
+                            vErrors = [err212];
+                          } else {
+                            vErrors.push(err212);
+                          }
+                          errors++;
+                        }
+                        if (data172.cause === void 0) {
+                          const err213 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i5, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/required", keyword: "required", params: { missingProperty: "cause" } };
+                          if (vErrors === null) {
+                            vErrors = [err213];
+                          } else {
+                            vErrors.push(err213);
+                          }
+                          errors++;
+                        }
+                        for (const key56 in data172) {
+                          if (!(key56 === "path" || key56 === "equals" || key56 === "includes" || key56 === "atMost" || key56 === "atLeast" || key56 === "cause")) {
+                            const err214 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i5, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key56 } };
+                            if (vErrors === null) {
+                              vErrors = [err214];
+                            } else {
+                              vErrors.push(err214);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data172.path !== void 0) {
+                          if (!validate180(data172.path, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i5 + "/path", parentData: data172, parentDataProperty: "path", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data172.equals !== void 0) {
+                          let data174 = data172.equals;
+                          if (typeof data174 !== "string" && !(typeof data174 == "number") && typeof data174 !== "boolean") {
+                            const err215 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i5 + "/equals", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/equals/type", keyword: "type", params: { type: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.equals.type } };
+                            if (vErrors === null) {
+                              vErrors = [err215];
+                            } else {
+                              vErrors.push(err215);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data172.includes !== void 0) {
+                          if (!validate55(data172.includes, { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i5 + "/includes", parentData: data172, parentDataProperty: "includes", rootData, dynamicAnchors })) {
+                            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+                            errors = vErrors.length;
+                          }
+                        }
+                        if (data172.atMost !== void 0) {
+                          if (!(typeof data172.atMost == "number")) {
+                            const err216 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i5 + "/atMost", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atMost/type", keyword: "type", params: { type: "number" } };
+                            if (vErrors === null) {
+                              vErrors = [err216];
+                            } else {
+                              vErrors.push(err216);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data172.atLeast !== void 0) {
+                          if (!(typeof data172.atLeast == "number")) {
+                            const err217 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i5 + "/atLeast", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/atLeast/type", keyword: "type", params: { type: "number" } };
+                            if (vErrors === null) {
+                              vErrors = [err217];
+                            } else {
+                              vErrors.push(err217);
+                            }
+                            errors++;
+                          }
+                        }
+                        if (data172.cause !== void 0) {
+                          let data178 = data172.cause;
+                          if (typeof data178 !== "string") {
+                            const err218 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i5 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/type", keyword: "type", params: { type: "string" } };
+                            if (vErrors === null) {
+                              vErrors = [err218];
+                            } else {
+                              vErrors.push(err218);
+                            }
+                            errors++;
+                          }
+                          if (!(data178 === "GeneralError" || data178 === "VehicleError" || data178 === "WrongCommand" || data178 === "VehicleConnectionTimeout" || data178 === "MissingRights" || data178 === "NotPossibleDueToVehicleBatteryLevel" || data178 === "NotPossibleDueToVehiclePrivacyLevel" || data178 === "TooManyWakeUpsOverMonth" || data178 === "TooManyRequestInShortTime" || data178 === "SameActionInProgress" || data178 === "NotPossibleDueToVehicleStolenState" || data178 === "VehicleInUse" || data178 === "TooManyRequestSent" || data178 === "DoorsOpen" || data178 === "VehicleErrorOrCidInside" || data178 === "CidInside" || data178 === "ExternalChargingSystemError" || data178 === "VehicleChargingSystemError" || data178 === "VehicleIsNotLocked" || data178 === "CanceledByDriver")) {
+                            const err219 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i5 + "/cause", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/properties/cause/enum", keyword: "enum", params: { allowedValues: schema19.properties.commands.additionalProperties.additionalProperties.properties.requires.items.properties.cause.enum } };
+                            if (vErrors === null) {
+                              vErrors = [err219];
+                            } else {
+                              vErrors.push(err219);
+                            }
+                            errors++;
+                          }
+                        }
+                      } else {
+                        const err220 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires/" + i5, schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/items/type", keyword: "type", params: { type: "object" } };
+                        if (vErrors === null) {
+                          vErrors = [err220];
+                        } else {
+                          vErrors.push(err220);
+                        }
+                        errors++;
+                      }
+                    }
+                  } else {
+                    const err221 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1") + "/requires", schemaPath: "#/properties/commands/additionalProperties/additionalProperties/properties/requires/type", keyword: "type", params: { type: "array" } };
+                    if (vErrors === null) {
+                      vErrors = [err221];
+                    } else {
+                      vErrors.push(err221);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err214 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key44.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/type", keyword: "type", params: { type: "object" } };
+                const err222 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1") + "/" + key45.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/additionalProperties/type", keyword: "type", params: { type: "object" } };
                 if (vErrors === null) {
-                  vErrors = [err214];
+                  vErrors = [err222];
                 } else {
-                  vErrors.push(err214);
+                  vErrors.push(err222);
                 }
                 errors++;
               }
             }
           } else {
-            const err215 = { instancePath: instancePath + "/commands/" + key42.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/type", keyword: "type", params: { type: "object" } };
+            const err223 = { instancePath: instancePath + "/commands/" + key43.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/commands/additionalProperties/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err215];
+              vErrors = [err223];
             } else {
-              vErrors.push(err215);
+              vErrors.push(err223);
             }
             errors++;
           }
         }
       } else {
-        const err216 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" } };
+        const err224 = { instancePath: instancePath + "/commands", schemaPath: "#/properties/commands/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err216];
+          vErrors = [err224];
         } else {
-          vErrors.push(err216);
+          vErrors.push(err224);
         }
         errors++;
       }
     }
   } else {
-    const err217 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err225 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err217];
+      vErrors = [err225];
     } else {
-      vErrors.push(err217);
+      vErrors.push(err225);
     }
     errors++;
   }
@@ -3955,7 +4085,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
   return errors === 0;
 }
 validate52.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
-var configuration = validate179;
+var configuration = validate186;
 var schema41 = { "type": "object", "required": ["configuration", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "faults": { "$ref": "#/$defs/part2" }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part4" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part5" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "est": { "type": "string", "pattern": "^https://[^\\s/@?#]+/?$" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" }, "maxValidity": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part4" }, "keepAcknowledged": { "type": ["integer", "string"], "minimum": 0, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "batch": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "$ref": "#/$defs/part2" }, "power": { "type": "object", "properties": { "standbyFor": { "$ref": "#/$defs/part3" }, "lowBatteryStandbyFor": { "$ref": "#/$defs/part3" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "busSilentAfter": { "$ref": "#/$defs/part3" }, "wakeTimeout": { "$ref": "#/$defs/part3" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part6" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part7" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part7" }, "subjects": { "$ref": "#/$defs/part7" }, "clientIds": { "$ref": "#/$defs/part7" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part6" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part8" }, "BR": { "$ref": "#/$defs/part8" }, "AR": { "$ref": "#/$defs/part8" } }, "additionalProperties": false } }, "additionalProperties": false }, "tiles": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^https?://[A-Za-z0-9.:[\\]-]+/[A-Za-z0-9._~/?&=%{}@-]*$" }, "attribution": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "maxBodyBytes": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "captures": { "type": "object", "properties": { "memory": { "$ref": "#/$defs/part4" }, "commandsPerDay": { "type": "number", "minimum": 0, "maximum": 1e4 } }, "additionalProperties": false }, "collect": { "type": "object", "properties": { "bytesPerDay": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part2": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part5": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part6": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part7": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part8": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
 var pattern27 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
 var pattern30 = new RegExp("^[^\\s/:]{1,15}$", "u");
@@ -3972,10 +4102,10 @@ var pattern45 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
 var pattern46 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
 var pattern47 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
 var pattern48 = new RegExp("^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "u");
-function validate180(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate187(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate180.evaluated;
+  const evaluated0 = validate187.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4001,14 +4131,14 @@ function validate180(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate180.errors = vErrors;
+  validate187.errors = vErrors;
   return errors === 0;
 }
-validate180.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate183(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate187.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate190(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate183.evaluated;
+  const evaluated0 = validate190.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4034,15 +4164,15 @@ function validate183(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate183.errors = vErrors;
+  validate190.errors = vErrors;
   return errors === 0;
 }
-validate183.evaluated = { "dynamicProps": false, "dynamicItems": false };
+validate190.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var schema45 = { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" };
-function validate191(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate198(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate191.evaluated;
+  const evaluated0 = validate198.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4089,14 +4219,14 @@ function validate191(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate191.errors = vErrors;
+  validate198.errors = vErrors;
   return errors === 0;
 }
-validate191.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate190(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate198.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate197(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate190.evaluated;
+  const evaluated0 = validate197.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4116,8 +4246,8 @@ function validate190(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.every !== void 0) {
-      if (!validate191(data.every, { instancePath: instancePath + "/every", parentData: data, parentDataProperty: "every", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
+      if (!validate198(data.every, { instancePath: instancePath + "/every", parentData: data, parentDataProperty: "every", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
         errors = vErrors.length;
       }
     }
@@ -4130,15 +4260,15 @@ function validate190(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate190.errors = vErrors;
+  validate197.errors = vErrors;
   return errors === 0;
 }
-validate190.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+validate197.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 var schema46 = { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" };
-function validate198(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate205(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate198.evaluated;
+  const evaluated0 = validate205.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4185,15 +4315,15 @@ function validate198(data, { instancePath = "", parentData, parentDataProperty, 
       errors++;
     }
   }
-  validate198.errors = vErrors;
+  validate205.errors = vErrors;
   return errors === 0;
 }
-validate198.evaluated = { "dynamicProps": false, "dynamicItems": false };
+validate205.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var pattern34 = new RegExp("^mqtts?://[^\\s/@?#]+/?$", "u");
-function validate200(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate207(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate200.evaluated;
+  const evaluated0 = validate207.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4219,15 +4349,15 @@ function validate200(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate200.errors = vErrors;
+  validate207.errors = vErrors;
   return errors === 0;
 }
-validate200.evaluated = { "dynamicProps": false, "dynamicItems": false };
+validate207.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var pattern39 = new RegExp("^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$", "u");
-function validate220(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate227(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate220.evaluated;
+  const evaluated0 = validate227.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4253,14 +4383,14 @@ function validate220(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate220.errors = vErrors;
+  validate227.errors = vErrors;
   return errors === 0;
 }
-validate220.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate227(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate227.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate234(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate227.evaluated;
+  const evaluated0 = validate234.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4279,8 +4409,8 @@ function validate227(data, { instancePath = "", parentData, parentDataProperty, 
     }
     const len0 = data.length;
     for (let i0 = 0; i0 < len0; i0++) {
-      if (!validate180(data[i0], { instancePath: instancePath + "/" + i0, parentData: data, parentDataProperty: i0, rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+      if (!validate187(data[i0], { instancePath: instancePath + "/" + i0, parentData: data, parentDataProperty: i0, rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
         errors = vErrors.length;
       }
     }
@@ -4293,15 +4423,15 @@ function validate227(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate227.errors = vErrors;
+  validate234.errors = vErrors;
   return errors === 0;
 }
-validate227.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
+validate234.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
 var pattern43 = new RegExp("^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$", "u");
-function validate241(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+function validate248(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate241.evaluated;
+  const evaluated0 = validate248.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4327,14 +4457,14 @@ function validate241(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate241.errors = vErrors;
+  validate248.errors = vErrors;
   return errors === 0;
 }
-validate241.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate179(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate248.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate186(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate179.evaluated;
+  const evaluated0 = validate186.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4424,14 +4554,14 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.profile !== void 0) {
-      if (!validate180(data.profile, { instancePath: instancePath + "/profile", parentData: data, parentDataProperty: "profile", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+      if (!validate187(data.profile, { instancePath: instancePath + "/profile", parentData: data, parentDataProperty: "profile", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
         errors = vErrors.length;
       }
     }
     if (data.data !== void 0) {
-      if (!validate180(data.data, { instancePath: instancePath + "/data", parentData: data, parentDataProperty: "data", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+      if (!validate187(data.data, { instancePath: instancePath + "/data", parentData: data, parentDataProperty: "data", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
         errors = vErrors.length;
       }
     }
@@ -4472,8 +4602,8 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data5.bus !== void 0) {
-              if (!validate183(data5.bus, { instancePath: instancePath + "/can/" + i0 + "/bus", parentData: data5, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate183.errors : vErrors.concat(validate183.errors);
+              if (!validate190(data5.bus, { instancePath: instancePath + "/can/" + i0 + "/bus", parentData: data5, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
                 errors = vErrors.length;
               }
             }
@@ -4489,8 +4619,8 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data5.log !== void 0) {
-              if (!validate180(data5.log, { instancePath: instancePath + "/can/" + i0 + "/log", parentData: data5, parentDataProperty: "log", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+              if (!validate187(data5.log, { instancePath: instancePath + "/can/" + i0 + "/log", parentData: data5, parentDataProperty: "log", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
             }
@@ -4559,8 +4689,8 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data5.slcan !== void 0) {
-              if (!validate180(data5.slcan, { instancePath: instancePath + "/can/" + i0 + "/slcan", parentData: data5, parentDataProperty: "slcan", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+              if (!validate187(data5.slcan, { instancePath: instancePath + "/can/" + i0 + "/slcan", parentData: data5, parentDataProperty: "slcan", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
             }
@@ -4642,20 +4772,20 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data14.bus !== void 0) {
-          if (!validate183(data14.bus, { instancePath: instancePath + "/obd/bus", parentData: data14, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate183.errors : vErrors.concat(validate183.errors);
+          if (!validate190(data14.bus, { instancePath: instancePath + "/obd/bus", parentData: data14, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
         if (data14.elm327 !== void 0) {
-          if (!validate180(data14.elm327, { instancePath: instancePath + "/obd/elm327", parentData: data14, parentDataProperty: "elm327", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate187(data14.elm327, { instancePath: instancePath + "/obd/elm327", parentData: data14, parentDataProperty: "elm327", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
             errors = vErrors.length;
           }
         }
         if (data14.isotp !== void 0) {
-          if (!validate183(data14.isotp, { instancePath: instancePath + "/obd/isotp", parentData: data14, parentDataProperty: "isotp", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate183.errors : vErrors.concat(validate183.errors);
+          if (!validate190(data14.isotp, { instancePath: instancePath + "/obd/isotp", parentData: data14, parentDataProperty: "isotp", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
@@ -4691,8 +4821,8 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.faults !== void 0) {
-      if (!validate190(data.faults, { instancePath: instancePath + "/faults", parentData: data, parentDataProperty: "faults", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
+      if (!validate197(data.faults, { instancePath: instancePath + "/faults", parentData: data, parentDataProperty: "faults", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
         errors = vErrors.length;
       }
     }
@@ -4711,20 +4841,20 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data20.bus !== void 0) {
-          if (!validate183(data20.bus, { instancePath: instancePath + "/gnss/bus", parentData: data20, parentDataProperty: "bus", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate183.errors : vErrors.concat(validate183.errors);
+          if (!validate190(data20.bus, { instancePath: instancePath + "/gnss/bus", parentData: data20, parentDataProperty: "bus", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
             errors = vErrors.length;
           }
         }
         if (data20.nmea !== void 0) {
-          if (!validate180(data20.nmea, { instancePath: instancePath + "/gnss/nmea", parentData: data20, parentDataProperty: "nmea", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate187(data20.nmea, { instancePath: instancePath + "/gnss/nmea", parentData: data20, parentDataProperty: "nmea", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
             errors = vErrors.length;
           }
         }
         if (data20.gpsd !== void 0) {
-          if (!validate180(data20.gpsd, { instancePath: instancePath + "/gnss/gpsd", parentData: data20, parentDataProperty: "gpsd", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate187(data20.gpsd, { instancePath: instancePath + "/gnss/gpsd", parentData: data20, parentDataProperty: "gpsd", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
             errors = vErrors.length;
           }
         }
@@ -4773,14 +4903,14 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data25.folder !== void 0) {
-          if (!validate180(data25.folder, { instancePath: instancePath + "/record/folder", parentData: data25, parentDataProperty: "folder", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate187(data25.folder, { instancePath: instancePath + "/record/folder", parentData: data25, parentDataProperty: "folder", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
             errors = vErrors.length;
           }
         }
         if (data25.size !== void 0) {
-          if (!validate198(data25.size, { instancePath: instancePath + "/record/size", parentData: data25, parentDataProperty: "size", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+          if (!validate205(data25.size, { instancePath: instancePath + "/record/size", parentData: data25, parentDataProperty: "size", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate205.errors : vErrors.concat(validate205.errors);
             errors = vErrors.length;
           }
         }
@@ -4849,8 +4979,8 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data29.url !== void 0) {
-          if (!validate200(data29.url, { instancePath: instancePath + "/mqtt/url", parentData: data29, parentDataProperty: "url", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
+          if (!validate207(data29.url, { instancePath: instancePath + "/mqtt/url", parentData: data29, parentDataProperty: "url", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
             errors = vErrors.length;
           }
         }
@@ -4868,8 +4998,8 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
             }
             const len1 = data31.length;
             for (let i1 = 0; i1 < len1; i1++) {
-              if (!validate200(data31[i1], { instancePath: instancePath + "/mqtt/fallbacks/" + i1, parentData: data31, parentDataProperty: i1, rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
+              if (!validate207(data31[i1], { instancePath: instancePath + "/mqtt/fallbacks/" + i1, parentData: data31, parentDataProperty: i1, rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
                 errors = vErrors.length;
               }
             }
@@ -4896,38 +5026,38 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data29.username !== void 0) {
-          if (!validate180(data29.username, { instancePath: instancePath + "/mqtt/username", parentData: data29, parentDataProperty: "username", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate187(data29.username, { instancePath: instancePath + "/mqtt/username", parentData: data29, parentDataProperty: "username", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
             errors = vErrors.length;
           }
         }
         if (data29.passwordFile !== void 0) {
-          if (!validate180(data29.passwordFile, { instancePath: instancePath + "/mqtt/passwordFile", parentData: data29, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate187(data29.passwordFile, { instancePath: instancePath + "/mqtt/passwordFile", parentData: data29, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
             errors = vErrors.length;
           }
         }
         if (data29.ca !== void 0) {
-          if (!validate180(data29.ca, { instancePath: instancePath + "/mqtt/ca", parentData: data29, parentDataProperty: "ca", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate187(data29.ca, { instancePath: instancePath + "/mqtt/ca", parentData: data29, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
             errors = vErrors.length;
           }
         }
         if (data29.cert !== void 0) {
-          if (!validate180(data29.cert, { instancePath: instancePath + "/mqtt/cert", parentData: data29, parentDataProperty: "cert", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate187(data29.cert, { instancePath: instancePath + "/mqtt/cert", parentData: data29, parentDataProperty: "cert", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
             errors = vErrors.length;
           }
         }
         if (data29.key !== void 0) {
-          if (!validate180(data29.key, { instancePath: instancePath + "/mqtt/key", parentData: data29, parentDataProperty: "key", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate187(data29.key, { instancePath: instancePath + "/mqtt/key", parentData: data29, parentDataProperty: "key", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
             errors = vErrors.length;
           }
         }
         if (data29.crl !== void 0) {
-          if (!validate180(data29.crl, { instancePath: instancePath + "/mqtt/crl", parentData: data29, parentDataProperty: "crl", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate187(data29.crl, { instancePath: instancePath + "/mqtt/crl", parentData: data29, parentDataProperty: "crl", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
             errors = vErrors.length;
           }
         }
@@ -4954,8 +5084,8 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data29.keepalive !== void 0) {
-          if (!validate191(data29.keepalive, { instancePath: instancePath + "/mqtt/keepalive", parentData: data29, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
+          if (!validate198(data29.keepalive, { instancePath: instancePath + "/mqtt/keepalive", parentData: data29, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
             errors = vErrors.length;
           }
         }
@@ -4993,14 +5123,14 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data42.trust !== void 0) {
-          if (!validate180(data42.trust, { instancePath: instancePath + "/commands/trust", parentData: data42, parentDataProperty: "trust", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate187(data42.trust, { instancePath: instancePath + "/commands/trust", parentData: data42, parentDataProperty: "trust", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
             errors = vErrors.length;
           }
         }
         if (data42.maxValidity !== void 0) {
-          if (!validate191(data42.maxValidity, { instancePath: instancePath + "/commands/maxValidity", parentData: data42, parentDataProperty: "maxValidity", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
+          if (!validate198(data42.maxValidity, { instancePath: instancePath + "/commands/maxValidity", parentData: data42, parentDataProperty: "maxValidity", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
             errors = vErrors.length;
           }
         }
@@ -5029,8 +5159,8 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data45.limit !== void 0) {
-          if (!validate198(data45.limit, { instancePath: instancePath + "/outbox/limit", parentData: data45, parentDataProperty: "limit", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+          if (!validate205(data45.limit, { instancePath: instancePath + "/outbox/limit", parentData: data45, parentDataProperty: "limit", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate205.errors : vErrors.concat(validate205.errors);
             errors = vErrors.length;
           }
         }
@@ -5078,8 +5208,8 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data45.batch !== void 0) {
-          if (!validate191(data45.batch, { instancePath: instancePath + "/outbox/batch", parentData: data45, parentDataProperty: "batch", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
+          if (!validate198(data45.batch, { instancePath: instancePath + "/outbox/batch", parentData: data45, parentDataProperty: "batch", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
             errors = vErrors.length;
           }
         }
@@ -5149,8 +5279,8 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.health !== void 0) {
-      if (!validate190(data.health, { instancePath: instancePath + "/health", parentData: data, parentDataProperty: "health", rootData, dynamicAnchors })) {
-        vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
+      if (!validate197(data.health, { instancePath: instancePath + "/health", parentData: data, parentDataProperty: "health", rootData, dynamicAnchors })) {
+        vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
         errors = vErrors.length;
       }
     }
@@ -5169,14 +5299,14 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data52.standbyFor !== void 0) {
-          if (!validate191(data52.standbyFor, { instancePath: instancePath + "/power/standbyFor", parentData: data52, parentDataProperty: "standbyFor", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
+          if (!validate198(data52.standbyFor, { instancePath: instancePath + "/power/standbyFor", parentData: data52, parentDataProperty: "standbyFor", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
             errors = vErrors.length;
           }
         }
         if (data52.lowBatteryStandbyFor !== void 0) {
-          if (!validate191(data52.lowBatteryStandbyFor, { instancePath: instancePath + "/power/lowBatteryStandbyFor", parentData: data52, parentDataProperty: "lowBatteryStandbyFor", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
+          if (!validate198(data52.lowBatteryStandbyFor, { instancePath: instancePath + "/power/lowBatteryStandbyFor", parentData: data52, parentDataProperty: "lowBatteryStandbyFor", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
             errors = vErrors.length;
           }
         }
@@ -5212,20 +5342,20 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data52.busSilentAfter !== void 0) {
-          if (!validate191(data52.busSilentAfter, { instancePath: instancePath + "/power/busSilentAfter", parentData: data52, parentDataProperty: "busSilentAfter", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
+          if (!validate198(data52.busSilentAfter, { instancePath: instancePath + "/power/busSilentAfter", parentData: data52, parentDataProperty: "busSilentAfter", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
             errors = vErrors.length;
           }
         }
         if (data52.wakeTimeout !== void 0) {
-          if (!validate191(data52.wakeTimeout, { instancePath: instancePath + "/power/wakeTimeout", parentData: data52, parentDataProperty: "wakeTimeout", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
+          if (!validate198(data52.wakeTimeout, { instancePath: instancePath + "/power/wakeTimeout", parentData: data52, parentDataProperty: "wakeTimeout", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
             errors = vErrors.length;
           }
         }
         if (data52.keepalive !== void 0) {
-          if (!validate191(data52.keepalive, { instancePath: instancePath + "/power/keepalive", parentData: data52, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
+          if (!validate198(data52.keepalive, { instancePath: instancePath + "/power/keepalive", parentData: data52, parentDataProperty: "keepalive", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
             errors = vErrors.length;
           }
         }
@@ -5285,8 +5415,8 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data59.url !== void 0) {
-          if (!validate220(data59.url, { instancePath: instancePath + "/http/url", parentData: data59, parentDataProperty: "url", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
+          if (!validate227(data59.url, { instancePath: instancePath + "/http/url", parentData: data59, parentDataProperty: "url", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
             errors = vErrors.length;
           }
         }
@@ -5368,20 +5498,20 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data64.cert !== void 0) {
-              if (!validate180(data64.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data64, parentDataProperty: "cert", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+              if (!validate187(data64.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data64, parentDataProperty: "cert", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
             }
             if (data64.key !== void 0) {
-              if (!validate180(data64.key, { instancePath: instancePath + "/http/tls/key", parentData: data64, parentDataProperty: "key", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+              if (!validate187(data64.key, { instancePath: instancePath + "/http/tls/key", parentData: data64, parentDataProperty: "key", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
             }
             if (data64.clientCa !== void 0) {
-              if (!validate180(data64.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data64, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+              if (!validate187(data64.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data64, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
             }
@@ -5481,26 +5611,26 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                 }
                 if (data69.passwordFile !== void 0) {
-                  if (!validate180(data69.passwordFile, { instancePath: instancePath + "/http/fleet/" + i3 + "/passwordFile", parentData: data69, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+                  if (!validate187(data69.passwordFile, { instancePath: instancePath + "/http/fleet/" + i3 + "/passwordFile", parentData: data69, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data69.clientId !== void 0) {
-                  if (!validate180(data69.clientId, { instancePath: instancePath + "/http/fleet/" + i3 + "/clientId", parentData: data69, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+                  if (!validate187(data69.clientId, { instancePath: instancePath + "/http/fleet/" + i3 + "/clientId", parentData: data69, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data69.fleets !== void 0) {
-                  if (!validate227(data69.fleets, { instancePath: instancePath + "/http/fleet/" + i3 + "/fleets", parentData: data69, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
+                  if (!validate234(data69.fleets, { instancePath: instancePath + "/http/fleet/" + i3 + "/fleets", parentData: data69, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate234.errors : vErrors.concat(validate234.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data69.certificate !== void 0) {
-                  if (!validate180(data69.certificate, { instancePath: instancePath + "/http/fleet/" + i3 + "/certificate", parentData: data69, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+                  if (!validate187(data69.certificate, { instancePath: instancePath + "/http/fleet/" + i3 + "/certificate", parentData: data69, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                     errors = vErrors.length;
                   }
                 }
@@ -5557,38 +5687,38 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data75.issuer !== void 0) {
-              if (!validate180(data75.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data75, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+              if (!validate187(data75.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data75, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
             }
             if (data75.audience !== void 0) {
-              if (!validate180(data75.audience, { instancePath: instancePath + "/http/user/audience", parentData: data75, parentDataProperty: "audience", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+              if (!validate187(data75.audience, { instancePath: instancePath + "/http/user/audience", parentData: data75, parentDataProperty: "audience", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
             }
             if (data75.jwks !== void 0) {
-              if (!validate180(data75.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data75, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+              if (!validate187(data75.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data75, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
             }
             if (data75.keys !== void 0) {
-              if (!validate227(data75.keys, { instancePath: instancePath + "/http/user/keys", parentData: data75, parentDataProperty: "keys", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
+              if (!validate234(data75.keys, { instancePath: instancePath + "/http/user/keys", parentData: data75, parentDataProperty: "keys", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate234.errors : vErrors.concat(validate234.errors);
                 errors = vErrors.length;
               }
             }
             if (data75.subjects !== void 0) {
-              if (!validate227(data75.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data75, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
+              if (!validate234(data75.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data75, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate234.errors : vErrors.concat(validate234.errors);
                 errors = vErrors.length;
               }
             }
             if (data75.clientIds !== void 0) {
-              if (!validate227(data75.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data75, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
+              if (!validate234(data75.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data75, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate234.errors : vErrors.concat(validate234.errors);
                 errors = vErrors.length;
               }
             }
@@ -5638,8 +5768,8 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
                       }
                     }
                     if (data83.clientId !== void 0) {
-                      if (!validate180(data83.clientId, { instancePath: instancePath + "/http/user/clients/" + i4 + "/clientId", parentData: data83, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+                      if (!validate187(data83.clientId, { instancePath: instancePath + "/http/user/clients/" + i4 + "/clientId", parentData: data83, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                         errors = vErrors.length;
                       }
                     }
@@ -5752,14 +5882,14 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data86.brand !== void 0) {
-              if (!validate180(data86.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data86, parentDataProperty: "brand", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+              if (!validate187(data86.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data86, parentDataProperty: "brand", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
             }
             if (data86.label !== void 0) {
-              if (!validate180(data86.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data86, parentDataProperty: "label", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+              if (!validate187(data86.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data86, parentDataProperty: "label", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
             }
@@ -5777,8 +5907,8 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
                 }
                 const len5 = data91.length;
                 for (let i5 = 0; i5 < len5; i5++) {
-                  if (!validate220(data91[i5], { instancePath: instancePath + "/http/vehicle/pictures/" + i5, parentData: data91, parentDataProperty: i5, rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
+                  if (!validate227(data91[i5], { instancePath: instancePath + "/http/vehicle/pictures/" + i5, parentData: data91, parentDataProperty: i5, rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
                     errors = vErrors.length;
                   }
                 }
@@ -5807,20 +5937,20 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                 }
                 if (data93.CL !== void 0) {
-                  if (!validate241(data93.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data93, parentDataProperty: "CL", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate241.errors : vErrors.concat(validate241.errors);
+                  if (!validate248(data93.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data93, parentDataProperty: "CL", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate248.errors : vErrors.concat(validate248.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data93.BR !== void 0) {
-                  if (!validate241(data93.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data93, parentDataProperty: "BR", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate241.errors : vErrors.concat(validate241.errors);
+                  if (!validate248(data93.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data93, parentDataProperty: "BR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate248.errors : vErrors.concat(validate248.errors);
                     errors = vErrors.length;
                   }
                 }
                 if (data93.AR !== void 0) {
-                  if (!validate241(data93.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data93, parentDataProperty: "AR", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate241.errors : vErrors.concat(validate241.errors);
+                  if (!validate248(data93.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data93, parentDataProperty: "AR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate248.errors : vErrors.concat(validate248.errors);
                     errors = vErrors.length;
                   }
                 }
@@ -5890,8 +6020,8 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data97.attribution !== void 0) {
-              if (!validate180(data97.attribution, { instancePath: instancePath + "/http/tiles/attribution", parentData: data97, parentDataProperty: "attribution", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+              if (!validate187(data97.attribution, { instancePath: instancePath + "/http/tiles/attribution", parentData: data97, parentDataProperty: "attribution", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
             }
@@ -5968,8 +6098,8 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data59.maxBodyBytes !== void 0) {
-          if (!validate198(data59.maxBodyBytes, { instancePath: instancePath + "/http/maxBodyBytes", parentData: data59, parentDataProperty: "maxBodyBytes", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+          if (!validate205(data59.maxBodyBytes, { instancePath: instancePath + "/http/maxBodyBytes", parentData: data59, parentDataProperty: "maxBodyBytes", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate205.errors : vErrors.concat(validate205.errors);
             errors = vErrors.length;
           }
         }
@@ -6054,8 +6184,8 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data103.ca !== void 0) {
-          if (!validate180(data103.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data103, parentDataProperty: "ca", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate187(data103.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data103, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
             errors = vErrors.length;
           }
         }
@@ -6176,8 +6306,8 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
               }
             }
             if (data109.privateKeyFile !== void 0) {
-              if (!validate180(data109.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data109, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+              if (!validate187(data109.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data109, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
             }
@@ -6216,8 +6346,8 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data113.memory !== void 0) {
-          if (!validate198(data113.memory, { instancePath: instancePath + "/captures/memory", parentData: data113, parentDataProperty: "memory", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+          if (!validate205(data113.memory, { instancePath: instancePath + "/captures/memory", parentData: data113, parentDataProperty: "memory", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate205.errors : vErrors.concat(validate205.errors);
             errors = vErrors.length;
           }
         }
@@ -6277,8 +6407,8 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data116.bytesPerDay !== void 0) {
-          if (!validate198(data116.bytesPerDay, { instancePath: instancePath + "/collect/bytesPerDay", parentData: data116, parentDataProperty: "bytesPerDay", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+          if (!validate205(data116.bytesPerDay, { instancePath: instancePath + "/collect/bytesPerDay", parentData: data116, parentDataProperty: "bytesPerDay", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate205.errors : vErrors.concat(validate205.errors);
             errors = vErrors.length;
           }
         }
@@ -6340,8 +6470,8 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
         if (data118.file !== void 0) {
-          if (!validate180(data118.file, { instancePath: instancePath + "/monitors/file", parentData: data118, parentDataProperty: "file", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
+          if (!validate187(data118.file, { instancePath: instancePath + "/monitors/file", parentData: data118, parentDataProperty: "file", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
             errors = vErrors.length;
           }
         }
@@ -6423,10 +6553,10 @@ function validate179(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate179.errors = vErrors;
+  validate186.errors = vErrors;
   return errors === 0;
 }
-validate179.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
+validate186.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 export {
   configuration,
   profile

@@ -6,12 +6,28 @@ import { identity } from './identity.ts';
 export const faultGroups = ['Powertrain', 'Chassis', 'Body', 'Network'] as const;
 export type FaultGroup = (typeof faultGroups)[number];
 
-/** Lists of a control unit that have the code: services 03, 07 and 0A (SAE J1979 §6.3, §6.7, §6.10). */
-export const faultStatuses = ['Stored', 'Pending', 'Permanent'] as const;
+/**
+ * Lists of a control unit that have the code: services 03, 07 and 0A (SAE J1979 §6.3, §6.7, §6.10). UDS says `Stored` by
+ * confirmedDTC and `Pending` by pendingDTC; the others are further bits of statusOfDTC (ISO 14229-1:2020 Annex D.2).
+ */
+export const faultStatuses = [
+  'Stored',
+  'Pending',
+  'Permanent',
+  'TestFailed',
+  'TestFailedThisCycle',
+  'TestNotCompletedSinceClear',
+  'TestFailedSinceClear',
+  'TestNotCompletedThisCycle',
+  'WarningIndicator',
+] as const;
 export type FaultStatus = (typeof faultStatuses)[number];
 
 /** Most values of a freeze frame that a record has. */
 export const MOST_FREEZE_VALUES = 64;
+
+/** Most bytes of a snapshot, and of extended data, that a record has. */
+export const MOST_FAULT_BYTES = 512;
 
 const freezeValueSchema = record(
   'FreezeFrameValue',
@@ -33,17 +49,18 @@ export const faultSchema = record(
     code: required(
       4,
       text({
-        maxLength: 5,
-        pattern: '^[PCBU][0-3][0-9A-F]{3}$',
-        description: 'The code of five characters, such as P0143 (ISO 15031-6 §5).',
+        maxLength: 8,
+        pattern: '^[PCBU][0-3][0-9A-F]{3}(-[0-9A-F]{2})?$',
+        description:
+          'The code of five characters, such as P0143 (ISO 15031-6 §5); read by UDS, with its failure type: P0143-1C.',
       }),
     ),
     unit: required(
       5,
       text({
-        maxLength: 8,
-        pattern: '^[0-9A-F]{3,8}$',
-        description: 'Identifier of the answers of the control unit, such as 7E8.',
+        maxLength: 11,
+        pattern: '^[0-9A-F]{3,8}(-[0-9A-F]{2})?$',
+        description: 'Identifier of the answers of the control unit, such as 7E8; with extended addressing 7E8-2A.',
       }),
     ),
     group: required(6, enumeration(faultGroups, { description: 'System, by the first letter of the code.' })),
@@ -51,7 +68,7 @@ export const faultSchema = record(
       7,
       list(enumeration(faultStatuses, { description: 'A list of the control unit.' }), {
         minItems: 1,
-        maxItems: 3,
+        maxItems: faultStatuses.length,
         description: 'Lists that have the code; of a code that is no longer active, those that had it last.',
       }),
     ),
@@ -72,7 +89,26 @@ export const faultSchema = record(
       12,
       list(freezeValueSchema, {
         maxItems: MOST_FREEZE_VALUES,
-        description: 'Freeze frame 0, where the control unit says that this code caused it (SAE J1979 §6.2).',
+        description:
+          'Freeze frame 0, where the control unit says that this code caused it (SAE J1979 §6.2), or values of the snapshot.',
+      }),
+    ),
+    unitName: optional(13, text({ description: 'Name of the control unit in the profile.' })),
+    snapshot: optional(
+      14,
+      text({
+        maxLength: 2 * MOST_FAULT_BYTES,
+        pattern: '^([0-9A-F]{2})+$',
+        description:
+          'Snapshot records, hexadecimal: number, count of identifiers, each identifier with its data (ISO 14229-1, 19 04).',
+      }),
+    ),
+    extendedData: optional(
+      15,
+      text({
+        maxLength: 2 * MOST_FAULT_BYTES,
+        pattern: '^([0-9A-F]{2})+$',
+        description: 'Extended data records, hexadecimal: each its number and data (ISO 14229-1, 19 06).',
       }),
     ),
   },

@@ -9,7 +9,7 @@ import type { DiagnosticRequester } from '../../adapters/obd/requester.ts';
 import { startCar } from '../../assembly/car.ts';
 import type { CloudLink } from '../../assembly/cloud-link.ts';
 import { faultCodesOf, readFaultsCommand } from '../../assembly/faults.ts';
-import { sourcesOf } from '../../assembly/sources.ts';
+import { heardOf, sourcesOf } from '../../assembly/sources.ts';
 import { loadVehicle } from '../../assembly/vehicle.ts';
 import { loadConfiguration } from '../../config/configuration.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
@@ -42,6 +42,45 @@ test('fault codes are asked over the transport of the polls, with the signal set
   const faults = asked(`${stick}\nfaults: { every: 10m }`);
   expect(faults?.requester).toBeInstanceOf(IsoTp);
   expect(faults?.sets[0]?.commands.length).toBeGreaterThan(0);
+});
+
+/** A profile of one bus of frames with a control unit. */
+function askedUnits(inputs: string, status = '{}') {
+  car.file(
+    'units.profile.yaml',
+    'profile: 1\nname: units\nbuses:\n  - { name: body, dbc: [small.dbc] }\nconstants: { energies.Electric.subType: ElectricEnergy }\n' +
+      `status: ${status}\ncontrolUnits:\n  - { name: Battery, request: 0x7A6, response: 0x7AE }\n`,
+  );
+  const file = car.file(
+    'units.yaml',
+    `configuration: 1\nvin: VF3VGEBENCH000001\nprofile: ./units.profile.yaml\nmqtt: { url: 'mqtt://127.0.0.1:1' }\n` +
+      `can:\n  - { bus: body, slcan: 'tcp://127.0.0.1:1' }\n${inputs}\n`,
+  );
+  const { configuration, diagnostics } = loadConfiguration(file, {});
+  if (configuration === undefined) throw new Error(JSON.stringify(diagnostics));
+  const vehicle = loadVehicle(configuration.profile);
+  const { faults } = sourcesOf(configuration, vehicle, new SystemClock(), new MemoryLog());
+  return { faults, heard: heardOf(configuration, vehicle, 'body') };
+}
+
+test('control units of the profile are asked over the bus of frames, without obd', () => {
+  const { faults, heard } = askedUnits('faults: {}');
+  expect(faults).not.toHaveProperty('requester');
+  expect(faults?.uds?.units).toEqual([
+    {
+      name: 'Battery',
+      bus: 'body',
+      address: { request: 0x7a6, response: 0x7ae, extended: false },
+      statusMask: 0x0d,
+      requester: expect.any(IsoTp),
+    },
+  ]);
+  // Without another frame that the profile needs, the whole bus shows that it is awake.
+  expect(heard).toBeUndefined();
+  const speed = '{ kinetic.speed: { signal: MOTION.Speed, timeout: 5s } }';
+  expect(askedUnits('faults: {}', speed).heard).toEqual([0x100, 0x7ae]);
+  const none = askedUnits('');
+  expect(none).toEqual({ faults: undefined, heard: [] });
 });
 
 test('nobody is asked for fault codes where the configuration does not say so', () => {

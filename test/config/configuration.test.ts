@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ProfileCommand } from '../../config/commands.ts';
-import { loadConfiguration } from '../../config/configuration.ts';
+import { type Configuration, loadConfiguration } from '../../config/configuration.ts';
 import { readSecret } from '../../config/credentials.ts';
 import { configurationDefaults } from '../../config/defaults.ts';
 import { type Environment, variables } from '../../config/environment.ts';
@@ -472,7 +472,7 @@ record: { folder: recordings, size: 1MiB }`);
     ['obd: { elm327: /dev/ttyUSB0, isotp: body }', 'obd needs exactly one of'],
     ['obd: { elm327: /dev/ttyUSB0, protocol: morse }', 'must be one of'],
     ['gnss: { clock: true }', 'gnss needs exactly one of'],
-    ['can:\n  - { bus: body, socketcan: can0 }\nfaults: { every: 10m }', 'fault codes are read by obd'],
+    ['gnss: { gpsd: tcp://localhost:2947 }\nfaults: { every: 10m }', 'fault codes are read by obd or can'],
     ['obd: { elm327: /dev/ttyUSB0 }\nfaults: { every: 1s }', 'polling would wait for the fault codes'],
     ['can: []', 'no input configured'],
   ])('%s', (inputs, message) => {
@@ -500,6 +500,21 @@ test('a bus has one input', () => {
   expect(checkInputs(configuration as NonNullable<typeof configuration>, profile)).toMatchObject([
     { file, line: 7, severity: 'error', message: 'bus body has an input already' },
   ]);
+});
+
+test('fault codes without obd need control units of the profile, which no log can be asked for', () => {
+  const read = (faults: string) => load(unit(['commands:', `${faults}commands:`])).configuration as Configuration;
+  const buses = ['body', 'drive', 'radio'].map((name) => ({ name, kind: 'can' as const }));
+  const controlUnits = (bus: string) => [{ bus, address: { request: 0x7a6, extended: false }, statusMask: 0x0d }];
+  const plain = { name: 'car', buses };
+  expect(checkInputs(read('faults: {}\n'), plain)).toMatchObject([
+    { severity: 'error', message: expect.stringContaining('fault codes are read by obd or of controlUnits') },
+  ]);
+  expect(checkInputs(read(''), plain)).toEqual([]);
+  expect(checkInputs(read('faults: {}\n'), { ...plain, controlUnits: controlUnits('drive') })).toMatchObject([
+    { file, line: 7, severity: 'warning', message: expect.stringContaining('bus drive is a log') },
+  ]);
+  expect(checkInputs(read('faults: {}\n'), { ...plain, controlUnits: controlUnits('body') })).toEqual([]);
 });
 
 test('commands that would go to a log are a warning, where there are commands', () => {

@@ -145,6 +145,38 @@ test('texts of fault codes are taken as they are written, and what is no fault c
   expect(wrong.diagnostics.map(({ line }) => line)).toEqual([24]);
 });
 
+test('a text may be that of one failure type of a code', () => {
+  const { profile, diagnostics } = load(`${car()}faultCodes: { P0143-1C: 'Voltage out of range' }\n`);
+  expect(diagnostics).toEqual([]);
+  expect(profile?.faultCodes).toEqual({ 'P0143-1C': 'Voltage out of range' });
+});
+
+test('control units are listed with their addresses, and codes are asked for that failed, are pending or confirmed', () => {
+  const { profile, diagnostics } = load(
+    `${car()}controlUnits:\n  - { name: Battery, request: 0x7A6, response: 0x7B6, statusMask: 0xFF }\n  - { request: 0x18DA40F1 }\n`,
+  );
+  expect(diagnostics).toEqual([]);
+  expect(profile?.controlUnits).toEqual([
+    { name: 'Battery', bus: 'body', address: { request: 0x7a6, response: 0x7b6, extended: false }, statusMask: 0xff },
+    { bus: 'body', address: { request: 0x18da40f1, extended: true }, statusMask: 0x0d },
+  ]);
+  expect(load(car()).profile).not.toHaveProperty('controlUnits');
+});
+
+test('a control unit that is listed twice, all of them at once, and a mask that no code has are faults at their lines', () => {
+  const { profile, diagnostics } = load(
+    `${car()}controlUnits:\n  - { request: 0x7A6 }\n  - { request: 0x7A6, name: Again }\n  - { request: 0x7DF }\n` +
+      '  - { request: 0x7E0, statusMask: 0 }\n  - { request: 0x7E1, response: 0x18DAF140 }\n',
+  );
+  expect(profile).toBeUndefined();
+  expect(diagnostics.map(({ line, message }) => [line, message])).toEqual([
+    [26, 'this control unit is listed already'],
+    [27, 'this is the address of all control units'],
+    [28, 'statusMask must be a whole number such as 0x7E0, at least 1, not 0'],
+    [29, 'request and response do not both have 11 bits'],
+  ]);
+});
+
 test('an unknown alert and a wrong side are faults at their lines', () => {
   const { profile, diagnostics } = load(
     `${car()}alerts: { FuelLevelLw: { signal: DASH.Fuel } }\ncollision: { side: { signal: ACU.Side, map: { 1: Fron } } }\n`,

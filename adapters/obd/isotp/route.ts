@@ -61,7 +61,8 @@ function isUsualAnswer(id: number, extended: boolean): boolean {
   return extended ? (id & 0xffffff00) >>> 0 === 0x18daf100 : id >= 0x7e8 && id <= 0x7ef;
 }
 
-function usualAnswer(request: number, extended: boolean): number {
+/** The identifier that the control unit at a physical address answers with. */
+export function usualAnswer(request: number, extended: boolean): number {
   if (!extended) return request + 8;
   return ((request & 0xffff0000) | ((request & 0xff) << 8) | ((request >> 8) & 0xff)) >>> 0;
 }

@@ -1,11 +1,11 @@
 /** Fault codes of all control units, by services of SAE J1979 that only read: 01, 02, 03, 07 and 0A. */
-import type { FaultReader, UnitFaults } from '../../../agent/faults/reader.ts';
+import type { UnitFaultReader, UnitFaults } from '../../../agent/faults/reader.ts';
 import type { Log } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
-import { type FaultStatus, type FreezeFrameValue, MOST_FREEZE_VALUES } from '../../../protocol/schema/fault.ts';
+import type { FaultStatus, FreezeFrameValue } from '../../../protocol/schema/fault.ts';
 import { unitName } from '../addressing.ts';
+import { addFrozenValues, CAUSE, type FrozenSignal, frozenSignals } from '../frozen-signals.ts';
 import { hexByte } from '../hex.ts';
-import { type ParameterReader, sampleReader } from '../poll/readers.ts';
 import type { DiagnosticAddress, DiagnosticAnswer, DiagnosticRequester } from '../requester.ts';
 import type { SignalSet } from '../signal-set.ts';
 import { readTroubleCodes, troubleCode } from '../trouble-codes.ts';
@@ -19,26 +19,13 @@ const LISTS: readonly (readonly [service: number, list: FaultStatus])[] = [
 ];
 
 const FREEZE_FRAME = 0x02;
-/** Parameter of a freeze frame with the code that caused it (SAE J1979-DA, PID 02). */
-const CAUSE = 0x02;
 /** The only number that every control unit with a freeze frame has (SAE J1979 §6.2.2). */
 const FIRST_FRAME = 0x00;
-
-/** Records count millionths; beyond this they would not be exact. */
-const LARGEST = 1e9;
-
-interface FrozenSignal {
-  readonly name: string;
-  readonly unit: string | undefined;
-  readonly read: ParameterReader;
-}
 
 export interface FaultReaderOptions {
   readonly requester: DiagnosticRequester;
   /** Name and scale the values of freeze frames; later sets go before earlier ones. */
   readonly sets: readonly SignalSet[];
-  /** Calls back when control units are found. */
-  readonly heed?: (found: () => void) => void;
   readonly log: Log;
 }
 
@@ -49,23 +36,17 @@ interface Draft {
   freezeFrame?: NonNullable<UnitFaults['freezeFrame']>;
 }
 
-export class J1979FaultReader implements FaultReader {
+export class J1979FaultReader implements UnitFaultReader {
   readonly #requester: DiagnosticRequester;
   readonly #log: Log;
   readonly #signals: ReadonlyMap<number, readonly FrozenSignal[]>;
-  readonly #heed: (found: () => void) => void;
   /** Width of the identifiers with which the car answered last. */
   #extended = false;
 
-  constructor({ requester, sets, heed, log }: FaultReaderOptions) {
+  constructor({ requester, sets, log }: FaultReaderOptions) {
     this.#requester = requester;
     this.#log = log;
     this.#signals = frozenSignals(sets);
-    this.#heed = heed ?? (() => undefined);
-  }
-
-  heed(found: () => void): void {
-    this.#heed(found);
   }
 
   async read(known: (unit: string, code: string) => boolean): Promise<readonly UnitFaults[]> {
@@ -139,11 +120,7 @@ export class J1979FaultReader implements FaultReader {
       const answers = await this.#ask(address, [FREEZE_FRAME, parameter, FIRST_FRAME]);
       const answer = answers.find(({ id: from, payload }) => from === id && payload[1] === parameter);
       if (answer === undefined) continue;
-      for (const { name, unit, read } of signals) {
-        const value = read(answer.payload.subarray(3))?.value;
-        if (value === undefined || Math.abs(value) > LARGEST || values.length === MOST_FREEZE_VALUES) continue;
-        values.push({ name, value, ...(unit === undefined ? {} : { unit }) });
-      }
+      addFrozenValues(values, signals, answer.payload.subarray(3));
     }
     return values;
   }
@@ -170,23 +147,4 @@ export class J1979FaultReader implements FaultReader {
       return undefined;
     }
   }
-}
-
-/** Signals of service 01 by parameter: service 02 has the same behind the number of the frame (SAE J1979 §6.2). */
-function frozenSignals(sets: readonly SignalSet[]): ReadonlyMap<number, readonly FrozenSignal[]> {
-  const found = new Map<number, readonly FrozenSignal[]>();
-  for (const command of sets.flatMap(({ commands }) => commands)) {
-    const { service, parameter, debug, years } = command;
-    const number = Number.parseInt(parameter, 16);
-    if (service !== 0x01 || number === CAUSE || debug || years !== undefined) continue;
-    const signals = command.signals.flatMap((signal) => {
-      // Whether the car has a signal is no value of it.
-      if (/(Supported|_SUP)$/.test(signal.id)) return [];
-      const read = sampleReader(signal, command);
-      const { unit } = signal.format;
-      return read === undefined ? [] : [{ name: signal.id, unit: unit === 'scalar' ? undefined : unit, read }];
-    });
-    found.set(number, signals);
-  }
-  return found;
 }

@@ -47,11 +47,14 @@ export class UdsClient {
   readonly #requester: UdsRequester;
   readonly #address: DiagnosticAddress;
   readonly #clock: Clock;
+  readonly #urgent: boolean;
   #timeout = ANSWER;
   #pending = ANNOUNCED;
   #heard = Number.NEGATIVE_INFINITY;
 
-  constructor(requester: UdsRequester, address: DiagnosticAddress, clock: Clock) {
+  /** @param urgent its requests go before those of others: a session would end while they wait */
+  constructor(requester: UdsRequester, address: DiagnosticAddress, clock: Clock, urgent = true) {
+    this.#urgent = urgent;
     this.#requester = requester;
     this.#address = address;
     this.#clock = clock;
@@ -118,7 +121,7 @@ export class UdsClient {
       address: this.#address,
       timeout: this.#timeout,
       pending: this.#pending,
-      urgent: true,
+      urgent: this.#urgent,
       // The first request is of a bus that is awake; after that the control unit is.
       wake: this.#heard !== Number.NEGATIVE_INFINITY,
     };

@@ -33,6 +33,8 @@ export interface Start {
   /** Paths that {@link FaultCar.give} can set. */
   readonly paths?: readonly string[];
   readonly texts?: Readonly<Record<string, string>>;
+  /** Control units that are asked by UDS too, by the identifier of their answers; the value is their name. */
+  readonly uds?: Readonly<Record<number, string>>;
 }
 
 export interface FaultCar {
@@ -56,7 +58,7 @@ export interface FaultCar {
 }
 
 export async function startFaultCar(start: Start): Promise<FaultCar> {
-  const { units, disk = new RecordedDisk(), boot = 1, paths = [], texts = {} } = start;
+  const { units, disk = new RecordedDisk(), boot = 1, paths = [], texts = {}, uds = {} } = start;
   const clock = new VirtualClock(start.at);
   const log = new MemoryLog();
   const bus = new Bus(clock);
@@ -78,7 +80,12 @@ export async function startFaultCar(start: Start): Promise<FaultCar> {
   const listeners: (() => void)[] = [];
   const heed = (told: () => void) => void listeners.push(told);
   const profile = { ...bareProfile(paths.map(mapped)), faultCodes: texts };
-  const codes = await faultCodesOf({ requester, sets: [standard()], heed }, { every: EVERY }, profile, log);
+  const listed = Object.entries(uds).map(([id, name]) => {
+    const address = { request: Number(id) - 8, extended: false };
+    return { name, bus: 'obd', address, statusMask: 0x0d, requester };
+  });
+  const asking = listed.length === 0 ? {} : { uds: { units: listed, clock } };
+  const codes = await faultCodesOf({ requester, sets: [standard()], heed, ...asking }, { every: EVERY }, profile, log);
   const agent: Agent = new Agent(
     profile,
     {
