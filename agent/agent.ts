@@ -297,9 +297,10 @@ export class Agent implements LinkEvents {
   }
 
   #greet(): void {
+    // What the broker before this connection may have lost is known by the numbers of the hello.
+    this.hello();
     if (this.#greeted) return;
     this.#greeted = true;
-    this.hello();
     this.monitors.announce().catch(this.#complain);
   }
 
@@ -314,6 +315,7 @@ export class Agent implements LinkEvents {
       startedAt: this.#startedAt,
       ...(behind === undefined ? {} : { behind }),
       power: this.#power.cost,
+      numbers: this.#outbox.sent,
       ...this.#ports.overseer?.hello(),
     });
     this.#helloAt = this.#ports.clock.monotonic();

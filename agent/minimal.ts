@@ -56,7 +56,6 @@ export class MinimalAgent implements LinkEvents {
   readonly #startedAt: number;
   readonly #intake: CommandIntake;
   #cancelTick: (() => void) | undefined;
-  #greeted = false;
   /** That the ledger has lost something is on disk, or was refused there. */
   #noted = false;
   #stopping = false;
@@ -99,8 +98,7 @@ export class MinimalAgent implements LinkEvents {
 
   up(): void {
     if (this.#stopping) return;
-    if (!this.#greeted) this.hello();
-    this.#greeted = true;
+    this.hello();
     this.#outbox.linkUp();
     this.#ports.log.info('link.up', { waiting: this.waiting });
   }
@@ -124,6 +122,7 @@ export class MinimalAgent implements LinkEvents {
       boot,
       profile,
       startedAt: this.#startedAt,
+      numbers: this.#outbox.sent,
       ...more(),
       mode: 'minimal',
       reason: reason.slice(0, 256),

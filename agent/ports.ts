@@ -251,6 +251,8 @@ export interface OutboxStore {
   load(priorityClass: number, seq: number): OutboxEntry | undefined;
   /** The next free sequence number of a class; never one that was used before, whatever was lost. */
   nextSeq(priorityClass: number): number;
+  /** The lowest number of a class that was not yet acknowledged; undefined: there is none. */
+  firstWaiting(priorityClass: number): number | undefined;
   /** Bytes that the unacknowledged entries take. */
   readonly bytes: number;
   append(entry: OutboxEntry): void;

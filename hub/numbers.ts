@@ -1,10 +1,20 @@
 /** Which numbers of one class of a car arrived, which the car gave up, and which are missing. */
 import { type Run, Runs } from '../protocol/runs.ts';
 import type { Gap } from '../protocol/schema/gap.ts';
+import type { HelloNumbers } from '../protocol/schema/hello.ts';
 import { type Envelope, UNCOUNTED_BOOT } from '../protocol/schema/message.ts';
 
-/** What one start of the agent sent and gave up: [boot, the first number that it gave out, arrived, given up]. */
-export type KeptStart = readonly [boot: number, first: number | null, arrived: readonly Run[], givenUp: readonly Run[]];
+/**
+ * What one start of the agent sent and gave up: [boot, the first number that it gave out, arrived, given up, the number
+ * below which it says to have sent all].
+ */
+export type KeptStart = readonly [
+  boot: number,
+  first: number | null,
+  arrived: readonly Run[],
+  givenUp: readonly Run[],
+  below?: number,
+];
 
 /** What is kept of them. */
 export interface KeptNumbers {
@@ -32,6 +42,8 @@ interface Start {
   first: number | undefined;
   readonly arrived: Runs;
   readonly givenUp: Runs;
+  /** By what it says itself, all lower numbers were sent or given up. */
+  below: number;
 }
 
 /** Latest starts of a car whose numbers are kept apart. Messages of older ones come only on request. */
@@ -50,8 +62,8 @@ export class ClassNumbers {
   constructor({ arrived, givenUp, starts }: KeptNumbers = { arrived: [], givenUp: [], starts: [] }) {
     this.#arrived = runsOf(arrived);
     this.#givenUp = runsOf(givenUp);
-    this.#starts = starts.map(([boot, first, come, lost]) => ({
-      ...{ boot, first: first ?? undefined },
+    this.#starts = starts.map(([boot, first, come, lost, below = 0]) => ({
+      ...{ boot, first: first ?? undefined, below },
       arrived: runsOf(come),
       givenUp: runsOf(lost),
     }));
@@ -61,8 +73,15 @@ export class ClassNumbers {
     return {
       arrived: this.#arrived.all,
       givenUp: this.#givenUp.all,
-      starts: this.#starts.map(({ boot, first, arrived, givenUp }) => [boot, first ?? null, arrived.all, givenUp.all]),
+      starts: this.#starts.map(({ boot, first = null, arrived, givenUp, below }) =>
+        below > 0 ? [boot, first, arrived.all, givenUp.all, below] : [boot, first, arrived.all, givenUp.all],
+      ),
     };
+  }
+
+  /** Nothing is known of the class. */
+  get isEmpty(): boolean {
+    return this.#starts.length === 0 && this.#arrived.size === 0 && this.#givenUp.size === 0;
   }
 
   get report(): NumbersReport {
@@ -71,8 +90,8 @@ export class ClassNumbers {
     const givenUp = runsOf(told.all);
     for (const [first, last] of arrived.all) givenUp.remove(first, last);
     const missing = new Runs();
-    const highest = Math.max(arrived.all.at(-1)?.[1] ?? -1, told.all.at(-1)?.[1] ?? -1);
-    if (highest >= 0) missing.add(0, highest);
+    const end = Math.max(endOf(arrived), endOf(told), this.#sentBelow);
+    if (end > 0) missing.add(0, end - 1);
     for (const [first, last] of [...arrived.all, ...told.all]) missing.remove(first, last);
     return { arrived: arrived.all, givenUp: givenUp.all, missing: missing.all };
   }
@@ -81,7 +100,7 @@ export class ClassNumbers {
   get missing(): number {
     const known = this.#valid('arrived');
     for (const [first, last] of this.#valid('givenUp').all) known.add(first, last);
-    return (known.all.at(-1)?.[1] ?? -1) + 1 - known.size;
+    return Math.max(endOf(known), this.#sentBelow) - known.size;
   }
 
   /** A message that was not here before. */
@@ -108,6 +127,28 @@ export class ClassNumbers {
     for (const [first, last] of numbers) if (first <= last) givenUp.add(first, last);
   }
 
+  /**
+   * A `hello` of the start `boot` says how far it has sent: a broker may have lost the newest messages of a class.
+   */
+  sent(boot: number, { first, below }: Pick<HelloNumbers, 'first' | 'below'>): void {
+    const end = Math.max(endOf(this.#valid('arrived')), endOf(this.#valid('givenUp')), this.#sentBelow);
+    const isKnown = this.#starts.some((one) => one.boot === boot && one.first !== undefined);
+    // Most say nothing new, and only a few starts are kept apart.
+    if (below <= end && (isKnown || first >= end)) return;
+    const start = this.#startOf(boot, first);
+    if (start !== undefined) start.below = Math.max(start.below, below);
+  }
+
+  /** All lower numbers were sent or given up, by what starts say of those that no later start gives out again. */
+  get #sentBelow(): number {
+    let [below, end] = [0, Number.POSITIVE_INFINITY];
+    for (const start of this.#starts.toReversed()) {
+      below = Math.max(below, Math.min(start.below, end));
+      end = Math.min(end, start.first ?? end);
+    }
+    return below;
+  }
+
   /** Without what was sent or given up under a number before a later start gave the number out again. */
   #valid(what: 'arrived' | 'givenUp'): Runs {
     const valid = new Runs();
@@ -130,7 +171,7 @@ export class ClassNumbers {
     const next = this.#starts.findIndex((one) => isBefore({ boot, first }, one));
     const place = next < 0 ? this.#starts.length : next;
     if (place === 0 && this.#starts.length === STARTS) return undefined;
-    const start: Start = { boot, first, arrived: new Runs(), givenUp: new Runs() };
+    const start: Start = { boot, first, arrived: new Runs(), givenUp: new Runs(), below: 0 };
     // What is known of no start may be its own: an older hub did not tell them apart.
     if (place === 0 && first !== undefined) {
       move(this.#arrived, start.arrived, first);
@@ -163,6 +204,11 @@ function runsOf(runs: readonly Run[]): Runs {
   const made = new Runs();
   for (const [first, last] of runs) made.add(first, last);
   return made;
+}
+
+/** The number after the highest; 0: there is none. */
+function endOf({ all }: Runs): number {
+  return (all.at(-1)?.[1] ?? -1) + 1;
 }
 
 function addBelow(to: Runs, from: Runs, end: number): void {

@@ -63,6 +63,7 @@ export class SqliteMessageStore implements MessageStore {
       const changes: Changes = { numbers: new Map(), statuses: new Map(), rows: [] };
       const fresh = messages.filter((one) => !strangers.has(one.vin) && this.#keep(one, changes));
       for (const { vehicle, class: priority, value, received } of changes.numbers.values()) {
+        if (value.isEmpty) continue;
         const { arrived, givenUp, starts } = value.kept;
         this.#database.run(
           `INSERT INTO numbers (vehicle, class, arrived, given_up, starts, missing, due) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -142,6 +143,11 @@ export class SqliteMessageStore implements MessageStore {
     this.#numbersIn(changes, vehicle, priority, received).arrive(message);
     if (kind === 'gap') {
       this.#numbersIn(changes, vehicle, message.body.class, received).giveUp(boot, message.body.numbers);
+    }
+    if (kind === 'hello') {
+      for (const one of message.body.numbers ?? []) {
+        this.#numbersIn(changes, vehicle, one.class, received).sent(boot, one);
+      }
     }
     if (kind === 'status') this.#statusIn(changes, vehicle).apply(message.body, { boot, seq });
     const correction = correctionIn(message);

@@ -59,6 +59,7 @@ function memoryOutbox(commit: () => Promise<void>): OutboxStore {
       }
     },
     nextSeq: (priority) => classes.get(priority)?.next ?? 0,
+    firstWaiting: (priority) => classes.get(priority)?.entries.keys().next().value,
     get bytes() {
       return bytes;
     },

@@ -68,6 +68,11 @@ export function outboxStore(
   return {
     entries: references,
     nextSeq: (priority) => classes.get(priority)?.next ?? 0,
+    firstWaiting(priority) {
+      const rows = classes.get(priority)?.rows;
+      const row = rows?.next(0) ?? -1;
+      return rows === undefined || row < 0 ? undefined : rows.number(row);
+    },
     get bytes() {
       return bytes;
     },

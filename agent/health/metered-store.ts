@@ -96,6 +96,10 @@ export class MeteredStore implements OutboxStore {
     return this.#store.nextSeq(priority);
   }
 
+  firstWaiting(priority: number): number | undefined {
+    return this.#store.firstWaiting(priority);
+  }
+
   append(entry: OutboxEntry): void {
     this.#store.append(entry);
     this.appended += entry.payload.length;

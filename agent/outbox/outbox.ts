@@ -1,6 +1,7 @@
 import { encodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
 import { factOf, VigieError } from '../../protocol/errors.ts';
+import type { HelloNumbers } from '../../protocol/schema/hello.ts';
 import { type Body, type BodyKind, type Message, PROTOCOL_VERSION } from '../../protocol/schema/message.ts';
 import type { Clock, Link, Log, Memory, OutboxEntry, OutboxStore, Publisher, PutOptions } from '../ports.ts';
 import { addressed } from './address.ts';
@@ -9,6 +10,7 @@ import { findLost, readGaps, recallGaps } from './lost.ts';
 import type { OutboxOptions } from './outbox-options.ts';
 import { type Queued, SendQueue, type Taken, type Uncommitted } from './queue.ts';
 import { Repetition } from './repetition.ts';
+import { sentNumbers } from './sent-numbers.ts';
 
 /** Messages that need not be on disk before the next step share one commit, ms. */
 const GROUP = 100;
@@ -89,6 +91,11 @@ export class Outbox implements Publisher {
   get waiting(): number {
     const aside = this.#unread.length + this.#refused.length;
     return this.#queue.size + this.#inFlight + aside + this.#uncommitted.length + this.#gaps.untold;
+  }
+
+  /** How far each class was sent. */
+  get sent(): HelloNumbers[] {
+    return sentNumbers(this.#store, this.#first);
   }
 
   put<K extends BodyKind>(kind: K, body: Body<K>, options: PutOptions = {}): void {
@@ -186,9 +193,7 @@ export class Outbox implements Publisher {
       await this.#store.commit();
     } catch (error) {
       // A disk that refuses stops recording, not the car's service: what is in memory goes out while it can.
-      this.#log.error('outbox.inMemory', {
-        error: (error as Error).message,
-      });
+      this.#log.error('outbox.inMemory', { error: (error as Error).message });
       for (const { queued, durable } of covered) if (durable) this.#withdraw(queued);
       covered = covered.filter(({ durable }) => !durable);
       if (!this.#closed) this.#group ??= this.#clock.after(RETRY, () => this.#commitQuietly());
@@ -255,11 +260,7 @@ export class Outbox implements Publisher {
       }
       return entry;
     } catch (error) {
-      this.#log.error('outbox.unreadable', {
-        class: priority,
-        seq,
-        error: (error as Error).message,
-      });
+      this.#log.error('outbox.unreadable', { class: priority, seq, error: (error as Error).message });
       this.#unread.push(queued);
       this.#drainLater();
       return undefined;

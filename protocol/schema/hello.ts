@@ -154,9 +154,23 @@ export const helloPowerSchema = record(
   { description: 'Cost of being awake and asleep since the start of the agent.' },
 );
 
+export const helloNumbersSchema = record(
+  'HelloNumbers',
+  {
+    class: required(1, count('Priority class (protocol/classes.ts).')),
+    first: required(2, count('First number that this start of the agent gives out.')),
+    below: required(
+      3,
+      count('The broker has acknowledged each message with a lower number, or the car has given it up.'),
+    ),
+  },
+  { description: 'How far one priority class was sent.' },
+);
+export type HelloNumbers = Static<typeof helloNumbersSchema>;
+
 /**
- * Body of a `hello` message: the first after a start of the agent, another when the time became known, and now and then
- * how it fares.
+ * Body of a `hello` message: one at each connection, another when the time became known, and now and then how the agent
+ * fares.
  */
 export const helloSchema = record(
   'Hello',
@@ -194,6 +208,13 @@ export const helloSchema = record(
       }),
     ),
     collect: optional(14, helloCollectSchema),
+    numbers: optional(
+      15,
+      list(helloNumbersSchema, {
+        maxItems: 16,
+        description: 'How far each class was sent; a class of which no number was given out is left out.',
+      }),
+    ),
   },
   { description: 'Who speaks.' },
 );

@@ -98,6 +98,24 @@ describe('the time that becomes known', () => {
     for (const { at } of records.list('telemetry')) expect(at).toBeGreaterThan(NOW - 20_000);
   });
 
+  test('the hello of each connection says how far each class was sent', async () => {
+    const { agent, clock, give, known, of } = setUp();
+    known(NOW);
+    await clock.settle(2000);
+    give(0, 0);
+    give(0, 1);
+    await clock.settle(2000);
+    agent.down('the broker stopped');
+    agent.up();
+    await clock.settle(2000);
+    const [last] = of('alarm');
+    const hellos = of('hello');
+    expect(hellos).toHaveLength(3);
+    expect(hellos.at(-1)?.body.numbers).toEqual(
+      expect.arrayContaining([{ class: 1, first: 0, below: (last?.seq ?? Number.NaN) + 1 }]),
+    );
+  });
+
   test('a step of a clock that was known corrects nothing', async () => {
     const { clock, give, known, of } = setUp();
     known(NOW);

@@ -94,13 +94,14 @@ function setUp({
 
 const removal = { monitorId: 'a', remove: true };
 
-test('when the link is there it says once who speaks and why so little', () => {
+test('at each connection it says who speaks, why so little, and how far it has sent', () => {
   const { agent, said, log } = setUp({ reason: 'x'.repeat(300) });
   agent.up();
   agent.down('cut');
   agent.up();
   expect(said().map(({ kind, body }) => [kind, body])).toEqual([
     ['hello', expect.objectContaining({ mode: 'minimal', boot: 3, profile: 'bench', reason: 'x'.repeat(256) })],
+    ['hello', expect.objectContaining({ mode: 'minimal', numbers: [{ class: 3, first: 0, below: 0 }] })],
   ]);
   expect(log.lines.map(({ event }) => event)).toEqual(['link.up', 'link.down', 'link.up']);
 });

@@ -109,6 +109,27 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await hub.reader.numbers(OTHER)).toEqual([{ class: 2, arrived: [[0, 0]], givenUp: [], missing: [] }]);
     });
 
+    test('a message that a broker lost is missing as soon as a hello says that the car has sent it', async () => {
+      await hub.store.save([received('trip', trip('a'), { seq: 0, offset: 0 })], []);
+      const numbers = [
+        { class: 2, first: 0, below: 2 },
+        { class: 3, first: 0, below: 0 },
+        { class: 4, first: 2, below: 2 },
+      ];
+      const hello = { version: '1', protocol: 1, boot: 1, profile: 'bench', startedAt: NOON, numbers };
+      await hub.store.save([received('hello', hello, { seq: 0, received: NOON + 5 })], []);
+      await hub.reopen();
+      expect(await hub.reader.numbers(ONE)).toEqual([
+        { class: 2, arrived: [[0, 0]], givenUp: [], missing: [[1, 1]] },
+        { class: 3, arrived: [[0, 0]], givenUp: [], missing: [] },
+        { class: 4, arrived: [], givenUp: [], missing: [[0, 1]] },
+      ]);
+      expect((await hub.reader.dueNumbers(NOON + 5, 10)).map((one) => [one.class, one.missing])).toEqual([
+        [2, [[1, 1]]],
+        [4, [[0, 1]]],
+      ]);
+    });
+
     test('a number that the start before has sent from memory is missing until the start that has it sends it', async () => {
       const missing = async () => (await hub.reader.numbers(ONE))?.map((one) => one.missing);
       await hub.store.save([received('trip', trip('a'), { seq: 0, boot: 1, offset: 0 })], []);

@@ -42,6 +42,19 @@ export function outboxStoreContract(name: string, factory: OutboxStoreFactory): 
       expect([...store.entries()]).toEqual([store.reference(2, 0), store.reference(2, 1)]);
     });
 
+    it('tells the lowest number of a class that waits', async () => {
+      expect(store.firstWaiting(2)).toBeUndefined();
+      append(2, 4);
+      expect([store.firstWaiting(2), store.firstWaiting(1)]).toEqual([0, undefined]);
+      store.acknowledge(2, 1);
+      store.acknowledge(2, 0);
+      expect(store.firstWaiting(2)).toBe(2);
+      store.giveUp(2, 2);
+      store.acknowledge(2, 3);
+      await store.commit();
+      expect(store.firstWaiting(2)).toBeUndefined();
+    });
+
     it('knows nothing of what is not there or was acknowledged', async () => {
       append(2, 2);
       store.acknowledge(2, 0);

@@ -39,6 +39,44 @@ test('reports as arrived, given up and missing what a naive set of numbers says'
   );
 });
 
+test('a number below what the car says to have sent is missing, although no message of the class came after it', () => {
+  let numbers = new ClassNumbers();
+  numbers.arrive({ seq: 0, boot: 1, offset: 0 });
+  numbers.sent(1, { first: 0, below: 3 });
+  numbers = new ClassNumbers(JSON.parse(JSON.stringify(numbers.kept)));
+  expect(numbers.report).toEqual({ arrived: [[0, 0]], givenUp: [], missing: [[1, 2]] });
+  expect(numbers.missing).toBe(2);
+  numbers.arrive({ seq: 2, boot: 1, offset: 2 });
+  numbers.giveUp(1, [[1, 1]]);
+  expect(numbers.report).toEqual({
+    arrived: [
+      [0, 0],
+      [2, 2],
+    ],
+    givenUp: [[1, 1]],
+    missing: [],
+  });
+});
+
+test('what the car says to have sent changes nothing when nothing new follows from it', () => {
+  const numbers = new ClassNumbers();
+  for (const seq of [0, 1, 2]) numbers.arrive({ seq, boot: 1, offset: seq });
+  const { kept } = numbers;
+  // A start that has sent nothing, and one whose newest messages wait.
+  numbers.sent(2, { first: 3, below: 3 });
+  numbers.sent(1, { first: 0, below: 2 });
+  expect(numbers.kept).toEqual(kept);
+});
+
+test('a number that a start before has sent from memory does not count once a start says that it gives it out again', () => {
+  const numbers = new ClassNumbers();
+  for (const seq of [0, 1, 2]) numbers.arrive({ seq, boot: 1, offset: seq });
+  numbers.sent(1, { first: 0, below: 4 });
+  // Its disk took number 0 only. Message 1 of the next start is lost on its way.
+  numbers.sent(2, { first: 1, below: 2 });
+  expect(numbers.report).toEqual({ arrived: [[0, 0]], givenUp: [], missing: [[1, 1]] });
+});
+
 test('a gap that covers billions of numbers costs one run', () => {
   const numbers = new ClassNumbers();
   numbers.giveUp(1, [[0, Number.MAX_SAFE_INTEGER - 1]]);

@@ -8,6 +8,7 @@ export function committingStore(commit: () => Promise<void>, inner: OutboxStore 
     reference: (priority, seq) => inner.reference(priority, seq),
     load: (priority, seq) => inner.load(priority, seq),
     nextSeq: (priority) => inner.nextSeq(priority),
+    firstWaiting: (priority) => inner.firstWaiting(priority),
     get bytes() {
       return inner.bytes;
     },

@@ -108,6 +108,7 @@ export class KillableStore {
       },
       load: find,
       nextSeq: (priority) => this.#live.classes.get(priority)?.next ?? 0,
+      firstWaiting: (priority) => this.#live.classes.get(priority)?.entries.keys().next().value,
       bytes: 0,
       append: (entry) =>
         this.#change(({ classes }) => {

@@ -178,9 +178,14 @@ async function keepNumbers(
   }[] = [];
   for (const { vehicle, class: priority, message, received } of kept) {
     changes.push({ vehicle, class: priority, received, change: (numbers) => numbers.arrive(message) });
-    if (message.kind !== 'gap') continue;
-    const { class: lost, numbers: runs } = message.body;
-    changes.push({ vehicle, class: lost, received, change: (numbers) => numbers.giveUp(message.boot, runs) });
+    if (message.kind === 'gap') {
+      const { class: lost, numbers: runs } = message.body;
+      changes.push({ vehicle, class: lost, received, change: (numbers) => numbers.giveUp(message.boot, runs) });
+    }
+    if (message.kind !== 'hello') continue;
+    for (const one of message.body.numbers ?? []) {
+      changes.push({ vehicle, class: one.class, received, change: (numbers) => numbers.sent(message.boot, one) });
+    }
   }
   for (const { vehicle, class: priority, message, received } of repeated) {
     changes.push({ vehicle, class: priority, received, change: (numbers) => numbers.arriveAgain(message) });
@@ -198,6 +203,8 @@ async function keepNumbers(
     if (value !== undefined) value.value = numbersIn(row);
   }
   for (const one of changes) one.change(values.get(`${one.vehicle}/${one.class}`)?.value as ClassNumbers);
+  const known = [...values.values()].filter(({ value }) => !value.isEmpty);
+  if (known.length === 0) return;
   await execute(
     `INSERT INTO numbers (vehicle, class, arrived, given_up, starts, missing, due)
      SELECT * FROM unnest($1::bigint[], $2::smallint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
@@ -207,7 +214,7 @@ async function keepNumbers(
        attempts = CASE WHEN excluded.missing = 0 THEN 0 ELSE numbers.attempts END,
        requested = CASE WHEN excluded.missing = 0 THEN 0 ELSE numbers.requested END`,
     columns(
-      [...values.values()].map(({ vehicle, class: priority, value, received }) => {
+      known.map(({ vehicle, class: priority, value, received }) => {
         const { arrived, givenUp, starts } = value.kept;
         const runs = [arrived, givenUp, starts].map((one) => JSON.stringify(one));
         return [vehicle, priority, ...runs, value.missing, received];
