@@ -183,6 +183,24 @@ test('the interface is served where its URL says, and ends with the agent', asyn
   expect(agent.url).toBeUndefined();
 });
 
+test('an agent with everything adds no listener to the process of its program', async () => {
+  const listeners = () => Object.fromEntries(process.eventNames().map((name) => [name, process.listenerCount(name)]));
+  const broker = new EmbeddedBroker();
+  const { url } = await broker.start();
+  ends.push(() => broker.stop());
+  const before = listeners();
+  const agent = await started({
+    sources: [simulatedCar()],
+    link: mqtt({ url }),
+    store: directory(folder),
+    http: localInterface(),
+    remotes: { trust: join(folder, 'keys.json') },
+  });
+  expect(listeners()).toEqual(before);
+  await agent.stop();
+  expect(listeners()).toEqual(before);
+});
+
 test('stop resolves for every caller when the agent has stopped, and before a start it does nothing', async () => {
   const closed: string[] = [];
   const kept = memoryStore();
