@@ -18,7 +18,7 @@ export interface Purpose {
   readonly mode?: number;
 }
 
-const RECORDS: Purpose = { of: 'records', choose: '--data' };
+const RECORDS: Purpose = { of: 'records', choose: '--data, `data` of vigie.yaml, or directory()' };
 
 /** Makes a directory, of records by default. @throws VigieError `usage.wrong` when it cannot be made */
 export function makeDirectory(path: string, purpose: Purpose = RECORDS): void {

@@ -39,7 +39,7 @@ export async function buildLibrary(): Promise<void> {
   for (const entry of readdirSync(library, { recursive: true, withFileTypes: true })) {
     if (!entry.name.endsWith('.d.ts')) continue;
     const file = join(entry.parentPath, entry.name);
-    writeFileSync(file, withJavaScriptNames(readFileSync(file, 'utf8')));
+    writeFileSync(file, withoutOptionalPackages(withJavaScriptNames(readFileSync(file, 'utf8'))));
   }
   // Modules read their version here; everything else is in the manifest of the package.
   const { version, type } = manifest;
@@ -49,6 +49,13 @@ export async function buildLibrary(): Promise<void> {
 /** The compiler leaves the names of modules in declarations as they are in the sources. */
 function withJavaScriptNames(declarations: string): string {
   return declarations.replaceAll(/((?:from|import)\s*\(?['"]\.[^'"]*?)(?<!\.d)\.ts(['"])/g, '$1.js$2');
+}
+
+/** A compiler that checks declarations reports no package that only the HTTP interface needs, where it is not installed. */
+function withoutOptionalPackages(declarations: string): string {
+  const names = Object.keys(manifest.peerDependencies).join('|');
+  const imports = new RegExp(`^(?=import .*from '(?:${names})(?:/[^']*)?';)`, 'gm');
+  return declarations.replaceAll(imports, '// @ts-ignore: an optional package\n');
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildLibrary();

@@ -23,7 +23,12 @@ if (packed && major < 22) {
   if (packed || isCurrent(bundle)) {
     // Compiled code is kept beside the bundle; where that cannot be written, it is compiled at every start.
     modules.enableCompileCache?.(fileURLToPath(new URL('compiled', bundle)));
-    await import(new URL('main.mjs', bundle).href);
+    const program = new URL('main.mjs', bundle);
+    if (existsSync(program)) await import(program.href);
+    else {
+      console.error('vigie: this package has no program. Build it before packing it: npm run library && npm pack');
+      process.exitCode = 2;
+    }
   } else {
     await import(new URL('../main.ts', import.meta.url).href);
   }

@@ -58,6 +58,17 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
       },
     },
     {
+      sentence: 'a package that was packed before it was built says so when it is run',
+      act: async () => {
+        const unbuilt = join(scratch, 'unbuilt');
+        mkdirSync(join(unbuilt, 'scripts'), { recursive: true });
+        cpSync(join(root, manifest.bin.vigie), join(unbuilt, manifest.bin.vigie));
+        cpSync(join(root, 'package.json'), join(unbuilt, 'package.json'));
+        const { status, stderr } = spawn(unbuilt, process.execPath, manifest.bin.vigie, '--version');
+        assert.deepEqual([status, /npm run library && npm pack/.test(stderr)], [2, true], stderr);
+      },
+    },
+    {
       sentence: 'in an empty project it brings no Node, and nothing that only some sub-paths need',
       act: async () => {
         mkdirSync(project);
@@ -83,6 +94,37 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
         const lines = ["import { EmbeddedBroker } from 'vigie/testing';", 'await new EmbeddedBroker().start();'];
         writeFileSync(join(project, 'missing.js'), lines.join('\n'));
         assert.match(spawn(project, process.execPath, 'missing.js').stderr, /npm install aedes/);
+        for (const [source, needed] of [
+          ["socketcan('can0')", 'koffi'],
+          ["slcan('/dev/ttyACM0')", 'serialport'],
+        ] as const) {
+          const code = [
+            "import { createAgent } from 'vigie';",
+            "import { slcan, socketcan } from 'vigie/can';",
+            `const agent = await createAgent({ vin: 'VF3VGEBENCH000001', profile: 'bench', sources: [${source}] });`,
+            'await agent.start().catch(({ code, message }) => console.log(code, message));',
+          ];
+          writeFileSync(join(project, 'missing.js'), code.join('\n'));
+          const { stdout } = run(project, process.execPath, 'missing.js');
+          assert.equal(stdout, `package.missing the package ${needed} is not installed: npm install ${needed}\n`);
+        }
+      },
+    },
+    {
+      sentence:
+        'a strict compiler reads all declarations without the optional packages, in each way of finding modules',
+      act: async () => {
+        const paths = Object.keys(manifest.exports).filter((path) => path !== './package.json');
+        const names = paths.map((path) => path.replace('.', manifest.name));
+        const file = 'everything.ts';
+        writeFileSync(join(project, file), names.map((name, i) => `export * as part${i} from '${name}';\n`).join(''));
+        for (const [module, resolution] of [
+          ['nodenext', 'nodenext'],
+          ['node16', 'node16'],
+          ['esnext', 'bundler'],
+        ] as const) {
+          compile(file, '--module', module, '--moduleResolution', resolution, '--skipLibCheck', 'false');
+        }
       },
     },
     ...PAGES.flatMap((page) =>
@@ -95,7 +137,7 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
           assert.equal(language, 'ts');
           const file = fileOf(name);
           writeFileSync(join(project, file), code);
-          check(file);
+          compile(file, '--module', 'nodenext', '--skipLibCheck');
           const { stdout } = run(project, process.execPath, '--disable-warning=ExperimentalWarning', file);
           assert.match(stdout.trim(), patternOf(output));
         },
@@ -125,24 +167,11 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
     run(project, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', what);
   }
 
-  /** As a user's compiler would, with the declarations of the package. */
-  function check(file: string): void {
-    const types = join(project, 'node_modules/@types/node');
-    if (!existsSync(types)) cpSync(join(root, 'node_modules/@types/node'), types, { recursive: true });
-    const undici = join(project, 'node_modules/undici-types');
-    if (!existsSync(undici)) cpSync(join(root, 'node_modules/undici-types'), undici, { recursive: true });
-    const options = [
-      '--ignoreConfig',
-      '--strict',
-      '--noEmit',
-      '--module',
-      'nodenext',
-      '--target',
-      'es2024',
-      '--types',
-      'node',
-    ];
-    run(project, process.execPath, join(root, 'node_modules/typescript/bin/tsc'), ...options, '--skipLibCheck', file);
+  /** As a user's compiler would, with the declarations of the package; those of Node come with it, by way of mqtt. */
+  function compile(file: string, ...options: readonly string[]): void {
+    const compiler = join(root, 'node_modules/typescript/bin/tsc');
+    const strict = ['--ignoreConfig', '--strict', '--noEmit', '--target', 'es2024', '--types', 'node'];
+    run(project, process.execPath, compiler, ...strict, ...options, file);
   }
 }
 
