@@ -4,7 +4,7 @@ import type { CallbackBook, MonitorBook, ServedVehicles, VehicleView } from '../
 import { checkMonitorDelivery, defineCallback, unknownCallback } from '../agent/callbacks/definition.ts';
 import type { Notifier } from '../agent/callbacks/notifier.ts';
 import type { MonitorStore, OwnedCallback, OwnedMonitor } from '../hub/monitors.ts';
-import type { HubLog, WallClock } from '../hub/ports.ts';
+import type { WallClock } from '../hub/ports.ts';
 import type { Owner } from '../hub/registry.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { type Callback, readDelivery } from '../protocol/schema/callback.ts';
@@ -16,7 +16,6 @@ export interface HubBooksParts {
   /** Refuses addresses that the hub would not connect to. */
   readonly notifier: Pick<Notifier, 'check'>;
   readonly clock: WallClock;
-  readonly log: HubLog;
   /** The monitors of cars may have to change. */
   readonly changed: () => void;
 }
@@ -103,7 +102,6 @@ class Books {
     put: async (side, id, input) => {
       const { notifier } = this.#parts;
       const before = this.#callbacks.get(id)?.callback;
-      this.#warn('callback', id);
       return this.#keepCallback(
         defineCallback({ side, id, input }, { notifier, before, count: this.#callbacks.size, now: this.#now() }),
       );
@@ -140,7 +138,6 @@ class Books {
     }
     const now = this.#now();
     const { callbackId } = readDelivery(parameter.delivery);
-    if (parameter.delivery !== undefined) this.#warn('monitor', id);
     const only = vin ?? before?.vin;
     return this.#keep({
       owner: this.#owner,
@@ -159,11 +156,6 @@ class Books {
   async #keep(one: OwnedMonitor): Promise<Monitor> {
     await this.#changing(this.#parts.store.putMonitor(one));
     return one.monitor;
-  }
-
-  /** The hub keeps it and sends nothing to its address yet: an operator must not wait for that. */
-  #warn(what: 'callback' | 'monitor', id: string): void {
-    this.#parts.log.warn('hub.callbacks.unsent', { what, id });
   }
 
   async #keepCallback(callback: Callback): Promise<Callback> {

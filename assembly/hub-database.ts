@@ -1,4 +1,5 @@
 /** The database of a hub: an SQLite file, or PostgreSQL. */
+import { postgresDeliveries, SqlDeliveries, sqliteDeliveries } from '../adapters/database/deliveries.ts';
 import {
   LocalNews,
   SqliteCommandStore,
@@ -11,6 +12,7 @@ import {
   SqlRollouts,
 } from '../adapters/database/index.ts';
 import type { Clock, Log } from '../agent/ports.ts';
+import type { DeliveryStore } from '../hub/deliveries.ts';
 import type { CarMonitorStore, MonitorStore } from '../hub/monitors.ts';
 import type {
   CommandStore,
@@ -34,22 +36,24 @@ export interface HubDatabase {
   readonly registry: Registry;
   readonly monitorStore: MonitorStore & CarMonitorStore;
   readonly rollouts: RolloutStore;
+  readonly deliveries: DeliveryStore;
   readonly locks: HubLocks;
   readonly news: HubNews;
   close(): Promise<void>;
 }
 
-export async function onSqlite(file: string): Promise<HubDatabase> {
+export async function onSqlite(file: string, limit: number): Promise<HubDatabase> {
   const database = await SqliteDatabase.open(file);
   const news = new LocalNews();
   return {
-    store: new SqliteMessageStore(database, news),
+    store: new SqliteMessageStore(database, news, limit),
     reader: new SqlReader(database.select),
     overviewReader: new SqlOverview(database.select),
     audit: new SqliteCommandStore(database),
     registry: new SqlRegistry(database),
     monitorStore: new SqlMonitors(database),
     rollouts: new SqlRollouts(database),
+    deliveries: new SqlDeliveries(database, sqliteDeliveries),
     // The lock of the directory has made sure that no other hub uses the file.
     locks: { acquire: async () => ({ lost: new Promise(() => undefined), release: async () => undefined }) },
     news,
@@ -60,7 +64,7 @@ export async function onSqlite(file: string): Promise<HubDatabase> {
 /** A hub on SQLite does not load the client of PostgreSQL. */
 export async function onPostgres(
   url: string,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  { limit, clock, log }: { readonly limit: number; readonly clock: Clock; readonly log: Log },
 ): Promise<HubDatabase> {
   const { PostgresCommandStore, PostgresDatabase, PostgresLocks, PostgresMessageStore, PostgresNews } = await import(
     '../adapters/database/postgres/index.ts'
@@ -69,13 +73,14 @@ export async function onPostgres(
   const news = new PostgresNews({ url, log, after: (delay, due) => clock.after(delay, due) });
   await news.begin();
   return {
-    store: new PostgresMessageStore(database),
+    store: new PostgresMessageStore(database, limit),
     reader: new SqlReader(database.select),
     overviewReader: new SqlOverview(database.select),
     audit: new PostgresCommandStore(database),
     registry: new SqlRegistry(database),
     monitorStore: new SqlMonitors(database),
     rollouts: new SqlRollouts(database),
+    deliveries: new SqlDeliveries(database, postgresDeliveries),
     locks: new PostgresLocks(url),
     news,
     close: async () => {

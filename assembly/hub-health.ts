@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { hubMetricsPage } from '../adapters/service/hub-metrics.ts';
 import { type ListenAddress, type StatusServer, serve } from '../adapters/service/status-server.ts';
 import type { Clock, Log } from '../agent/ports.ts';
+import type { DeliveryStore } from '../hub/deliveries.ts';
 import type { Intake } from '../hub/intake.ts';
 import type { HubMeasures } from '../hub/measures.ts';
 import type { NumbersStore, OverviewReader } from '../hub/ports.ts';
@@ -19,7 +20,9 @@ export interface HubHealthParts {
   readonly host?: string;
   readonly measures: HubMeasures;
   readonly intake: Pick<Intake, 'waiting'>;
-  readonly reader: Pick<OverviewReader, 'countVehicles'> & Pick<NumbersStore, 'missingNumbers'>;
+  readonly reader: Pick<OverviewReader, 'countVehicles'> &
+    Pick<NumbersStore, 'missingNumbers'> &
+    Pick<DeliveryStore, 'totals'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -34,8 +37,8 @@ export async function serveHealth(
     counted: measures.snapshot(),
     uptime: clock.monotonic() - begun,
     waiting: intake.waiting,
-    kept: await Promise.all([reader.countVehicles(), reader.missingNumbers()]).then(
-      ([cars, missing]) => ({ cars, missing }),
+    kept: await Promise.all([reader.countVehicles(), reader.missingNumbers(), reader.totals()]).then(
+      ([cars, missing, deliveries]) => ({ cars, missing, deliveries }),
       (error: Error) => {
         log.warn('hub.database.silent', { error: error.message });
         return undefined;

@@ -130,7 +130,7 @@ function vehicleView(vin: string, createdAt: number, status: VehicleStatus, reco
 }
 
 /** By the energies that it tells of. */
-function motorizationOf({ energies = [] }: StatusContents): VehicleDescription['motorization'] {
+export function motorizationOf({ energies = [] }: StatusContents): VehicleDescription['motorization'] {
   const has = (type: string): boolean => energies.some((energy) => energy.type === type);
   if (energies.some(({ subType }) => subType === 'Hydrogen')) return 'Hydrogen';
   if (!has('Electric')) return 'Thermic';

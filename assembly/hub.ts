@@ -43,11 +43,12 @@ import { withBooks } from './hub-books.ts';
 import { connectExternal, type ExternalBroker, type HubBrokerParts, startEmbedded } from './hub-broker.ts';
 import { clientRights, onChanges, watchRegistry } from './hub-clients.ts';
 import { onPostgres, onSqlite } from './hub-database.ts';
+import { HubDeliveries } from './hub-deliveries.ts';
 import type { SecureHub } from './hub-enrolment.ts';
 import { serveHealth } from './hub-health.ts';
 import { digestOf, startMonitorSync } from './hub-monitors.ts';
 import { hubNotifier } from './hub-notifier.ts';
-import { servedVehicles } from './hub-vehicles.ts';
+import { motorizationOf, servedVehicles } from './hub-vehicles.ts';
 import { BENCH_LIMITS, findDocuments, pageKey } from './interface.ts';
 import { type Teardown, withTeardown } from './teardown.ts';
 
@@ -120,8 +121,12 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   makeDirectory(data, { of: 'the hub', choose: '--data' });
   const unlock = lockDirectory(data);
   teardowns.unshift(async () => unlock());
-  const { store, reader, overviewReader, audit, registry, monitorStore, rollouts, locks, news, close } =
-    database === undefined ? await onSqlite(join(data, 'hub.sqlite')) : await onPostgres(database, { clock, log });
+  const callbacks = { ...CALLBACKS, ...options.callbacks };
+  const { queueLimit: limit } = callbacks;
+  const { store, reader, overviewReader, audit, registry, monitorStore, rollouts, deliveries, locks, news, close } =
+    database === undefined
+      ? await onSqlite(join(data, 'hub.sqlite'), limit)
+      : await onPostgres(database, { limit, clock, log });
   teardowns.unshift(close);
   const keys = join(data, 'keys');
   const key = await commandKey(keys);
@@ -139,7 +144,20 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   const certificates = secure && (await import('./hub-enrolment.ts'));
   const own = secure && (await certificates?.openCertificates(data, secure.names, clock.now()));
   const measures = new HubMeasures(clock);
-  const intake = new Intake({ store, clock, log, measures, soon: (work) => setImmediate(work) });
+  const channels = channelsOf(callbacks, () => clock.now());
+  teardowns.unshift(() => channels.close());
+  const notifier = hubNotifier(channels);
+  const delivering = new HubDeliveries({
+    ...{ store: deliveries, books: monitorStore, notifier, measures: measures.deliveries, clock, log },
+    motorizationOf: async (vin) => motorizationOf((await reader.status(vin))?.contents() ?? {}),
+    changed: () => monitors.wake(),
+  });
+  // Of hubs on one file only one runs: what was claimed belongs to one that was killed.
+  if (database === undefined) await deliveries.releaseAll();
+  delivering.begin();
+  teardowns.unshift(() => delivering.stop());
+  const waiting = (): void => delivering.wake();
+  const intake = new Intake({ store, clock, log, measures, soon: (work) => setImmediate(work), waiting });
   teardowns.unshift(() => intake.settled());
   let displace: (error: VigieError) => void = () => undefined;
   const displaced = new Promise<VigieError>((resolve) => {
@@ -218,6 +236,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     reader: {
       countVehicles: () => overviewReader.countVehicles(),
       missingNumbers: () => reader.missingNumbers(),
+      totals: () => deliveries.totals(),
     },
   });
   teardowns.unshift(() => health.close());
@@ -226,10 +245,8 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   const signIn =
     options.signIn &&
     (await import('./hub-sign-in.ts')).signInAt(options.signIn, { states, keyFile: tokenKeyFile(keys), clock, log });
-  const channels = channelsOf({ ...CALLBACKS, ...options.callbacks }, () => clock.now());
-  teardowns.unshift(() => channels.close());
   const served = withBooks(
-    { store: monitorStore, notifier: hubNotifier(channels), clock, log, changed: () => monitors.wake() },
+    { store: monitorStore, notifier, clock, changed: () => monitors.wake() },
     servedTo(states, servedVehicles(reader)),
   );
   const server = await startServer({

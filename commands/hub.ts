@@ -107,6 +107,7 @@ async function runHub(options: Options): Promise<void> {
     ...(name === undefined ? {} : { name }),
     port: ports.port,
     http: ports.http,
+    ...(configuration?.callbacks === undefined ? {} : { callbacks: configuration.callbacks }),
     ...(configuration?.signIn === undefined ? {} : { signIn: configuration.signIn }),
     hosts: {
       ...(listen === undefined ? {} : { broker: listen.host }),

@@ -2,6 +2,7 @@
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { scopeNames } from '../protocol/interface/operations/scopes.ts';
+import { callbacksSchema } from './callbacks.ts';
 import { brokerMembers } from './configuration-schema.ts';
 import { choice, closed, format, line, listOf, number } from './fields.ts';
 
@@ -91,6 +92,10 @@ export const hubSchema = closed(
         'The connected-vehicle interface over HTTP',
       ),
     ),
+    callbacks: Type.Optional({
+      ...callbacksSchema,
+      description: 'How events go to receivers: webhook, websocket, push',
+    }),
     signIn: Type.Optional(
       closed(
         {

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { dataScopes, type Scope } from '../protocol/interface/operations/scopes.ts';
 import { checkAwaited } from './awaited-file.ts';
+import { type CallbacksConfiguration, readCallbacks } from './callbacks.ts';
 import { credentialPath } from './credentials.ts';
 import { readYamlFile } from './document.ts';
 import type { Environment } from './environment.ts';
@@ -45,6 +46,8 @@ export interface HubConfiguration {
   /** Absent: an SQLite file in `data`. */
   readonly database?: { readonly url: string; readonly passwordFile?: string };
   readonly http?: Listen;
+  /** Absent: to public addresses, with `https` and `wss` only, and no push. */
+  readonly callbacks?: CallbacksConfiguration;
   readonly signIn?: SignInConfiguration;
   /** Broker and interface over TLS; absent: without. */
   readonly tls?: { readonly names?: readonly string[]; readonly enrolment?: number };
@@ -90,6 +93,7 @@ function read(input: HubInput, beside: (path: string) => string, findings: Findi
     ...(broker === undefined ? {} : { broker }),
     ...(database === undefined ? {} : { database }),
     ...(http === undefined ? {} : { http }),
+    ...(input.callbacks === undefined ? {} : { callbacks: readCallbacks(input.callbacks, beside, findings) }),
     ...(signIn === undefined ? {} : { signIn }),
     ...(tls === undefined ? {} : { tls }),
     ...(metrics === undefined ? {} : { metrics }),

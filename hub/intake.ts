@@ -1,5 +1,6 @@
 /** Takes messages from the broker. Those that arrive together share one commit; each is acknowledged after it. */
 import { VigieError } from '../protocol/errors.ts';
+import type { KeptDeliveries } from './deliveries.ts';
 import type { HubMeasures } from './measures.ts';
 import { type CarMessage, type RefusedMessage, readMessage, vinIn } from './message.ts';
 import type { HubLog, MessageStore, WallClock } from './ports.ts';
@@ -16,6 +17,8 @@ export interface IntakeParts {
   readonly measures: HubMeasures;
   /** Calls `work` when what has already arrived has been taken in. */
   readonly soon: (work: () => void) => void;
+  /** Events wait for receivers; absent: this process sends no events. */
+  readonly waiting?: () => void;
 }
 
 interface Waiting {
@@ -86,7 +89,7 @@ export class Intake {
     const refused = batch.flatMap(({ item }) => ('refused' in item ? [item.refused] : []));
     const begun = clock.now();
     try {
-      const { fresh, strangers } = await store.save(messages, refused);
+      const { fresh, strangers, deliveries } = await store.save(messages, refused);
       measures.committed(messages.length, fresh, refused.length, clock.now() - begun);
       for (const vin of strangers) log.warn('hub.car.refused', { vin, reason: NOT_REGISTERED });
       for (const { item, resolve, reject } of batch) {
@@ -94,12 +97,27 @@ export class Intake {
         if (strangers.has(vin)) reject(new VigieError('request.forbidden', NOT_REGISTERED, { where: vin }));
         else resolve();
       }
+      if (deliveries !== undefined) this.#tell(deliveries);
     } catch (error) {
       if (messages.length > 0 && store.refuses(error)) return this.#isolate(batch, error as Error);
       measures.commitFailed();
       log.error('hub.store.failed', { messages: batch.length, error: (error as Error).message });
       for (const { reject } of batch) reject(error);
     }
+  }
+
+  /** What became of the events of the commit. */
+  #tell({ receivers, dropped, unreadable }: KeptDeliveries): void {
+    const { log, measures, waiting } = this.#parts;
+    for (const { receiver, count, total } of dropped) {
+      measures.deliveries.gaveUp({ dropped: count });
+      // One line for each power of two: a receiver that is away for days must not fill the log.
+      if (Math.floor(Math.log2(total)) > Math.floor(Math.log2(total - count))) {
+        log.warn('callbacks.dropped', { receiver, dropped: total });
+      }
+    }
+    for (const one of unreadable) log.error('callbacks.unconfigured', one);
+    if (receivers > 0) waiting?.();
   }
 
   /** The database does not take one of these messages: it is found and kept aside, the others are committed. */

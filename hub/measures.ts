@@ -2,6 +2,7 @@
 import { classes } from '../protocol/classes.ts';
 import type { RemoteReport } from '../protocol/schema/remote.ts';
 import { finalStatuses } from './commands.ts';
+import { type DeliveryCounts, DeliveryMeasures } from './delivery-measures.ts';
 import type { CarMessage } from './message.ts';
 import type { WallClock } from './ports.ts';
 
@@ -31,6 +32,7 @@ export interface HubMeasurements {
   readonly heard: number;
   /** Messages that wait in those cars, as they told last. */
   readonly backlog: readonly number[];
+  readonly deliveries: DeliveryCounts;
 }
 
 /** What a car told last. */
@@ -40,6 +42,7 @@ interface HeardCar {
 }
 
 export class HubMeasures {
+  readonly deliveries = new DeliveryMeasures();
   readonly #clock: WallClock;
   readonly #messages = perClass();
   readonly #bytes = perClass();
@@ -94,6 +97,7 @@ export class HubMeasures {
       commands: this.#commands,
       heard: this.#cars.size,
       backlog,
+      deliveries: this.deliveries.counts,
     };
   }
 

@@ -6,6 +6,7 @@ import type { Run } from '../protocol/runs.ts';
 import type { Message } from '../protocol/schema/message.ts';
 import type { CommandKind, RemoteStatus } from '../protocol/schema/remote.ts';
 import type { StatusContents } from '../protocol/schema/status.ts';
+import type { KeptDeliveries } from './deliveries.ts';
 import type { CarMessage, RefusedMessage } from './message.ts';
 import type { NumbersReport } from './numbers.ts';
 import type { Owner } from './registry.ts';
@@ -36,6 +37,8 @@ export interface Saved {
   readonly fresh: readonly CarMessage[];
   /** VINs of cars that the registry does not let send ({@link ./registry.ts}); nothing of theirs is kept. */
   readonly strangers: ReadonlySet<string>;
+  /** Events that now wait for receivers; absent: none. */
+  readonly deliveries?: KeptDeliveries;
 }
 
 /** Keeps messages, and in the same commit what they say of numbers, records and Status. */

@@ -232,7 +232,6 @@ export const logEvents = {
   'store.unsynced': ['error', 'The disk did not confirm a write', 'file', 'error'],
 
   // The hub
-  'hub.callbacks.unsent': ['warn', 'The hub keeps an address for notifications, but sends none yet', 'what', 'id'],
   'hub.car.certified': ['info', 'The hub gives a car a certificate', 'vin', 'serial', 'renewed'],
   'hub.car.refused': ['warn', 'The hub refuses the messages of a car', 'vin', 'reason'],
   'hub.certificate.failed': ['error', 'The hub cannot renew its own certificate', 'error'],
@@ -241,6 +240,7 @@ export const logEvents = {
   'hub.commands.unread': ['error', 'The hub cannot read the open commands of a car', 'vin', 'error'],
   'hub.database.disconnected': ['warn', 'The database closed a connection', 'where', 'error'],
   'hub.database.silent': ['warn', 'The database does not answer; the health report has no counts of cars', 'error'],
+  'hub.deliveries.failed': ['warn', 'The hub cannot send events to receivers; it tries again', 'receiver', 'error'],
   'hub.enrolment.failed': [
     'error',
     'The hub failed to answer a request for a certificate',

@@ -39,13 +39,15 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
   ],
   // What one hub receives reaches those who follow at another.
   live: ['test/hub/live.test.ts', 'test/assembly/hub-live.test.ts', 'test/assembly/hub-live.engine.test.ts'],
-  // The operations, monitors in real cars.
+  // The operations, monitors in real cars, their events on the way to receivers.
   monitors: [
     'test/hub/monitor-sync.test.ts',
     'test/assembly/hub-monitors.test.ts',
     'test/assembly/hub-monitors.engine.test.ts',
     'test/assembly/hub-car-monitors.test.ts',
     'test/assembly/hub-car-monitors.engine.test.ts',
+    'test/assembly/hub-deliveries.test.ts',
+    'test/assembly/hub-deliveries.engine.test.ts',
   ],
   // A car added, enrolled, expired, renewed, removed, refused and forgotten; who sees what, and what the broker lets whom do.
   enrol: [

@@ -270,6 +270,42 @@ export const steps: readonly string[] = [
     document TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  -- Whom events of monitors go to: the webhook of a monitor, a callback, or a device of one. held, tries, due: the request
+  -- that was tried; look: when to look at it next (UTC ms; NULL: when something changes); proven: it accepted the last
+  -- request at once; lease, leased_until: the hub that sends to it, until when (UTC ms of the database).
+  CREATE TABLE receivers (
+    key TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    monitor TEXT,
+    callback TEXT,
+    delivery TEXT,
+    next_seq INTEGER NOT NULL,
+    waiting INTEGER NOT NULL,
+    dropped INTEGER NOT NULL DEFAULT 0,
+    held INTEGER NOT NULL DEFAULT 0,
+    tries INTEGER NOT NULL DEFAULT 0,
+    due INTEGER,
+    look INTEGER,
+    proven INTEGER NOT NULL DEFAULT 0,
+    lease TEXT,
+    leased_until INTEGER NOT NULL DEFAULT 0
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX due_receivers ON receivers (proven, look) WHERE look IS NOT NULL;
+  CREATE INDEX receivers_of_callback ON receivers (callback, key) WHERE callback IS NOT NULL;
+  -- Events that wait, numbered for each receiver; contents: what the monitor adds, as JSON.
+  CREATE TABLE deliveries (
+    receiver TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    vehicle INTEGER NOT NULL,
+    message INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    contents TEXT NOT NULL,
+    PRIMARY KEY (receiver, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX deliveries_of_vehicle ON deliveries (vehicle, receiver);
+  `,
 ];
 
 /** Number of the format that this program writes. */

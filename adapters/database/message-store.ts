@@ -14,6 +14,7 @@ import { VehicleStatus } from '../../hub/vehicle-status.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
 import { keepReport } from './command-store.ts';
+import { keepDeliveries, MOST_WAITING, type PlacedMessage } from './event-deliveries.ts';
 import { newsOf } from './news.ts';
 import { numbersIn, REFUSED_KEPT, statusIn } from './queries.ts';
 import { IN_USE } from './registry.ts';
@@ -35,6 +36,7 @@ interface Changes {
   readonly statuses: Map<number, VehicleStatus>;
   /** Of messages that were not there, in the order of {@link Saved.fresh}. */
   readonly rows: number[];
+  readonly events: PlacedMessage[];
 }
 
 /** SQLITE_TOOBIG, SQLITE_CONSTRAINT and SQLITE_MISMATCH (sqlite.org/rescode.html). */
@@ -43,15 +45,17 @@ const REFUSALS: ReadonlySet<number> = new Set([18, 19, 20]);
 export class SqliteMessageStore implements MessageStore {
   readonly #database: SqliteDatabase;
   readonly #news: Pick<NewsListener, 'arrived'> | undefined;
+  readonly #limit: number;
   /** As committed, by the id of the vehicle. */
   readonly #statuses = new Map<number, VehicleStatus>();
   /** Changes when another process writes, which may have erased a car. */
   #version: unknown;
 
-  /** `news` learns of every commit. */
-  constructor(database: SqliteDatabase, news?: Pick<NewsListener, 'arrived'>) {
+  /** `news` learns of every commit; `limit`: events that wait for one receiver at most. */
+  constructor(database: SqliteDatabase, news?: Pick<NewsListener, 'arrived'>, limit: number = MOST_WAITING) {
     this.#database = database;
     this.#news = news;
+    this.#limit = limit;
   }
 
   async save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved> {
@@ -60,7 +64,7 @@ export class SqliteMessageStore implements MessageStore {
       if (version !== this.#version) this.#statuses.clear();
       this.#version = version;
       const strangers = this.#strangersIn(messages, refused);
-      const changes: Changes = { numbers: new Map(), statuses: new Map(), rows: [] };
+      const changes: Changes = { numbers: new Map(), statuses: new Map(), rows: [], events: [] };
       const fresh = messages.filter((one) => !strangers.has(one.vin) && this.#keep(one, changes));
       for (const { vehicle, class: priority, value, received } of changes.numbers.values()) {
         if (value.isEmpty) continue;
@@ -89,7 +93,8 @@ export class SqliteMessageStore implements MessageStore {
         );
       }
       this.#refuse(refused.filter(({ topic }) => !strangers.has(vinIn(topic))));
-      return { statuses: changes.statuses, rows: changes.rows, strangers, fresh };
+      const deliveries = this.#database.perform(keepDeliveries(changes.events, this.#limit));
+      return { statuses: changes.statuses, rows: changes.rows, strangers, fresh, deliveries };
     });
     for (const [vehicle, status] of statuses) this.#statuses.set(vehicle, status);
     this.#news?.arrived(newsOf(saved.fresh.map((one, index) => ({ ...one, row: rows[index] as number }))));
@@ -153,6 +158,7 @@ export class SqliteMessageStore implements MessageStore {
     const correction = correctionIn(message);
     if (correction !== undefined) this.#correct(vehicle, boot, correction);
     if (kind === 'monitor') keepMonitors(this.#database, vehicle, one, message.body);
+    if (kind === 'event') changes.events.push({ ...one, vehicle, row: row['id'] as number });
     if (kind === 'remote') keepReport(this.#database, vehicle, one, message.body);
     for (const [sql, ...values] of configurationStatements(vehicle, one)) this.#database.run(sql, ...values);
     this.#keepRecord(vehicle, row['id'] as number, message);

@@ -10,6 +10,7 @@ import type {
 import type { Owner } from '../../hub/registry.ts';
 import type { Callback } from '../../protocol/schema/callback.ts';
 import type { Monitor, MonitorList } from '../../protocol/schema/monitor.ts';
+import { receiverOfMonitor } from './event-deliveries.ts';
 import { IN_USE, type RegistryDatabase, type SqlStatement } from './registry.ts';
 import { CAR, type SqlRow } from './rows.ts';
 
@@ -49,7 +50,12 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
 
   async removeMonitor({ kind, id: owner }: Owner, id: string): Promise<boolean> {
     const sql = 'DELETE FROM monitors WHERE id = ? AND kind = ? AND owner = ? RETURNING id';
-    const [removed = []] = await this.#database.write([[sql, id, kind, owner], ...makeDue({ kind, id: owner })]);
+    const [removed = []] = await this.#database.write([
+      [sql, id, kind, owner],
+      // What happened before is still delivered, and then its receiver goes.
+      [`DELETE FROM receivers WHERE key = ? AND waiting = 0 AND ${gone('monitors')}`, receiverOfMonitor(id), id],
+      ...makeDue({ kind, id: owner }),
+    ]);
     return removed.length > 0;
   }
 
@@ -60,6 +66,8 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
          ON CONFLICT (id) DO UPDATE SET document = excluded.document`,
         ...[callback.callbackId, kind, id, callback.createdAt, JSON.stringify(callback)],
       ],
+      // What waits goes to the new address, or goes on.
+      ['UPDATE receivers SET look = 0 WHERE callback = ? AND waiting > 0', callback.callbackId],
     ]);
   }
 
@@ -67,6 +75,11 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
     const [removed = []] = await this.#database.write([
       ['DELETE FROM callbacks WHERE id = ? AND kind = ? AND owner = ? RETURNING id', id, kind, owner],
       ['DELETE FROM monitors WHERE callback = ? AND kind = ? AND owner = ?', id, kind, owner],
+      [
+        `DELETE FROM deliveries WHERE receiver IN (SELECT key FROM receivers WHERE callback = ? AND ${gone('callbacks')})`,
+        ...[id, id],
+      ],
+      [`DELETE FROM receivers WHERE callback = ? AND ${gone('callbacks')}`, id, id],
       ...makeDue({ kind, id: owner }),
     ]);
     return removed.length > 0;
@@ -120,6 +133,8 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
     };
   }
 }
+
+const gone = (table: string): string => `NOT EXISTS (SELECT 1 FROM ${table} WHERE id = ?)`;
 
 /** 0: at once. */
 const NOW = 0;

@@ -69,6 +69,8 @@ export class SqlRegistry implements Registry {
       CHANGED,
     ]);
     if (known.length === 0) throw unregistered(vin);
+    // They see nothing of the car any more.
+    for (const owner of owners) await this.#forgetDeliveries(vin, owner);
   }
 
   async setPassword(vin: string, digest?: string): Promise<void> {
@@ -138,6 +140,7 @@ export class SqlRegistry implements Registry {
         if (deleted.length === 0) return;
       }
     };
+    await this.#forgetDeliveries(vin);
     await inParts('records', 'collection, id');
     await inParts('messages', 'id');
     const ofVehicle = (table: string): SqlStatement => [`DELETE FROM ${table} WHERE vehicle = ${VEHICLE}`, vin];
@@ -146,6 +149,10 @@ export class SqlRegistry implements Registry {
       ['UPDATE certificates SET revoked = coalesce(revoked, ?), vin = NULL WHERE vin = ?', at, vin],
       ['DELETE FROM cars WHERE vin = ?', vin],
       ['DELETE FROM monitors WHERE vin = ?', vin],
+      [
+        `DELETE FROM receivers WHERE waiting = 0 AND monitor IS NOT NULL
+         AND NOT EXISTS (SELECT 1 FROM monitors WHERE id = receivers.monitor)`,
+      ],
       ['DELETE FROM rollout_cars WHERE vin = ?', vin],
       [`DELETE FROM command_states WHERE command IN (SELECT id FROM commands WHERE vehicle = ${VEHICLE})`, vin],
       ...[
@@ -166,6 +173,27 @@ export class SqlRegistry implements Registry {
     ]);
     await this.#database.compact();
     return cars.length > 0 || erased.some((rows) => rows.length > 0);
+  }
+
+  /** Events of the car that wait, for the owner or for everybody, each receiver in a commit of its own: hubs wait for it. */
+  async #forgetDeliveries(vin: string, owner?: Owner): Promise<void> {
+    const sql = `SELECT DISTINCT receiver FROM deliveries WHERE vehicle = ${VEHICLE}`;
+    const whose = owner === undefined ? '' : ' AND kind = ? AND owner = ?';
+    for (const { receiver } of await this.#database.select(sql, vin)) {
+      const own = [receiver as string, ...(owner === undefined ? [] : [owner.kind, owner.id])];
+      await this.#database.write([
+        // Locks the row: what follows sees what was committed by then.
+        [`UPDATE receivers SET waiting = waiting WHERE key = ?${whose}`, ...own],
+        [
+          `DELETE FROM deliveries WHERE vehicle = ${VEHICLE} AND receiver IN (SELECT key FROM receivers WHERE key = ?${whose})`,
+          ...[vin, ...own],
+        ],
+        [
+          `UPDATE receivers SET waiting = (SELECT count(*) FROM deliveries WHERE receiver = receivers.key) WHERE key = ?${whose}`,
+          ...own,
+        ],
+      ]);
+    }
   }
 
   async cars(): Promise<readonly RegisteredCar[]> {

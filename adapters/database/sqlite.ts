@@ -1,6 +1,7 @@
 /** The database of a hub without a database server: one SQLite file, written by one process. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { VigieError } from '../../protocol/errors.ts';
+import type { SqlSteps } from './event-deliveries.ts';
 import { fillFacts } from './facts.ts';
 import { FORMAT, steps } from './format.ts';
 import type { Select, SqlRow } from './queries.ts';
@@ -75,6 +76,16 @@ export class SqliteDatabase implements RegistryDatabase {
         cause,
       });
     }
+  }
+
+  /** Statements one after the other, within {@link transaction}. */
+  perform<T>(steps: SqlSteps<T>): T {
+    let step = steps.next();
+    while (step.done !== true) {
+      const [sql, ...values] = step.value;
+      step = steps.next(this.all(sql, ...values));
+    }
+    return step.value;
   }
 
   /** All statements in one commit; the rows that each returns. Rejects with `store.failed`. */

@@ -10,7 +10,13 @@ export interface HubSnapshot {
   /** Messages that wait for a commit. */
   readonly waiting: number;
   /** What the database says; undefined: it does not answer. */
-  readonly kept: { readonly cars: number; readonly missing: readonly MissingNumbers[] } | undefined;
+  readonly kept:
+    | {
+        readonly cars: number;
+        readonly missing: readonly MissingNumbers[];
+        readonly deliveries: { readonly waiting: number; readonly receivers: number };
+      }
+    | undefined;
 }
 
 const perClass = (sums: readonly number[], scale = 1): MetricValue[] =>
@@ -86,6 +92,31 @@ export const hubMetrics: readonly Metric<HubSnapshot>[] = [
     ...metric('counter', 'commands_total', 'Commands that ended, by outcome', () => undefined),
     labels: ['outcome'],
     values: ({ counted }) => Object.entries(counted.commands).map(([outcome, count]) => [count, { outcome }] as const),
+  },
+  metric('gauge', 'deliveries_waiting', 'Events that wait for receivers', ({ kept }) => kept?.deliveries.waiting),
+  metric(
+    'gauge',
+    'deliveries_waiting_receivers',
+    'Receivers for which events wait',
+    ({ kept }) => kept?.deliveries.receivers,
+  ),
+  metric(
+    'counter',
+    'deliveries_total',
+    'Events that receivers accepted from this hub',
+    ({ counted }) => counted.deliveries.delivered,
+  ),
+  metric(
+    'counter',
+    'deliveries_failed_total',
+    'Requests that receivers did not accept',
+    ({ counted }) => counted.deliveries.failed,
+  ),
+  {
+    ...metric('counter', 'deliveries_lost_total', 'Events that a receiver does not get, by reason', () => undefined),
+    labels: ['reason'],
+    values: ({ counted }) =>
+      Object.entries(counted.deliveries.lost).map(([reason, count]) => [count, { reason }] as const),
   },
 ];
 

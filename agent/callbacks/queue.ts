@@ -24,7 +24,8 @@ export interface Losses {
 
 export type Loss = keyof Losses;
 
-interface Head {
+/** What is kept of a queue beside its events. */
+export interface QueueHead {
   readonly first: number;
   readonly next: number;
   readonly batch: number;
@@ -34,7 +35,7 @@ interface Head {
 }
 
 export const keyOf = (receiver: string): string => `delivery/${receiver}`;
-const entryKeyOf = (receiver: string, seq: number): string => `${keyOf(receiver)}/${seq}`;
+export const entryKeyOf = (receiver: string, seq: number): string => `${keyOf(receiver)}/${seq}`;
 
 /** The queue of one receiver. Every change is in the next {@link states}. */
 export class Queue {
@@ -177,7 +178,7 @@ export class Queue {
 
   /** Takes up what was kept. @throws VigieError `input.malformed` when it is not a queue */
   recall(memory: Pick<Memory, 'recall'>): void {
-    const head = memory.recall(keyOf(this.#receiver)) as Partial<Head> | undefined;
+    const head = memory.recall(keyOf(this.#receiver)) as Partial<QueueHead> | undefined;
     if (head === undefined) return;
     const { first, next, batch, tries, due, losses } = head;
     if (!isCount(first) || !isCount(next) || !isCount(batch) || !isCount(tries) || next < first) {
@@ -197,7 +198,7 @@ export class Queue {
     this.#due = typeof due === 'number' ? due : undefined;
   }
 
-  #head(): Head {
+  #head(): QueueHead {
     return {
       first: this.#entries[0]?.seq ?? this.#next,
       next: this.#next,

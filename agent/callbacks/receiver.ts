@@ -74,7 +74,8 @@ export class Receiver {
   recall(memory: Parameters<Queue['recall']>[0]): void {
     this.#queue.recall(memory);
     const { clock, destination } = this.#parts;
-    const { due, entries } = this.#queue;
+    const { due, entries, tries } = this.#queue;
+    this.#failing = tries > 0;
     const delay = destination()?.delay ?? 0;
     // A clock that was set meanwhile does not make anybody wait longer than the whole delay.
     if (due !== undefined) this.#due = clock.monotonic() + Math.min(Math.max(0, due - clock.now()), delay || AGAIN);

@@ -2,7 +2,7 @@
 
 // <stdin>
 var hub = validate52;
-var schema19 = { "type": "object", "required": ["hub"], "properties": { "hub": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part1" }, "broker": { "type": "object", "properties": { "listen": { "$ref": "#/$defs/part2" }, "url": { "$ref": "#/$defs/part3" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part1" }, "passwordFile": { "$ref": "#/$defs/part1" }, "ca": { "$ref": "#/$defs/part1" }, "cert": { "$ref": "#/$defs/part1" }, "key": { "$ref": "#/$defs/part1" }, "crl": { "$ref": "#/$defs/part1" }, "group": { "$ref": "#/$defs/part0" }, "receiveMaximum": { "type": "integer", "minimum": 1, "maximum": 65535 } }, "additionalProperties": false }, "database": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^postgres(ql)?://[^\\s]+$" }, "passwordFile": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "http": { "type": "object", "properties": { "listen": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "signIn": { "type": "object", "required": ["issuer", "clientId"], "properties": { "issuer": { "type": "string", "pattern": `^https?://[^\\s@?#"']+$` }, "clientId": { "$ref": "#/$defs/part1" }, "clientSecretFile": { "$ref": "#/$defs/part1" }, "scope": { "$ref": "#/$defs/part1" }, "groups": { "$ref": "#/$defs/part1" }, "permits": { "type": "array", "items": { "type": "string", "enum": ["data:telemetry", "data:position", "data:trip", "data:alert", "data:collision", "data:vehicle:devices:pnc", "remote:preconditioning:write", "remote:charging:write", "remote:horn:write", "remote:door:write", "remote:lights:write", "remote:wakeup:write", "remote:navigation:write"] }, "minItems": 1 } }, "additionalProperties": false }, "tls": { "type": "object", "properties": { "names": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "enrolment": { "type": "integer", "minimum": 0, "maximum": 65535 } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" } } };
+var schema19 = { "type": "object", "required": ["hub"], "properties": { "hub": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part1" }, "broker": { "type": "object", "properties": { "listen": { "$ref": "#/$defs/part2" }, "url": { "$ref": "#/$defs/part3" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part1" }, "passwordFile": { "$ref": "#/$defs/part1" }, "ca": { "$ref": "#/$defs/part1" }, "cert": { "$ref": "#/$defs/part1" }, "key": { "$ref": "#/$defs/part1" }, "crl": { "$ref": "#/$defs/part1" }, "group": { "$ref": "#/$defs/part0" }, "receiveMaximum": { "type": "integer", "minimum": 1, "maximum": 65535 } }, "additionalProperties": false }, "database": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^postgres(ql)?://[^\\s]+$" }, "passwordFile": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "http": { "type": "object", "properties": { "listen": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part1" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part1" } }, "additionalProperties": false } }, "additionalProperties": false }, "signIn": { "type": "object", "required": ["issuer", "clientId"], "properties": { "issuer": { "type": "string", "pattern": `^https?://[^\\s@?#"']+$` }, "clientId": { "$ref": "#/$defs/part1" }, "clientSecretFile": { "$ref": "#/$defs/part1" }, "scope": { "$ref": "#/$defs/part1" }, "groups": { "$ref": "#/$defs/part1" }, "permits": { "type": "array", "items": { "type": "string", "enum": ["data:telemetry", "data:position", "data:trip", "data:alert", "data:collision", "data:vehicle:devices:pnc", "remote:preconditioning:write", "remote:charging:write", "remote:horn:write", "remote:door:write", "remote:lights:write", "remote:wakeup:write", "remote:navigation:write"] }, "minItems": 1 } }, "additionalProperties": false }, "tls": { "type": "object", "properties": { "names": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "enrolment": { "type": "integer", "minimum": 0, "maximum": 65535 } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" } } };
 var func1 = Object.prototype.hasOwnProperty;
 var pattern3 = new RegExp("^[A-Za-z0-9._-]{1,64}$", "u");
 function validate53(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
@@ -141,7 +141,10 @@ function validate59(data, { instancePath = "", parentData, parentDataProperty, r
 }
 validate59.evaluated = { "dynamicProps": false, "dynamicItems": false };
 var pattern7 = new RegExp("^postgres(ql)?://[^\\s]+$", "u");
-var pattern8 = new RegExp(`^https?://[^\\s@?#"']+$`, "u");
+var pattern8 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
+var pattern9 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
+var pattern10 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
+var pattern11 = new RegExp(`^https?://[^\\s@?#"']+$`, "u");
 function validate52(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -448,52 +451,57 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.signIn !== void 0) {
-      let data22 = data.signIn;
+    if (data.callbacks !== void 0) {
+      let data22 = data.callbacks;
       if (data22 && typeof data22 == "object" && !Array.isArray(data22)) {
-        if (data22.issuer === void 0) {
-          const err19 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/required", keyword: "required", params: { missingProperty: "issuer" } };
-          if (vErrors === null) {
-            vErrors = [err19];
-          } else {
-            vErrors.push(err19);
-          }
-          errors++;
-        }
-        if (data22.clientId === void 0) {
-          const err20 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/required", keyword: "required", params: { missingProperty: "clientId" } };
-          if (vErrors === null) {
-            vErrors = [err20];
-          } else {
-            vErrors.push(err20);
-          }
-          errors++;
-        }
         for (const key4 in data22) {
-          if (!(key4 === "issuer" || key4 === "clientId" || key4 === "clientSecretFile" || key4 === "scope" || key4 === "groups" || key4 === "permits")) {
-            const err21 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key4 } };
+          if (!(key4 === "networks" || key4 === "allowHttp" || key4 === "ca" || key4 === "queueLimit" || key4 === "push")) {
+            const err19 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key4 } };
             if (vErrors === null) {
-              vErrors = [err21];
+              vErrors = [err19];
             } else {
-              vErrors.push(err21);
+              vErrors.push(err19);
             }
             errors++;
           }
         }
-        if (data22.issuer !== void 0) {
-          let data23 = data22.issuer;
-          if (typeof data23 === "string") {
-            if (!pattern8.test(data23)) {
-              const err22 = { instancePath: instancePath + "/signIn/issuer", schemaPath: "#/properties/signIn/properties/issuer/pattern", keyword: "pattern", params: { pattern: `^https?://[^\\s@?#"']+$` } };
+        if (data22.networks !== void 0) {
+          let data23 = data22.networks;
+          if (Array.isArray(data23)) {
+            if (data23.length < 0) {
+              const err20 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
               if (vErrors === null) {
-                vErrors = [err22];
+                vErrors = [err20];
               } else {
-                vErrors.push(err22);
+                vErrors.push(err20);
               }
               errors++;
             }
+            const len1 = data23.length;
+            for (let i1 = 0; i1 < len1; i1++) {
+              let data24 = data23[i1];
+              if (typeof data24 === "string") {
+                if (!pattern8.test(data24)) {
+                  const err21 = { instancePath: instancePath + "/callbacks/networks/" + i1, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
+                  if (vErrors === null) {
+                    vErrors = [err21];
+                  } else {
+                    vErrors.push(err21);
+                  }
+                  errors++;
+                }
+              } else {
+                const err22 = { instancePath: instancePath + "/callbacks/networks/" + i1, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err22];
+                } else {
+                  vErrors.push(err22);
+                }
+                errors++;
+              }
+            }
           } else {
-            const err23 = { instancePath: instancePath + "/signIn/issuer", schemaPath: "#/properties/signIn/properties/issuer/type", keyword: "type", params: { type: "string" } };
+            const err23 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
               vErrors = [err23];
             } else {
@@ -502,66 +510,46 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data22.clientId !== void 0) {
-          if (!validate55(data22.clientId, { instancePath: instancePath + "/signIn/clientId", parentData: data22, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+        if (data22.allowHttp !== void 0) {
+          if (typeof data22.allowHttp !== "boolean") {
+            const err24 = { instancePath: instancePath + "/callbacks/allowHttp", schemaPath: "#/properties/callbacks/properties/allowHttp/type", keyword: "type", params: { type: "boolean" } };
+            if (vErrors === null) {
+              vErrors = [err24];
+            } else {
+              vErrors.push(err24);
+            }
+            errors++;
+          }
+        }
+        if (data22.ca !== void 0) {
+          if (!validate55(data22.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data22, parentDataProperty: "ca", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
             errors = vErrors.length;
           }
         }
-        if (data22.clientSecretFile !== void 0) {
-          if (!validate55(data22.clientSecretFile, { instancePath: instancePath + "/signIn/clientSecretFile", parentData: data22, parentDataProperty: "clientSecretFile", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data22.scope !== void 0) {
-          if (!validate55(data22.scope, { instancePath: instancePath + "/signIn/scope", parentData: data22, parentDataProperty: "scope", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data22.groups !== void 0) {
-          if (!validate55(data22.groups, { instancePath: instancePath + "/signIn/groups", parentData: data22, parentDataProperty: "groups", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data22.permits !== void 0) {
-          let data28 = data22.permits;
-          if (Array.isArray(data28)) {
-            if (data28.length < 1) {
-              const err24 = { instancePath: instancePath + "/signIn/permits", schemaPath: "#/properties/signIn/properties/permits/minItems", keyword: "minItems", params: { limit: 1 } };
+        if (data22.queueLimit !== void 0) {
+          let data27 = data22.queueLimit;
+          if (typeof data27 == "number") {
+            if (data27 > 2e4 || isNaN(data27)) {
+              const err25 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
               if (vErrors === null) {
-                vErrors = [err24];
+                vErrors = [err25];
               } else {
-                vErrors.push(err24);
+                vErrors.push(err25);
               }
               errors++;
             }
-            const len1 = data28.length;
-            for (let i1 = 0; i1 < len1; i1++) {
-              let data29 = data28[i1];
-              if (typeof data29 !== "string") {
-                const err25 = { instancePath: instancePath + "/signIn/permits/" + i1, schemaPath: "#/properties/signIn/properties/permits/items/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err25];
-                } else {
-                  vErrors.push(err25);
-                }
-                errors++;
+            if (data27 < 100 || isNaN(data27)) {
+              const err26 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
+              if (vErrors === null) {
+                vErrors = [err26];
+              } else {
+                vErrors.push(err26);
               }
-              if (!(data29 === "data:telemetry" || data29 === "data:position" || data29 === "data:trip" || data29 === "data:alert" || data29 === "data:collision" || data29 === "data:vehicle:devices:pnc" || data29 === "remote:preconditioning:write" || data29 === "remote:charging:write" || data29 === "remote:horn:write" || data29 === "remote:door:write" || data29 === "remote:lights:write" || data29 === "remote:wakeup:write" || data29 === "remote:navigation:write")) {
-                const err26 = { instancePath: instancePath + "/signIn/permits/" + i1, schemaPath: "#/properties/signIn/properties/permits/items/enum", keyword: "enum", params: { allowedValues: schema19.properties.signIn.properties.permits.items.enum } };
-                if (vErrors === null) {
-                  vErrors = [err26];
-                } else {
-                  vErrors.push(err26);
-                }
-                errors++;
-              }
+              errors++;
             }
           } else {
-            const err27 = { instancePath: instancePath + "/signIn/permits", schemaPath: "#/properties/signIn/properties/permits/type", keyword: "type", params: { type: "array" } };
+            const err27 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
               vErrors = [err27];
             } else {
@@ -570,35 +558,29 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-      } else {
-        const err28 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err28];
-        } else {
-          vErrors.push(err28);
-        }
-        errors++;
-      }
-    }
-    if (data.tls !== void 0) {
-      let data30 = data.tls;
-      if (data30 && typeof data30 == "object" && !Array.isArray(data30)) {
-        for (const key5 in data30) {
-          if (!(key5 === "names" || key5 === "enrolment")) {
-            const err29 = { instancePath: instancePath + "/tls", schemaPath: "#/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key5 } };
-            if (vErrors === null) {
-              vErrors = [err29];
-            } else {
-              vErrors.push(err29);
+        if (data22.push !== void 0) {
+          let data28 = data22.push;
+          if (data28 && typeof data28 == "object" && !Array.isArray(data28)) {
+            if (data28.subject === void 0) {
+              const err28 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
+              if (vErrors === null) {
+                vErrors = [err28];
+              } else {
+                vErrors.push(err28);
+              }
+              errors++;
             }
-            errors++;
-          }
-        }
-        if (data30.names !== void 0) {
-          let data31 = data30.names;
-          if (Array.isArray(data31)) {
-            if (data31.length < 1) {
-              const err30 = { instancePath: instancePath + "/tls/names", schemaPath: "#/properties/tls/properties/names/minItems", keyword: "minItems", params: { limit: 1 } };
+            if (data28.publicKey === void 0) {
+              const err29 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
+              if (vErrors === null) {
+                vErrors = [err29];
+              } else {
+                vErrors.push(err29);
+              }
+              errors++;
+            }
+            if (data28.privateKeyFile === void 0) {
+              const err30 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
               if (vErrors === null) {
                 vErrors = [err30];
               } else {
@@ -606,122 +588,111 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-            const len2 = data31.length;
-            for (let i2 = 0; i2 < len2; i2++) {
-              if (!validate55(data31[i2], { instancePath: instancePath + "/tls/names/" + i2, parentData: data31, parentDataProperty: i2, rootData, dynamicAnchors })) {
+            for (const key5 in data28) {
+              if (!(key5 === "subject" || key5 === "publicKey" || key5 === "privateKeyFile")) {
+                const err31 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key5 } };
+                if (vErrors === null) {
+                  vErrors = [err31];
+                } else {
+                  vErrors.push(err31);
+                }
+                errors++;
+              }
+            }
+            if (data28.subject !== void 0) {
+              let data29 = data28.subject;
+              if (typeof data29 === "string") {
+                if (!pattern9.test(data29)) {
+                  const err32 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
+                  if (vErrors === null) {
+                    vErrors = [err32];
+                  } else {
+                    vErrors.push(err32);
+                  }
+                  errors++;
+                }
+              } else {
+                const err33 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err33];
+                } else {
+                  vErrors.push(err33);
+                }
+                errors++;
+              }
+            }
+            if (data28.publicKey !== void 0) {
+              let data30 = data28.publicKey;
+              if (typeof data30 === "string") {
+                if (!pattern10.test(data30)) {
+                  const err34 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
+                  if (vErrors === null) {
+                    vErrors = [err34];
+                  } else {
+                    vErrors.push(err34);
+                  }
+                  errors++;
+                }
+              } else {
+                const err35 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err35];
+                } else {
+                  vErrors.push(err35);
+                }
+                errors++;
+              }
+            }
+            if (data28.privateKeyFile !== void 0) {
+              if (!validate55(data28.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data28, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
                 errors = vErrors.length;
               }
             }
           } else {
-            const err31 = { instancePath: instancePath + "/tls/names", schemaPath: "#/properties/tls/properties/names/type", keyword: "type", params: { type: "array" } };
+            const err36 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err31];
+              vErrors = [err36];
             } else {
-              vErrors.push(err31);
+              vErrors.push(err36);
             }
             errors++;
-          }
-        }
-        if (data30.enrolment !== void 0) {
-          let data33 = data30.enrolment;
-          if (!(typeof data33 == "number" && (!(data33 % 1) && !isNaN(data33)))) {
-            const err32 = { instancePath: instancePath + "/tls/enrolment", schemaPath: "#/properties/tls/properties/enrolment/type", keyword: "type", params: { type: "integer" } };
-            if (vErrors === null) {
-              vErrors = [err32];
-            } else {
-              vErrors.push(err32);
-            }
-            errors++;
-          }
-          if (typeof data33 == "number") {
-            if (data33 > 65535 || isNaN(data33)) {
-              const err33 = { instancePath: instancePath + "/tls/enrolment", schemaPath: "#/properties/tls/properties/enrolment/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 } };
-              if (vErrors === null) {
-                vErrors = [err33];
-              } else {
-                vErrors.push(err33);
-              }
-              errors++;
-            }
-            if (data33 < 0 || isNaN(data33)) {
-              const err34 = { instancePath: instancePath + "/tls/enrolment", schemaPath: "#/properties/tls/properties/enrolment/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
-              if (vErrors === null) {
-                vErrors = [err34];
-              } else {
-                vErrors.push(err34);
-              }
-              errors++;
-            }
           }
         }
       } else {
-        const err35 = { instancePath: instancePath + "/tls", schemaPath: "#/properties/tls/type", keyword: "type", params: { type: "object" } };
+        const err37 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err35];
+          vErrors = [err37];
         } else {
-          vErrors.push(err35);
+          vErrors.push(err37);
         }
         errors++;
       }
     }
-    if (data.metrics !== void 0) {
-      let data34 = data.metrics;
-      if (data34 && typeof data34 == "object" && !Array.isArray(data34)) {
-        if (data34.listen === void 0) {
-          const err36 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/required", keyword: "required", params: { missingProperty: "listen" } };
+    if (data.signIn !== void 0) {
+      let data32 = data.signIn;
+      if (data32 && typeof data32 == "object" && !Array.isArray(data32)) {
+        if (data32.issuer === void 0) {
+          const err38 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/required", keyword: "required", params: { missingProperty: "issuer" } };
           if (vErrors === null) {
-            vErrors = [err36];
+            vErrors = [err38];
           } else {
-            vErrors.push(err36);
+            vErrors.push(err38);
           }
           errors++;
         }
-        for (const key6 in data34) {
-          if (!(key6 === "listen")) {
-            const err37 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key6 } };
-            if (vErrors === null) {
-              vErrors = [err37];
-            } else {
-              vErrors.push(err37);
-            }
-            errors++;
+        if (data32.clientId === void 0) {
+          const err39 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/required", keyword: "required", params: { missingProperty: "clientId" } };
+          if (vErrors === null) {
+            vErrors = [err39];
+          } else {
+            vErrors.push(err39);
           }
+          errors++;
         }
-        if (data34.listen !== void 0) {
-          if (!validate57(data34.listen, { instancePath: instancePath + "/metrics/listen", parentData: data34, parentDataProperty: "listen", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
-            errors = vErrors.length;
-          }
-        }
-      } else {
-        const err38 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err38];
-        } else {
-          vErrors.push(err38);
-        }
-        errors++;
-      }
-    }
-    if (data.log !== void 0) {
-      let data36 = data.log;
-      if (data36 && typeof data36 == "object" && !Array.isArray(data36)) {
-        for (const key7 in data36) {
-          if (!(key7 === "level")) {
-            const err39 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key7 } };
-            if (vErrors === null) {
-              vErrors = [err39];
-            } else {
-              vErrors.push(err39);
-            }
-            errors++;
-          }
-        }
-        if (data36.level !== void 0) {
-          let data37 = data36.level;
-          if (typeof data37 !== "string") {
-            const err40 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
+        for (const key6 in data32) {
+          if (!(key6 === "issuer" || key6 === "clientId" || key6 === "clientSecretFile" || key6 === "scope" || key6 === "groups" || key6 === "permits")) {
+            const err40 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key6 } };
             if (vErrors === null) {
               vErrors = [err40];
             } else {
@@ -729,32 +700,282 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             }
             errors++;
           }
-          if (!(data37 === "error" || data37 === "warn" || data37 === "info")) {
-            const err41 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema19.properties.log.properties.level.enum } };
+        }
+        if (data32.issuer !== void 0) {
+          let data33 = data32.issuer;
+          if (typeof data33 === "string") {
+            if (!pattern11.test(data33)) {
+              const err41 = { instancePath: instancePath + "/signIn/issuer", schemaPath: "#/properties/signIn/properties/issuer/pattern", keyword: "pattern", params: { pattern: `^https?://[^\\s@?#"']+$` } };
+              if (vErrors === null) {
+                vErrors = [err41];
+              } else {
+                vErrors.push(err41);
+              }
+              errors++;
+            }
+          } else {
+            const err42 = { instancePath: instancePath + "/signIn/issuer", schemaPath: "#/properties/signIn/properties/issuer/type", keyword: "type", params: { type: "string" } };
             if (vErrors === null) {
-              vErrors = [err41];
+              vErrors = [err42];
             } else {
-              vErrors.push(err41);
+              vErrors.push(err42);
+            }
+            errors++;
+          }
+        }
+        if (data32.clientId !== void 0) {
+          if (!validate55(data32.clientId, { instancePath: instancePath + "/signIn/clientId", parentData: data32, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data32.clientSecretFile !== void 0) {
+          if (!validate55(data32.clientSecretFile, { instancePath: instancePath + "/signIn/clientSecretFile", parentData: data32, parentDataProperty: "clientSecretFile", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data32.scope !== void 0) {
+          if (!validate55(data32.scope, { instancePath: instancePath + "/signIn/scope", parentData: data32, parentDataProperty: "scope", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data32.groups !== void 0) {
+          if (!validate55(data32.groups, { instancePath: instancePath + "/signIn/groups", parentData: data32, parentDataProperty: "groups", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data32.permits !== void 0) {
+          let data38 = data32.permits;
+          if (Array.isArray(data38)) {
+            if (data38.length < 1) {
+              const err43 = { instancePath: instancePath + "/signIn/permits", schemaPath: "#/properties/signIn/properties/permits/minItems", keyword: "minItems", params: { limit: 1 } };
+              if (vErrors === null) {
+                vErrors = [err43];
+              } else {
+                vErrors.push(err43);
+              }
+              errors++;
+            }
+            const len2 = data38.length;
+            for (let i2 = 0; i2 < len2; i2++) {
+              let data39 = data38[i2];
+              if (typeof data39 !== "string") {
+                const err44 = { instancePath: instancePath + "/signIn/permits/" + i2, schemaPath: "#/properties/signIn/properties/permits/items/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err44];
+                } else {
+                  vErrors.push(err44);
+                }
+                errors++;
+              }
+              if (!(data39 === "data:telemetry" || data39 === "data:position" || data39 === "data:trip" || data39 === "data:alert" || data39 === "data:collision" || data39 === "data:vehicle:devices:pnc" || data39 === "remote:preconditioning:write" || data39 === "remote:charging:write" || data39 === "remote:horn:write" || data39 === "remote:door:write" || data39 === "remote:lights:write" || data39 === "remote:wakeup:write" || data39 === "remote:navigation:write")) {
+                const err45 = { instancePath: instancePath + "/signIn/permits/" + i2, schemaPath: "#/properties/signIn/properties/permits/items/enum", keyword: "enum", params: { allowedValues: schema19.properties.signIn.properties.permits.items.enum } };
+                if (vErrors === null) {
+                  vErrors = [err45];
+                } else {
+                  vErrors.push(err45);
+                }
+                errors++;
+              }
+            }
+          } else {
+            const err46 = { instancePath: instancePath + "/signIn/permits", schemaPath: "#/properties/signIn/properties/permits/type", keyword: "type", params: { type: "array" } };
+            if (vErrors === null) {
+              vErrors = [err46];
+            } else {
+              vErrors.push(err46);
             }
             errors++;
           }
         }
       } else {
-        const err42 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        const err47 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err42];
+          vErrors = [err47];
         } else {
-          vErrors.push(err42);
+          vErrors.push(err47);
+        }
+        errors++;
+      }
+    }
+    if (data.tls !== void 0) {
+      let data40 = data.tls;
+      if (data40 && typeof data40 == "object" && !Array.isArray(data40)) {
+        for (const key7 in data40) {
+          if (!(key7 === "names" || key7 === "enrolment")) {
+            const err48 = { instancePath: instancePath + "/tls", schemaPath: "#/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key7 } };
+            if (vErrors === null) {
+              vErrors = [err48];
+            } else {
+              vErrors.push(err48);
+            }
+            errors++;
+          }
+        }
+        if (data40.names !== void 0) {
+          let data41 = data40.names;
+          if (Array.isArray(data41)) {
+            if (data41.length < 1) {
+              const err49 = { instancePath: instancePath + "/tls/names", schemaPath: "#/properties/tls/properties/names/minItems", keyword: "minItems", params: { limit: 1 } };
+              if (vErrors === null) {
+                vErrors = [err49];
+              } else {
+                vErrors.push(err49);
+              }
+              errors++;
+            }
+            const len3 = data41.length;
+            for (let i3 = 0; i3 < len3; i3++) {
+              if (!validate55(data41[i3], { instancePath: instancePath + "/tls/names/" + i3, parentData: data41, parentDataProperty: i3, rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+                errors = vErrors.length;
+              }
+            }
+          } else {
+            const err50 = { instancePath: instancePath + "/tls/names", schemaPath: "#/properties/tls/properties/names/type", keyword: "type", params: { type: "array" } };
+            if (vErrors === null) {
+              vErrors = [err50];
+            } else {
+              vErrors.push(err50);
+            }
+            errors++;
+          }
+        }
+        if (data40.enrolment !== void 0) {
+          let data43 = data40.enrolment;
+          if (!(typeof data43 == "number" && (!(data43 % 1) && !isNaN(data43)))) {
+            const err51 = { instancePath: instancePath + "/tls/enrolment", schemaPath: "#/properties/tls/properties/enrolment/type", keyword: "type", params: { type: "integer" } };
+            if (vErrors === null) {
+              vErrors = [err51];
+            } else {
+              vErrors.push(err51);
+            }
+            errors++;
+          }
+          if (typeof data43 == "number") {
+            if (data43 > 65535 || isNaN(data43)) {
+              const err52 = { instancePath: instancePath + "/tls/enrolment", schemaPath: "#/properties/tls/properties/enrolment/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 } };
+              if (vErrors === null) {
+                vErrors = [err52];
+              } else {
+                vErrors.push(err52);
+              }
+              errors++;
+            }
+            if (data43 < 0 || isNaN(data43)) {
+              const err53 = { instancePath: instancePath + "/tls/enrolment", schemaPath: "#/properties/tls/properties/enrolment/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+              if (vErrors === null) {
+                vErrors = [err53];
+              } else {
+                vErrors.push(err53);
+              }
+              errors++;
+            }
+          }
+        }
+      } else {
+        const err54 = { instancePath: instancePath + "/tls", schemaPath: "#/properties/tls/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err54];
+        } else {
+          vErrors.push(err54);
+        }
+        errors++;
+      }
+    }
+    if (data.metrics !== void 0) {
+      let data44 = data.metrics;
+      if (data44 && typeof data44 == "object" && !Array.isArray(data44)) {
+        if (data44.listen === void 0) {
+          const err55 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/required", keyword: "required", params: { missingProperty: "listen" } };
+          if (vErrors === null) {
+            vErrors = [err55];
+          } else {
+            vErrors.push(err55);
+          }
+          errors++;
+        }
+        for (const key8 in data44) {
+          if (!(key8 === "listen")) {
+            const err56 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key8 } };
+            if (vErrors === null) {
+              vErrors = [err56];
+            } else {
+              vErrors.push(err56);
+            }
+            errors++;
+          }
+        }
+        if (data44.listen !== void 0) {
+          if (!validate57(data44.listen, { instancePath: instancePath + "/metrics/listen", parentData: data44, parentDataProperty: "listen", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err57 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err57];
+        } else {
+          vErrors.push(err57);
+        }
+        errors++;
+      }
+    }
+    if (data.log !== void 0) {
+      let data46 = data.log;
+      if (data46 && typeof data46 == "object" && !Array.isArray(data46)) {
+        for (const key9 in data46) {
+          if (!(key9 === "level")) {
+            const err58 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key9 } };
+            if (vErrors === null) {
+              vErrors = [err58];
+            } else {
+              vErrors.push(err58);
+            }
+            errors++;
+          }
+        }
+        if (data46.level !== void 0) {
+          let data47 = data46.level;
+          if (typeof data47 !== "string") {
+            const err59 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err59];
+            } else {
+              vErrors.push(err59);
+            }
+            errors++;
+          }
+          if (!(data47 === "error" || data47 === "warn" || data47 === "info")) {
+            const err60 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema19.properties.log.properties.level.enum } };
+            if (vErrors === null) {
+              vErrors = [err60];
+            } else {
+              vErrors.push(err60);
+            }
+            errors++;
+          }
+        }
+      } else {
+        const err61 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err61];
+        } else {
+          vErrors.push(err61);
         }
         errors++;
       }
     }
   } else {
-    const err43 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err62 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err43];
+      vErrors = [err62];
     } else {
-      vErrors.push(err43);
+      vErrors.push(err62);
     }
     errors++;
   }

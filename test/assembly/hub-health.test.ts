@@ -90,7 +90,7 @@ test('when the database does not answer, health and vigie_hub_up say so, and the
   };
   const served = await serveHealth({
     ...{ data: folder, port: 0, measures, intake: { waiting: 7 }, clock, log: new MemoryLog() },
-    reader: { countVehicles: silent, missingNumbers: silent },
+    reader: { countVehicles: silent, missingNumbers: silent, totals: silent },
   });
   onTestFinished(() => served.close());
   const where = { socketPath: join(folder, HUB_SOCKET) };
@@ -103,7 +103,8 @@ test('when the database does not answer, health and vigie_hub_up say so, and the
 test('after a commit that failed health is bad until one succeeds', async () => {
   const data = mkdtempSync(join(folder, 'failing-'));
   const measures = new HubMeasures(clock);
-  const reader = { countVehicles: async () => 3, missingNumbers: async () => [] };
+  const totals = async () => ({ waiting: 0, receivers: 0 });
+  const reader = { countVehicles: async () => 3, missingNumbers: async () => [], totals };
   const served = await serveHealth({ data, measures, intake: { waiting: 0 }, reader, clock, log: new MemoryLog() });
   onTestFinished(() => served.close());
   const where = { socketPath: join(data, HUB_SOCKET) };

@@ -181,3 +181,16 @@ metrics: { listen: '[::1]:9464' }
     ),
   ]);
 });
+
+test('callbacks say how far events go to receivers, as in the configuration of a car', () => {
+  const text = `hub: 1\ncallbacks: { networks: [10.0.0.0/8], allowHttp: true, ca: ca.pem, queueLimit: 200 }\n`;
+  expect(load(text).configuration?.callbacks).toEqual({
+    networks: ['10.0.0.0/8'],
+    allowHttp: true,
+    ca: join(folder, 'ca.pem'),
+    queueLimit: 200,
+  });
+  expect(findingsOf('hub: 1\ncallbacks: { networks: [somewhere:1] }\n')).toEqual([
+    expect.stringMatching(/network.*192\.168\.1\.0\/24/s),
+  ]);
+});

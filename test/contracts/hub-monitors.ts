@@ -152,15 +152,6 @@ export function hubMonitorsContract(name: string, database: () => Promise<Pick<H
       });
     }
 
-    test('a callback or a webhook that is kept is named in the log, because the hub sends nothing to it yet', async () => {
-      const made = await call('fleet.monitors.create', {});
-      expect(log.lines.filter(({ event }) => event === 'hub.callbacks.unsent').at(-1)).toMatchObject({
-        level: 'warn',
-        fields: { what: 'monitor', id: made.body.monitorId },
-      });
-      await call('fleet.monitors.remove', { mid: made.body.monitorId });
-    });
-
     test('nobody sees, changes or removes monitors and callbacks of another fleet or user', async () => {
       const own = { cbid: (await call('user.callbacks.create', {})).body.callbackId };
       const mid = (await call('user.monitors.create', own)).body.monitorId;

@@ -1,9 +1,12 @@
 /** What every registry of a hub must do, whatever database it is in. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { MonitorStore } from '../../hub/monitors.ts';
 import type { CommandStore, MessageStore, NumbersStore, VehicleReader } from '../../hub/ports.ts';
 import type { Registry } from '../../hub/registry.ts';
 import type { RolloutStore } from '../../hub/rollout-store.ts';
+import { compileMonitor } from '../../protocol/schema/monitor.ts';
 import { NOON, ONE, OTHER, received, trip } from '../hub/messages.ts';
+import { rightBodies } from '../rig/interface-bodies.ts';
 
 export interface HubRegistryUnderTest {
   readonly store: MessageStore;
@@ -12,6 +15,7 @@ export interface HubRegistryUnderTest {
   /** As another process has it, which `vigie hub add` is. */
   readonly registry: Registry;
   readonly rollouts: RolloutStore;
+  readonly monitors: Pick<MonitorStore, 'putMonitor'>;
   /** Rows of every table that has a column `vehicle`, by table. */
   rows(): Promise<Readonly<Record<string, number>>>;
   /** Everything that is in the files of the database; a running server has written it by then. */
@@ -109,6 +113,9 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
         created: NOON,
       };
       await hub.rollouts.begin({ ...rollout, first: 2, tolerated: 0 });
+      const { parameter } = compileMonitor(rightBodies.fleetMonitor);
+      const monitor = { createdAt: NOON, monitorId: 'a1', updatedAt: NOON, status: 'Running' as const };
+      await hub.monitors.putMonitor({ owner: FLEET, monitor: { ...monitor, monitor: parameter } });
       const topic = `vigie/1/${ONE}/up/trip`;
       for (const vin of [ONE, OTHER]) {
         const mark = vin === ONE ? MARK : KEPT;
@@ -134,8 +141,13 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
           () => new Uint8Array(Buffer.from(mark)),
         );
         const report = { remoteActionId: `${mark}-c`, type: 'Doors', status: 'Failed', detail: mark } as const;
+        const event = { id: mark, monitorId: 'a1', at: NOON, refresh: false };
         await hub.store.save(
-          [received('remote', report, { vin }), received('monitor', { version: 1, monitors: [] }, { seq: 1, vin })],
+          [
+            received('remote', report, { vin }),
+            received('monitor', { version: 1, monitors: [] }, { seq: 1, vin }),
+            received('event', event, { seq: 9, vin }),
+          ],
           [],
         );
       }

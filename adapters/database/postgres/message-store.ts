@@ -19,6 +19,7 @@ import type { MessageStore, Saved } from '../../../hub/ports.ts';
 import { VehicleStatus } from '../../../hub/vehicle-status.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { UNCOUNTED_BOOT } from '../../../protocol/schema/message.ts';
+import { keepDeliveries, MOST_WAITING, type PlacedMessage, type SqlSteps } from '../event-deliveries.ts';
 import { newsOf } from '../news.ts';
 import { numbersIn, REFUSED_KEPT, statusIn } from '../queries.ts';
 import { IN_USE } from '../registry.ts';
@@ -27,20 +28,17 @@ import { configurationStatements } from '../rollouts.ts';
 import { type Execute, numbered, type PostgresDatabase } from './database.ts';
 import { notify } from './news.ts';
 
-/** A message that was not there before. */
-interface NewMessage extends CarMessage {
-  readonly vehicle: number;
-  readonly row: number;
-}
-
 /** SQLSTATE of classes 22 data exception, 23 constraint violation, 54 program limit exceeded (PostgreSQL, appendix A). */
 const REFUSAL = /^(22|23|54)...$/;
 
 export class PostgresMessageStore implements MessageStore {
   readonly #database: PostgresDatabase;
+  readonly #limit: number;
 
-  constructor(database: PostgresDatabase) {
+  /** @param limit events that wait for one receiver at most */
+  constructor(database: PostgresDatabase, limit: number = MOST_WAITING) {
     this.#database = database;
+    this.#limit = limit;
   }
 
   save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved> {
@@ -62,8 +60,9 @@ export class PostgresMessageStore implements MessageStore {
         for (const [sql, ...values] of configurationStatements(one.vehicle, one)) await execute(numbered(sql), values);
       }
       await keepMonitors(execute, kept);
+      const deliveries = await perform(execute, keepDeliveries(kept, this.#limit));
       await notify(execute, newsOf(kept));
-      return { strangers, fresh: kept };
+      return { strangers, fresh: kept, deliveries };
     });
   }
 
@@ -125,7 +124,7 @@ async function keepMessages(
   execute: Execute,
   messages: readonly CarMessage[],
   vehicles: ReadonlyMap<string, number>,
-): Promise<NewMessage[]> {
+): Promise<PlacedMessage[]> {
   const keyed = new Map<string, CarMessage & { readonly vehicle: number }>();
   for (const one of messages) {
     const vehicle = vehicles.get(one.vin) as number;
@@ -154,7 +153,7 @@ async function keepMessages(
 /** Messages of uncounted starts that were there. */
 function repeatedIn(
   messages: readonly CarMessage[],
-  kept: readonly NewMessage[],
+  kept: readonly PlacedMessage[],
   vehicles: ReadonlyMap<string, number>,
 ): (CarMessage & { readonly vehicle: number })[] {
   const fresh = new Set(kept.map(({ message }) => message));
@@ -167,7 +166,7 @@ function repeatedIn(
 
 async function keepNumbers(
   execute: Execute,
-  kept: readonly NewMessage[],
+  kept: readonly PlacedMessage[],
   repeated: readonly (CarMessage & { readonly vehicle: number })[],
 ): Promise<void> {
   const changes: {
@@ -224,7 +223,7 @@ async function keepNumbers(
 }
 
 /** Read anew each time: another hub may have taken in the message before. */
-async function keepStatuses(execute: Execute, kept: readonly NewMessage[]): Promise<void> {
+async function keepStatuses(execute: Execute, kept: readonly PlacedMessage[]): Promise<void> {
   const vehicles = [...new Set(kept.flatMap(({ message, vehicle }) => (message.kind === 'status' ? [vehicle] : [])))];
   if (vehicles.length === 0) return;
   const rows = await execute('SELECT vehicle, document FROM status WHERE vehicle = ANY ($1::bigint[])', [vehicles]);
@@ -241,7 +240,7 @@ async function keepStatuses(execute: Execute, kept: readonly NewMessage[]): Prom
 }
 
 /** A car learnt the time: what it sent of this start before has moments that are so far behind. */
-async function keepCorrections(execute: Execute, kept: readonly NewMessage[]): Promise<void> {
+async function keepCorrections(execute: Execute, kept: readonly PlacedMessage[]): Promise<void> {
   for (const { vehicle, message } of kept) {
     const by = correctionIn(message);
     if (by === undefined) continue;
@@ -260,12 +259,12 @@ async function keepCorrections(execute: Execute, kept: readonly NewMessage[]): P
 }
 
 interface PlacedRecord {
-  readonly one: NewMessage;
+  readonly one: PlacedMessage;
   readonly place: RecordPlace;
 }
 
 /** The newest message of a record has its present form. */
-async function keepRecords(execute: Execute, kept: readonly NewMessage[]): Promise<void> {
+async function keepRecords(execute: Execute, kept: readonly PlacedMessage[]): Promise<void> {
   const newest = new Map<string, PlacedRecord>();
   for (const one of kept) {
     const place = recordPlaceOf(one.message);
@@ -310,7 +309,7 @@ async function behindOf(execute: Execute, placed: readonly PlacedRecord[]): Prom
 }
 
 /** States that cars reported of their commands; a command that no hub gave is ignored. */
-async function keepReports(execute: Execute, kept: readonly NewMessage[]): Promise<void> {
+async function keepReports(execute: Execute, kept: readonly PlacedMessage[]): Promise<void> {
   const reports = kept.flatMap(({ vehicle, message }) => {
     if (message.kind !== 'remote') return [];
     const { remoteActionId, status, failureCause = null, detail = null } = message.body;
@@ -339,7 +338,7 @@ async function keepReports(execute: Execute, kept: readonly NewMessage[]): Promi
 }
 
 /** The newest list of its monitors that each car sent; it is compared with what the car should have. */
-async function keepMonitors(execute: Execute, kept: readonly NewMessage[]): Promise<void> {
+async function keepMonitors(execute: Execute, kept: readonly PlacedMessage[]): Promise<void> {
   for (const { vehicle, message, received } of kept) {
     if (message.kind !== 'monitor') continue;
     const { boot, seq, body } = message;
@@ -354,6 +353,16 @@ async function keepMonitors(execute: Execute, kept: readonly NewMessage[]): Prom
       ...[vehicle, received, SETTLING],
     ]);
   }
+}
+
+/** Statements one after the other. */
+async function perform<T>(execute: Execute, steps: SqlSteps<T>): Promise<T> {
+  let step = steps.next();
+  while (step.done !== true) {
+    const [sql, ...values] = step.value;
+    step = steps.next(await execute(numbered(sql), values));
+  }
+  return step.value;
 }
 
 async function keepRefused(execute: Execute, refused: readonly RefusedMessage[]): Promise<void> {

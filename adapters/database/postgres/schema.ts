@@ -274,6 +274,40 @@ export const steps: readonly string[] = [
   );
   ALTER TABLE reported_monitors ALTER document SET STATISTICS 0;
   `,
+  `
+  CREATE TABLE receivers (
+    key text COLLATE "C" PRIMARY KEY,
+    kind text COLLATE "C" NOT NULL,
+    owner text COLLATE "C" NOT NULL,
+    monitor text COLLATE "C",
+    callback text COLLATE "C",
+    delivery text,
+    next_seq bigint NOT NULL,
+    waiting bigint NOT NULL,
+    dropped bigint NOT NULL DEFAULT 0,
+    held bigint NOT NULL DEFAULT 0,
+    tries int NOT NULL DEFAULT 0,
+    due bigint,
+    look bigint,
+    proven int NOT NULL DEFAULT 0,
+    lease text COLLATE "C",
+    leased_until bigint NOT NULL DEFAULT 0
+  );
+  CREATE INDEX due_receivers ON receivers (proven, look) WHERE look IS NOT NULL;
+  CREATE INDEX receivers_of_callback ON receivers (callback, key) WHERE callback IS NOT NULL;
+  CREATE TABLE deliveries (
+    receiver text COLLATE "C" NOT NULL,
+    seq bigint NOT NULL,
+    vehicle bigint NOT NULL,
+    message bigint NOT NULL,
+    at bigint NOT NULL,
+    contents text NOT NULL,
+    PRIMARY KEY (receiver, seq)
+  );
+  CREATE INDEX deliveries_of_vehicle ON deliveries (vehicle, receiver);
+  ALTER TABLE receivers ALTER delivery SET STATISTICS 0;
+  ALTER TABLE deliveries ALTER contents SET STATISTICS 0;
+  `,
 ];
 
 /** Number of the format that this program writes, in the table hub_format. */

@@ -6,6 +6,7 @@ import {
   SqliteCommandStore,
   SqliteDatabase,
   SqliteMessageStore,
+  SqlMonitors,
   SqlReader,
   SqlRegistry,
   SqlRollouts,
@@ -26,6 +27,7 @@ hubRegistryContract('SQLite', async () => {
     commands: new SqliteCommandStore(database),
     registry: new SqlRegistry(other),
     rollouts: new SqlRollouts(other),
+    monitors: new SqlMonitors(other),
     rows: async () => {
       const tables = database.all(
         `SELECT t.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND c.name = 'vehicle'`,

@@ -1,0 +1,170 @@
+/**
+ * The part of a hub that sends events to receivers, by the rules and the code of the car. A receiver is claimed in the
+ * database, gets its next request, and is released: so hubs share the work, and a hub that dies leaves nothing behind.
+ */
+import { randomUUID } from 'node:crypto';
+import { receiversOfCallback } from '../adapters/database/event-deliveries.ts';
+import { withoutDevice } from '../agent/callbacks/definition.ts';
+import { callbackDestinations, type Destination, monitorDestination } from '../agent/callbacks/destination.ts';
+import { deliveryBounds } from '../agent/callbacks/distribution.ts';
+import type { NotificationItem, Notifier } from '../agent/callbacks/notifier.ts';
+import type { Clock, Log } from '../agent/ports.ts';
+import type { ClaimedReceiver, DeliveryStore, WaitingDelivery } from '../hub/deliveries.ts';
+import type { DeliveryMeasures } from '../hub/delivery-measures.ts';
+import { Looks } from '../hub/looks.ts';
+import type { MonitorStore } from '../hub/monitors.ts';
+import type { Motorization } from '../protocol/interface/json/viewer.ts';
+import { readDelivery } from '../protocol/schema/callback.ts';
+import { DeliveryRound } from './delivery-round.ts';
+import { DeliverySaves } from './delivery-saves.ts';
+import type { HubNotification } from './hub-notifier.ts';
+import { idOf } from './view.ts';
+
+/** Between two looks at what is due, ms: what another hub has taken in, and what is tried again. */
+const EVERY = 1_000;
+/** Requests at a time. Slow, dead and untried receivers never take the slots of the others. */
+const { requests: SLOTS } = deliveryBounds;
+const RESERVED = SLOTS / 4;
+/** Another hub sends to the receivers of a hub that died after this; longer than a request may take, ms. */
+const LEASE = 30_000;
+
+export interface HubDeliveriesParts {
+  readonly store: DeliveryStore;
+  readonly books: Pick<MonitorStore, 'callbacksOf' | 'putCallback' | 'removeCallback'>;
+  readonly notifier: Notifier;
+  readonly measures: DeliveryMeasures;
+  /** By what the car told last. */
+  readonly motorizationOf: (vin: string) => Promise<Motorization>;
+  /** The monitors of cars may have to change. */
+  readonly changed: () => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class HubDeliveries {
+  readonly #parts: HubDeliveriesParts;
+  readonly #saves: DeliverySaves;
+  readonly #looks: Looks;
+  readonly #rounds = new Map<DeliveryRound, Promise<void>>();
+  readonly #lease = randomUUID();
+  #claims = 0;
+
+  constructor(parts: HubDeliveriesParts) {
+    this.#parts = parts;
+    this.#saves = new DeliverySaves(parts.store);
+    const after = (delay: number, due: () => void) => parts.clock.after(delay, due);
+    this.#looks = new Looks({ after, every: EVERY, look: () => this.#look() });
+  }
+
+  begin(): void {
+    this.#looks.begin();
+  }
+
+  /** Something waits. */
+  wake(): void {
+    this.#looks.wake();
+  }
+
+  /** Resolves when nothing is sent any more; requests on their way count as not made. */
+  async stop(): Promise<void> {
+    await this.#looks.stop();
+    for (const round of this.#rounds.keys()) round.stop();
+    await Promise.all(this.#rounds.values());
+  }
+
+  /** Never rejects: what failed is tried at the next look. */
+  async #look(): Promise<void> {
+    try {
+      await this.#claim(true, SLOTS - this.#rounds.size);
+      const unproven = [...this.#rounds.keys()].filter(({ proven }) => !proven).length;
+      await this.#claim(false, Math.min(SLOTS - this.#rounds.size, SLOTS - RESERVED - unproven));
+    } catch (error) {
+      this.#parts.log.warn('hub.deliveries.failed', { error: (error as Error).message });
+    }
+  }
+
+  async #claim(proven: boolean, limit: number): Promise<void> {
+    if (limit <= 0 || this.#looks.stopped) return;
+    const { store, clock } = this.#parts;
+    const lease = `${this.#lease} ${++this.#claims}`;
+    const claimed = await store.claim({ now: Math.round(clock.now()), lease, lasts: LEASE, proven, limit });
+    for (const receiver of claimed) {
+      if (this.#looks.stopped) return;
+      await this.#begin(receiver);
+    }
+  }
+
+  async #begin(receiver: ClaimedReceiver): Promise<void> {
+    const { store, notifier, measures, clock, log } = this.#parts;
+    const to = this.#destinationOf(receiver);
+    if (to === undefined) {
+      notifier.release(receiver.key);
+      await store.removeReceiver(receiver.key, receiver.lease);
+      return;
+    }
+    const waiting = await store.waiting(receiver.key, to.batch);
+    const round = new DeliveryRound({
+      ...{ receiver, to, waiting, items: await this.#itemsOf(receiver, waiting), lasts: LEASE },
+      ...{ notifier, measures, clock, log, save: (change) => this.#saves.save(change) },
+      gone: (reason) => this.#forget(receiver, to, reason),
+    });
+    const running = round
+      .run()
+      .then(() => round.release())
+      .catch((error: Error) => log.warn('hub.deliveries.failed', { receiver: receiver.key, error: error.message }))
+      .finally(() => {
+        this.#rounds.delete(round);
+        this.wake();
+      });
+    this.#rounds.set(round, running);
+  }
+
+  /** Undefined: the callback or its device was removed. */
+  #destinationOf({ key, callback, delivery, removed }: ClaimedReceiver): Destination | undefined {
+    try {
+      if (callback === undefined) {
+        return delivery === undefined ? undefined : monitorDestination(readDelivery(delivery));
+      }
+      const endpoint = removed ? undefined : receiversOfCallback(callback).get(key);
+      return endpoint === undefined ? undefined : callbackDestinations(callback).get(endpoint);
+    } catch (error) {
+      this.#parts.log.error('callbacks.unreadable', { key, error: (error as Error).message });
+      return undefined;
+    }
+  }
+
+  async #itemsOf({ owner }: ClaimedReceiver, waiting: readonly WaitingDelivery[]): Promise<NotificationItem[]> {
+    const items: NotificationItem[] = [];
+    for (const { vin, contents, event } of waiting) {
+      if (event === undefined) continue;
+      const { telemetry: _, ...rest } = event;
+      const notification: HubNotification = {
+        type: 'Monitor',
+        event: rest,
+        ...(contents as Pick<HubNotification, 'label' | 'attributes' | 'callbackAttributes'>),
+        vin,
+        // Only what goes along with an event depends on it.
+        motorization: rest.extensions === undefined ? 'Thermic' : await this.#parts.motorizationOf(vin),
+        fleet: owner.kind === 'fleet' ? owner.id : '',
+      };
+      // Two cars may give their events the same id.
+      items.push({ id: `${idOf(vin)}-${event.id}`, notification });
+    }
+    return items;
+  }
+
+  /** A device does not exist any more; with the last one its callback goes, and its monitors with it. */
+  async #forget({ key, lease, owner, callback }: ClaimedReceiver, { place }: Destination, reason: string) {
+    const { store, books, clock, log, changed } = this.#parts;
+    if (callback === undefined || place.channel !== 'pushnotif') return;
+    const { callbackId } = callback;
+    const current = (await books.callbacksOf(owner)).find((one) => one.callback.callbackId === callbackId)?.callback;
+    const left = current && withoutDevice(current, place.device.endpoint, clock.now());
+    const devices = left?.subscribe.callback.pushnotif?.devices.length ?? 0;
+    log.info('callbacks.forgotten', { callbackId, reason, left: devices });
+    await store.removeReceiver(key, lease);
+    if (left !== undefined) await books.putCallback({ owner, callback: left });
+    else await books.removeCallback(owner, callbackId);
+    changed();
+  }
+}

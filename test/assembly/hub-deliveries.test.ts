@@ -1,0 +1,11 @@
+import { onSqlite } from '../../assembly/hub-database.ts';
+import { hubDeliveriesContract } from '../contracts/hub-deliveries.ts';
+import { hubReceiversContract } from '../contracts/hub-receivers.ts';
+
+hubDeliveriesContract('SQLite', async () => ({}));
+
+hubReceiversContract('SQLite', async () => {
+  const database = await onSqlite(':memory:', 5_000);
+  // Two hubs on one file are none; here they share its only connection.
+  return async () => database;
+});
