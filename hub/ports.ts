@@ -284,5 +284,7 @@ export interface HubLocks {
 export interface HeldLock {
   /** Resolves with the reason when the database no longer keeps it for this hub. */
   readonly lost: Promise<string>;
+  /** Asks the database whether it keeps it for this hub now. */
+  held(): Promise<boolean>;
   release(): Promise<void>;
 }

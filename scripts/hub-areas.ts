@@ -76,6 +76,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
   failure: [
     'test/commands/hub.test.ts',
     'test/commands/hub-postgres.engine.test.ts',
+    'test/commands/hub-disk.engine.test.ts',
     'test/assembly/hub-failure.test.ts',
     'test/assembly/hub-broker.engine.test.ts',
     'test/commands/hub-brokers.engine.test.ts',

@@ -132,13 +132,36 @@ export class FleetReceiver {
 
   /** The last hub that started under the name has it; the one before receives its claim when it connects again. */
   #claimedBy(payload: Uint8Array): void {
-    if (!this.#claimed || this.#stopping.signal.aborted) return;
-    if (Buffer.from(payload).toString() === this.#instance) return;
-    const { name, displaced } = this.#options;
+    if (!this.#claimed || !this.#isOther(payload)) return;
+    this.#displace(`another hub with the name ${this.#options.name} has connected to the broker: use another name`);
+  }
+
+  /**
+   * Hubs on one database take turns by its lock. Where this one has the lock, another that claims the group has another
+   * database: they would end each other's connection for ever, and each would have some of the messages. The last that
+   * started receives; the one before gets its claim when it connects again.
+   */
+  async #claimGroup(client: CloudClient, lock: HeldLock): Promise<void> {
+    const { group } = this.#options;
+    const claim = `vigie/hub/${group}`;
+    await client.publish(claim, Buffer.from(this.#instance), { retain: true });
+    // Only now, or it would get the claim of the hub that received before it.
+    await client.subscribe(claim, async (_topic, payload) => {
+      if (!this.#isOther(payload) || !(await lock.held())) return;
+      this.#displace(
+        `another hub, on another database, receives for the group ${group}: use the same database, or another group`,
+      );
+    });
+  }
+
+  #isOther(instance: Uint8Array): boolean {
+    return Buffer.from(instance).toString() !== this.#instance;
+  }
+
+  #displace(reason: string): void {
+    if (this.#stopping.signal.aborted) return;
     void this.stop();
-    displaced(
-      new VigieError('usage.wrong', `another hub with the name ${name} has connected to the broker: use another name`),
-    );
+    this.#options.displaced(new VigieError('usage.wrong', reason));
   }
 
   /**
@@ -155,7 +178,7 @@ export class FleetReceiver {
         const lock = (await locks.acquire(name, { patience: 1, signal })) ?? (await this.#standBy(name, settled));
         if (lock === undefined) continue;
         try {
-          const reason = await this.#receiveAlone(Promise.race([lock.lost, stopped]), settled);
+          const reason = await this.#receiveAlone(lock, Promise.race([lock.lost, stopped]), settled);
           log.info('hub.receiving.ended', { reason });
         } finally {
           await lock.release();
@@ -176,7 +199,7 @@ export class FleetReceiver {
     return locks.acquire(name, { signal: this.#stopping.signal });
   }
 
-  async #receiveAlone(until: Promise<string>, settled: () => void): Promise<string> {
+  async #receiveAlone(lock: HeldLock, until: Promise<string>, settled: () => void): Promise<string> {
     const { group, address, log } = this.#options;
     let begun: CloudClient | undefined;
     let fresh: BrokerAbilities | undefined;
@@ -190,6 +213,12 @@ export class FleetReceiver {
       },
     });
     begun = client;
+    try {
+      await this.#claimGroup(client, lock);
+    } catch (error) {
+      await client.close();
+      throw error;
+    }
     log.info('hub.receiving', { broker: address.url, group });
     settled();
     if (fresh !== undefined) void this.#readRetained(client, fresh);

@@ -9,6 +9,8 @@ import { startHub } from '../../assembly/hub.ts';
 import { startEmbedded } from '../../assembly/hub-broker.ts';
 import { Intake } from '../../hub/intake.ts';
 import { HubMeasures } from '../../hub/measures.ts';
+import { DAY } from '../../protocol/calendar.ts';
+import { TestClock } from '../commands/remote-car.ts';
 import { DrivingCar } from '../hub/driving-car.ts';
 import { MemoryLog } from '../rig/log.ts';
 
@@ -64,15 +66,24 @@ test('on a full disk nothing is acknowledged; with space again everything arrive
 
 /** A clock that is wrong by so many ms; spans are right. */
 class WrongClock extends SystemClock {
-  readonly #by: number;
+  by: number;
 
   constructor(by: number) {
     super();
-    this.#by = by;
+    this.by = by;
   }
 
   override now(): number {
-    return super.now() + this.#by;
+    return super.now() + this.by;
+  }
+}
+
+/** The clock of a car that is wrong by so many ms. */
+class WrongCarClock extends TestClock {
+  by = 0;
+
+  override now(): number {
+    return super.now() + this.by;
   }
 }
 
@@ -80,35 +91,82 @@ test.each([
   ['an hour slow', -3_600_000, /^it expired \d+ s ago$/],
   ['a day fast', 86_400_000, /^it was issued in the future: the clocks of sender and car disagree$/],
 ])(
-  'with a clock that is %s a hub keeps messages with the times of the car, and says why a command fails',
+  'with a clock that is %s a hub keeps messages with the times of the car, says why a command fails, and commands again when it is right',
   async (name, by, reason) => {
     const log = new MemoryLog();
     const data = join(folder, name.replaceAll(' ', '-'));
-    const hub = await startHub({ data, port: 0, http: 0, clock: new WrongClock(by), log });
+    const clock = new WrongClock(by);
+    const hub = await startHub({ data, port: 0, http: 0, clock, log });
     const vin = 'VF3VGEHVBV0000002';
     const car = new DrivingCar({ vin, url: hub.broker, scenario: 'parked', trust: hub.trust, machineTime: true });
     try {
       await car.start();
       await car.until(() => car.acknowledged.some(({ message }) => message.kind === 'status'));
       const remotes = `${hub.interface.url}/vigie/v1/vehicles/${vin}/remotes`;
-      const given = await fetch(remotes, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ door: { state: 'Locked' } }),
-      });
-      expect(given.status).toBe(202);
-      const { remoteActionId } = (await given.json()) as { remoteActionId: string };
-      type Remote = { status: string; states: { status: string; at: string; detail?: string }[] };
-      let remote: Remote;
-      do {
-        remote = (await (await fetch(`${remotes}/${remoteActionId}`)).json()) as Remote;
-      } while (remote.status !== 'Failed' && remote.status !== 'Success');
+      type Remote = { status: string; counter: number; states: { status: string; at: string; detail?: string }[] };
+      const command = async (state: string): Promise<Remote> => {
+        const given = await fetch(remotes, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ door: { state } }),
+        });
+        expect(given.status).toBe(202);
+        const { remoteActionId } = (await given.json()) as { remoteActionId: string };
+        for (;;) {
+          const remote = (await (await fetch(`${remotes}/${remoteActionId}`)).json()) as Remote;
+          if (['Failed', 'AlreadyDone', 'Success'].includes(remote.status)) return remote;
+        }
+      };
+      const remote = await command('Locked');
       expect(remote).toMatchObject({ status: 'Failed', states: [{ detail: expect.stringMatching(reason) }] });
       // By the clock of the car, which is right.
       expect(Math.abs(Date.parse(remote.states[0]?.at ?? '') - Date.now())).toBeLessThan(Math.abs(by) / 2);
+      clock.by = 0;
+      const next = await command('Unlocked');
+      expect(next.status).not.toBe('Failed');
+      expect(next.counter).toBeGreaterThan(remote.counter);
     } finally {
       await car.remove();
       await hub.stop();
     }
   },
 );
+
+test('clocks of hub and car that step by days while the car drives lose nothing acknowledged, and duplicate nothing', async () => {
+  const data = join(folder, 'steps');
+  const clock = new WrongClock(0);
+  const carClock = new WrongCarClock();
+  const hub = await startHub({ data, port: 0, http: 0, clock, log: new MemoryLog() });
+  const car = new DrivingCar({ vin: 'VF3VGEHVBV0000003', url: hub.broker, clock: carClock });
+  const more = async (): Promise<void> => {
+    const before = car.acknowledged.length;
+    await car.until(() => car.acknowledged.length > before + 5);
+  };
+  try {
+    await car.start();
+    await car.until(() => car.acknowledged.some(({ message }) => message.kind === 'trip'));
+    for (const [hubBy, carBy] of [
+      [DAY, 0],
+      [-DAY, 0],
+      [0, DAY],
+      [0, -DAY],
+      [0, 0],
+    ] as const) {
+      clock.by = hubBy;
+      carClock.by = carBy;
+      await more();
+    }
+    await car.stop();
+    const numbers = await hub.store.numbers(car.vin);
+    expect(numbers?.flatMap(({ missing, givenUp }) => [...missing, ...givenUp])).toEqual([]);
+  } finally {
+    await car.remove();
+    await hub.stop();
+  }
+  const database = await SqliteDatabase.open(join(data, 'hub.sqlite'));
+  const kept = database.all('SELECT class, seq, boot, payload FROM messages');
+  database.close();
+  const payloads = new Set(kept.map(({ payload }) => hex(payload)));
+  expect(car.acknowledged.filter(({ payload }) => !payloads.has(hex(payload)))).toEqual([]);
+  expect(new Set(kept.map((row) => `${row['class']}/${row['seq']}/${row['boot']}`)).size).toBe(kept.length);
+});

@@ -10,6 +10,7 @@ describePeers(['mosquitto', 'initdb'], 'Mosquitto', () => {
   hubBrokerContract('Mosquitto', {
     make: () => new MosquittoRig({ settings: shippedBounds('mosquitto.conf') }),
     shares: true,
+    losesWaiting: true,
   });
 });
 

@@ -7,6 +7,7 @@ import { SystemClock } from '../../adapters/clock/system.ts';
 import { SqliteDatabase } from '../../adapters/database/index.ts';
 import { CloudClient } from '../../adapters/mqtt/index.ts';
 import { type Hub, startHub } from '../../assembly/hub.ts';
+import { TestClock } from '../commands/remote-car.ts';
 import { DrivingCar } from '../hub/driving-car.ts';
 import { VigieProcess } from '../rig/bench.ts';
 import type { BrokerRig } from '../rig/broker.ts';
@@ -22,6 +23,15 @@ interface StoredMessage {
 
 const SELECT = 'SELECT class, seq, boot, payload FROM messages JOIN vehicles ON vehicles.id = vehicle WHERE vin';
 const hex = (payload: Uint8Array): string => Buffer.from(payload).toString('hex');
+
+async function storedIn(data: string, vin: string): Promise<readonly StoredMessage[]> {
+  const database = await SqliteDatabase.open(join(data, 'hub.sqlite'));
+  try {
+    return database.all(`${SELECT} = ?`, vin) as unknown as readonly StoredMessage[];
+  } finally {
+    database.close();
+  }
+}
 
 /** Waits until all that the broker has acknowledged to the car is stored; each once. */
 async function untilStored(car: DrivingCar, stored: () => Promise<readonly StoredMessage[]>): Promise<void> {
@@ -40,11 +50,13 @@ export interface HubBrokerContract {
   readonly make: () => BrokerRig;
   /** The broker shares the messages of a group: all hubs receive. Otherwise one does and the others stand by. */
   readonly shares: boolean;
+  /** It has in memory only what it acknowledged to a car and no hub has taken yet. */
+  readonly losesWaiting?: true;
   /** Ends the broker for good. */
   readonly destroy?: (broker: BrokerRig) => Promise<void>;
 }
 
-export function hubBrokerContract(name: string, { make, shares, destroy }: HubBrokerContract): void {
+export function hubBrokerContract(name: string, { make, shares, losesWaiting, destroy }: HubBrokerContract): void {
   describe(`hubs at ${name}`, () => {
     const folder = mkdtempSync(join(tmpdir(), 'vigie-hub-brokers-'));
     const server = new PostgresRig();
@@ -102,15 +114,7 @@ export function hubBrokerContract(name: string, { make, shares, destroy }: HubBr
         await driving.stop();
         expect(driving.acknowledged.length).toBeGreaterThan(before);
         hub = await start();
-        const stored = async (): Promise<readonly StoredMessage[]> => {
-          const database = await SqliteDatabase.open(join(data, 'hub.sqlite'));
-          try {
-            return database.all(`${SELECT} = ?`, driving.vin) as unknown as readonly StoredMessage[];
-          } finally {
-            database.close();
-          }
-        };
-        await untilStored(driving, stored);
+        await untilStored(driving, () => storedIn(data, driving.vin));
 
         await parked.until(() => parked.acknowledged.some(({ message }) => message.kind === 'status'));
         const remotes = `${hub.interface.url}/vigie/v1/vehicles/${parked.vin}/remotes`;
@@ -134,6 +138,81 @@ export function hubBrokerContract(name: string, { make, shares, destroy }: HubBr
         await hub.stop();
       }
     });
+
+    test('a broker is killed under a hub while a car drives: what it lost comes from the car, and nothing is there twice', {
+      timeout: 540_000,
+    }, async () => {
+      const data = join(folder, 'broker-killed');
+      // Hub and car share a time of our own: the hub asks for missing messages after minutes.
+      const clock = new TestClock();
+      const start = (): Promise<Hub> =>
+        startHub({
+          data,
+          broker: { address: { url: broker.url }, group: 'broker-killed', receiveMaximum: 100 },
+          port: 0,
+          http: 0,
+          clock,
+          log: new MemoryLog(),
+        });
+      let hub = await start();
+      const car = new DrivingCar({ vin: 'VF3VGEHVBX0000003', url: broker.url, trust: hub.trust, clock });
+      const more = async (count: number): Promise<void> => {
+        const before = car.acknowledged.length;
+        await car.until(() => car.acknowledged.length > before + count);
+      };
+      try {
+        await car.start();
+        await car.until(() => car.acknowledged.some(({ message }) => message.kind === 'trip'));
+        await car.during(broker.kill());
+        await car.during(broker.start());
+        await more(10);
+        if (losesWaiting) {
+          await car.during(hub.stop());
+          await more(10);
+          await car.during(broker.kill());
+          await car.during(broker.start());
+          hub = await car.during(start());
+        }
+        // Messages that the broker lost are known as missing when the car sends the next of their class.
+        await untilStored(car, () => storedIn(data, car.vin));
+        const numbers = `${hub.interface.url}/vigie/v1/vehicles/${car.vin}/numbers`;
+        const classes = async (): Promise<readonly { missing: unknown[]; givenUp: unknown[] }[]> =>
+          ((await (await car.during(fetch(numbers))).json()) as { classes: [] }).classes;
+        while ((await classes()).some(({ missing }) => missing.length > 0));
+        expect((await classes()).flatMap(({ givenUp }) => givenUp)).toEqual([]);
+      } finally {
+        await car.remove();
+        await hub.stop();
+      }
+    });
+
+    // Hubs that share messages are known at the broker by their names alone.
+    if (!shares) {
+      test('of two hubs of a group on different databases the one that started last receives; the other ends and says why', async () => {
+        const log = new MemoryLog();
+        const start = (name: string): Promise<Hub> =>
+          startHub({
+            data: join(folder, name),
+            broker: { address: { url: broker.url }, group: 'apart', receiveMaximum: 100 },
+            name,
+            port: 0,
+            http: 0,
+            clock: new SystemClock(),
+            log,
+          });
+        const first = await start('apart-1');
+        const second = await start('apart-2');
+        try {
+          expect(await first.displaced).toMatchObject({
+            code: 'usage.wrong',
+            message: expect.stringContaining('another hub, on another database, receives for the group apart'),
+          });
+        } finally {
+          await first.stop();
+          await second.stop();
+        }
+      });
+    }
 
     interface RunningHub {
       readonly process: VigieProcess;

@@ -12,9 +12,10 @@ export class VigieProcess {
   readonly #exit: Promise<unknown>;
   readonly #listeners = new Set<() => void>();
 
-  /** `another`: a program other than {@link program}. */
-  constructor(args: readonly string[], another = program) {
-    this.#child = spawn(process.execPath, [another, ...args], { stdio: 'pipe' });
+  /** `another`: a program other than {@link program}; `inside`: words before the command, which become it. */
+  constructor(args: readonly string[], another = program, inside: readonly string[] = []) {
+    const [command = '', ...words] = [...inside, process.execPath, another, ...args];
+    this.#child = spawn(command, words, { stdio: 'pipe' });
     this.#exit = once(this.#child, 'exit');
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { Daemon, withFreePorts } from './daemon.ts';
 import { findPeer } from './peers.ts';
+import type { SmallDisk } from './small-disk.ts';
 
 const INITDB = ['--no-sync', '--auth=trust', '--username=vigie', '--encoding=UTF8', '--locale=C'];
 
@@ -13,10 +14,19 @@ const INITDB = ['--no-sync', '--auth=trust', '--username=vigie', '--encoding=UTF
 const isRoot = userInfo().uid === 0;
 
 export class PostgresRig {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'vigie-postgres-'));
+  readonly #disk: SmallDisk | undefined;
+  readonly #settings: Readonly<Record<string, string>>;
+  readonly #folder: string;
   #port = 0;
   #daemon: Daemon | undefined;
   #databases = 0;
+
+  /** `disk`: where it keeps its data, instead of a folder of its own. */
+  constructor({ disk, settings = {} }: { disk?: SmallDisk; settings?: Readonly<Record<string, string>> } = {}) {
+    this.#disk = disk;
+    this.#settings = settings;
+    this.#folder = disk?.seen ?? mkdtempSync(join(tmpdir(), 'vigie-postgres-'));
+  }
 
   /** Directory of the files of all its databases. */
   get files(): string {
@@ -33,13 +43,31 @@ export class PostgresRig {
         chmodSync(this.#folder, 0o755);
         chownSync(data, id('-u'), id('-g'));
       }
-      const [program, ...words] = this.#command('initdb', ...INITDB, data);
+      const [program, ...words] = this.#command('initdb', ...INITDB, this.#data);
       const made = spawnSync(program, words, { encoding: 'utf8' });
       if (made.status !== 0) throw new Error(`initdb failed:\n${made.stdout}${made.stderr}`);
     }
-    if (this.#port !== 0) await this.#run(data, this.#port);
-    else await withFreePorts(1, ([port = 0]) => this.#run(data, port));
+    if (this.#port !== 0) await this.#run(this.#port);
+    else await withFreePorts(1, ([port = 0]) => this.#run(port));
     return this;
+  }
+
+  /** Of the running server; 0 when there is none. */
+  get pid(): number {
+    return this.#daemon?.pid ?? 0;
+  }
+
+  /** Resolves when it answers again; starts it when it gave up, as it does when it cannot write its log. */
+  async revive(url: string): Promise<void> {
+    for (;;) {
+      if (this.#daemon?.ended === true) await this.start();
+      try {
+        await this.execute(url, 'SELECT 1');
+        return;
+      } catch {
+        // It recovers.
+      }
+    }
   }
 
   /** URL of a new database. `options` are those of CREATE DATABASE. */
@@ -70,24 +98,30 @@ export class PostgresRig {
 
   async remove(): Promise<void> {
     await this.kill();
-    rmSync(this.#folder, { recursive: true, force: true });
+    if (this.#disk === undefined) rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Its data as it sees them. */
+  get #data(): string {
+    return join(this.#disk?.folder ?? this.#folder, 'data');
   }
 
   #urlOf(database: string): string {
     return `postgres://vigie@127.0.0.1:${this.#port}/${database}`;
   }
 
-  async #run(data: string, port: number): Promise<void> {
+  async #run(port: number): Promise<void> {
     const settings = {
       listen_addresses: '127.0.0.1',
       port: String(port),
       unix_socket_directories: '',
       // The machine keeps running, so a commit that is written needs no sync to outlive the server.
       fsync: 'off',
+      ...this.#settings,
     };
     const [program, ...words] = this.#command(
       'postgres',
-      ...['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+      ...['-D', this.#data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
     );
     this.#daemon = await Daemon.start({
       program,
@@ -102,6 +136,8 @@ export class PostgresRig {
     const full = findPeer(program) ?? '';
     // It becomes the program, so that signals reach the server itself.
     const as = ['--reuid=postgres', '--regid=postgres', '--init-groups'];
-    return isRoot ? ['/usr/bin/setpriv', ...as, full, ...words] : [full, ...words];
+    const server = isRoot ? ['/usr/bin/setpriv', ...as, full, ...words] : [full, ...words];
+    const [first = '', ...rest] = [...(this.#disk?.inside ?? []), ...server];
+    return [first.includes('/') ? first : (findPeer(first) ?? first), ...rest];
   }
 }

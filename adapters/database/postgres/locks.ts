@@ -43,7 +43,12 @@ export class PostgresLocks implements HubLocks {
       if (signal?.aborted === true) abort();
       await client.query(`${SESSION}; SET lock_timeout = ${Math.round(patience ?? 0)}`);
       await client.query('SELECT pg_advisory_lock($1, hashtext($2))', [SPACE, name]);
-      return { lost, release: () => client.end() };
+      const held = (): Promise<boolean> =>
+        client.query('SELECT 1').then(
+          () => true,
+          () => false,
+        );
+      return { lost, held, release: () => client.end() };
     } catch (cause) {
       await client.end();
       if (signal?.aborted === true || (cause as { code?: unknown }).code === NOT_AVAILABLE) return undefined;
