@@ -4,7 +4,7 @@ import { type ScenarioName, SimulatedCar } from '../../adapters/simulated/index.
 import { memoryStore } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
 import type { AgentPorts } from '../../agent/options.ts';
-import type { Log } from '../../agent/ports.ts';
+import type { Log, OutgoingMessage } from '../../agent/ports.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
 import { deflate } from '../../assembly/deflate.ts';
 import { decoderFor, loadVehicle } from '../../assembly/vehicle.ts';
@@ -59,6 +59,8 @@ export interface Departure {
   /** The last level of its topic. */
   readonly kind: string;
   readonly payload: Uint8Array;
+  /** The broker keeps it for those who subscribe later. */
+  readonly retain: boolean;
 }
 
 /** The messages of the first `minutes` of the simulated car's loop, as the agent batches them by default. */
@@ -68,8 +70,8 @@ export async function recordDrive(minutes: number): Promise<readonly Departure[]
   const departures: Departure[] = [];
   const link = {
     connected: true,
-    publish: async ({ topic, payload }: { readonly topic: string; readonly payload: Uint8Array }) => {
-      departures.push({ after: clock.monotonic(), kind: topic.slice(topic.lastIndexOf('/') + 1), payload });
+    publish: async ({ topic, payload, retain }: OutgoingMessage) => {
+      departures.push({ after: clock.monotonic(), kind: topic.slice(topic.lastIndexOf('/') + 1), payload, retain });
     },
   };
   const limit = Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** `npm run soak`, `outage`, `quiet` and `fleet-sim`: runs a scenario, and fails when something went wrong. */
+/** `npm run soak`, `outage` and `quiet`: runs a scenario, and fails when something went wrong. */
 import { parseArgs } from 'node:util';
 import type { RunnableScenario } from './scenario.ts';
 
@@ -6,7 +6,6 @@ const scenarios = {
   soak: async () => (await import('./soak.ts')).soak,
   outage: async () => (await import('./outage.ts')).outage,
   quiet: async () => (await import('./quiet.ts')).quiet,
-  'fleet-sim': async () => (await import('./fleet-sim.ts')).fleetSim,
 } as const;
 
 const [name = '', ...words] = process.argv.slice(2);

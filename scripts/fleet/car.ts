@@ -1,0 +1,99 @@
+/** A car that is a bare socket and publishes what a real agent published on a drive, under a VIN of its own. */
+import { downFilter, presenceTopic } from '../../protocol/topics.ts';
+import type { Departure } from '../scenarios/drive.ts';
+import { BareClient, type ClientOptions } from './client.ts';
+import { publishPacket } from './packets.ts';
+
+/** Messages on their way at once: brokers with MQTT 5 take 20 or more (Receive Maximum). */
+const WINDOW = 16;
+/** The identifier of what is no message of the drive. */
+const PRESENCE = 65_534;
+/** Seconds that a broker keeps a message. */
+const EXPIRY = 86_400;
+
+/** Number `index` of a fleet; ISO 3779 has 17 characters. */
+export function fleetVin(index: number): string {
+  return `VF3VGEFLEET${String(index).padStart(6, '0')}`;
+}
+
+export interface BareCarOptions extends Pick<ClientOptions, 'host' | 'port' | 'version'> {
+  readonly index: number;
+  /** Fewer than 65,000 messages. */
+  readonly drive: readonly Departure[];
+  /** Car time to time. */
+  readonly speed: number;
+}
+
+export class BareCar extends BareClient {
+  /** Messages that the broker acknowledged. */
+  taken = 0;
+  takenBytes = 0;
+  /** Publishes that were made again. */
+  repeated = 0;
+  readonly #car: BareCarOptions;
+  readonly #vin: string;
+  /** When it leaves; undefined: it is parked. */
+  #start: number | undefined;
+  #next = 0;
+  /** Places in the drive. */
+  readonly #inFlight = new Set<number>();
+
+  constructor(car: BareCarOptions) {
+    const vin = fleetVin(car.index);
+    super({ ...car, clientId: vin, filter: downFilter(vin), will: presenceTopic(vin) });
+    this.#car = car;
+    this.#vin = vin;
+  }
+
+  /** Everything is acknowledged. */
+  get arrived(): boolean {
+    return this.#next === this.#car.drive.length && this.#inFlight.size === 0;
+  }
+
+  drive(start: number): void {
+    this.#start = start;
+  }
+
+  override tick(now: number): void {
+    super.tick(now);
+    if (this.ready && this.#start !== undefined) this.#publish(now, this.#start);
+  }
+
+  protected override connected(now: number): void {
+    const { version } = this.options;
+    const online = { topic: presenceTopic(this.#vin), payload: Buffer.from('online'), id: PRESENCE, expiry: EXPIRY };
+    this.write(publishPacket(version, { ...online, retain: true, repeated: false }), now);
+    for (const place of this.#inFlight) {
+      this.repeated++;
+      this.#send(place, true, now);
+    }
+  }
+
+  protected override acknowledged(id: number, now: number): void {
+    const place = id - 1;
+    if (!this.#inFlight.delete(place)) return;
+    this.taken++;
+    this.takenBytes += this.#car.drive[place]?.payload.length ?? 0;
+    if (this.#start !== undefined) this.#publish(now, this.#start);
+  }
+
+  #publish(now: number, start: number): void {
+    const { drive, speed } = this.#car;
+    for (;;) {
+      const departure = drive[this.#next];
+      if (departure === undefined || this.#inFlight.size >= WINDOW || now < start + departure.after / speed) return;
+      const place = this.#next++;
+      this.#inFlight.add(place);
+      this.#send(place, false, now);
+    }
+  }
+
+  #send(place: number, repeated: boolean, now: number): void {
+    const departure = this.#car.drive[place];
+    if (departure === undefined) return;
+    const { kind, payload, retain } = departure;
+    const topic = `vigie/1/${this.#vin}/up/${kind}`;
+    const id = place + 1;
+    this.write(publishPacket(this.options.version, { topic, payload, id, retain, repeated, expiry: EXPIRY }), now);
+  }
+}

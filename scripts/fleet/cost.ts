@@ -1,0 +1,43 @@
+/** What a process and all that it started take of the machine (proc(5)). */
+import { readdirSync, readFileSync } from 'node:fs';
+
+export interface Cost {
+  /** CPU time since their start, s, with that of children that have ended. */
+  readonly cpu: number;
+  /** Private and shared memory that is resident, bytes. */
+  readonly resident: number;
+}
+
+/** Clock ticks of /proc, fixed by the kernel's interface to programs. */
+const TICKS = 100;
+const PAGE = 4096;
+
+export function costOf(pid: number): Cost {
+  const all = new Map<number, readonly number[]>();
+  for (const name of readdirSync('/proc')) {
+    if (/^\d+$/.test(name)) all.set(Number(name), fieldsOf(name));
+  }
+  let [cpu, resident] = [0, 0];
+  const add = (one: number): void => {
+    const fields = all.get(one) ?? [];
+    const field = (place: number): number => fields[place] ?? 0;
+    cpu += (field(11) + field(12) + field(13) + field(14)) / TICKS;
+    resident += field(21) * PAGE;
+    for (const [child, [, parent]] of all) if (parent === one) add(child);
+  };
+  if (pid !== 0) add(pid);
+  return { cpu, resident };
+}
+
+/** The fields behind the name, which is in parentheses and may hold anything; none when the process has ended. */
+function fieldsOf(pid: string): readonly number[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
+  } catch {
+    return [];
+  }
+}

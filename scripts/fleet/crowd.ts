@@ -1,0 +1,131 @@
+/**
+ * Many cars, or one receiver that only acknowledges, in a process of their own: what they cost is not in the figures of
+ * anything else.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Departure } from '../scenarios/drive.ts';
+import { BareCar, type BareCarOptions } from './car.ts';
+import { BareClient, type ClientOptions } from './client.ts';
+
+export interface CrowdOptions extends Pick<ClientOptions, 'host' | 'port' | 'version'> {
+  /** Of the first car. */
+  readonly first: number;
+  readonly cars: number;
+  readonly drive: readonly Departure[];
+  readonly speed: number;
+  /** Over so many ms the cars leave, one after the other. */
+  readonly leaving: number;
+}
+
+export interface CrowdState {
+  readonly connected: number;
+  readonly connections: number;
+  /** Cars whose messages are all acknowledged. */
+  readonly arrived: number;
+  readonly taken: number;
+  readonly takenBytes: number;
+  readonly repeated: number;
+  /** Of MQTT, both ways. */
+  readonly bytes: number;
+  readonly received: number;
+  readonly refused: string | undefined;
+}
+
+type Order = { readonly crowd: CrowdOptions } | { readonly receiver: ClientOptions } | 'drive' | 'tell' | 'end';
+
+export class Crowd {
+  readonly #child: ChildProcess;
+
+  private constructor(order: Order) {
+    // The messages of the drive are bytes.
+    this.#child = fork(fileURLToPath(import.meta.url), ['crowd'], { serialization: 'advanced' });
+    this.#child.send(order);
+  }
+
+  static of(crowd: CrowdOptions): Crowd {
+    return new Crowd({ crowd });
+  }
+
+  /** A client that subscribes and only acknowledges. */
+  static receiving(receiver: ClientOptions): Crowd {
+    return new Crowd({ receiver });
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  /** The cars leave. */
+  drive(): void {
+    this.#child.send('drive');
+  }
+
+  async state(): Promise<CrowdState> {
+    this.#child.send('tell');
+    const [state] = (await once(this.#child, 'message')) as [CrowdState];
+    return state;
+  }
+
+  async end(): Promise<void> {
+    const exit = once(this.#child, 'exit');
+    this.#child.send('end');
+    await exit;
+  }
+}
+
+/** Between two looks at what is due, ms, and how many clients may connect at once. */
+const TICK = 20;
+const RAMP = 200;
+
+function serve(): void {
+  let clients: BareClient[] = [];
+  let cars: BareCar[] = [];
+  let leaving = 0;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    let connecting = 0;
+    for (const client of clients) {
+      if (!client.ready && ++connecting > RAMP) continue;
+      client.tick(now);
+    }
+  }, TICK);
+  const sum = <T>(all: readonly T[], of: (one: T) => number): number => all.reduce((total, one) => total + of(one), 0);
+  process.on('message', (order: Order) => {
+    if (order === 'drive') {
+      const now = performance.now();
+      cars.forEach((car, i) => {
+        car.drive(now + (i / cars.length) * leaving);
+      });
+    } else if (order === 'tell') {
+      const state: CrowdState = {
+        connected: clients.filter(({ ready }) => ready).length,
+        connections: sum(clients, ({ connections }) => connections),
+        arrived: cars.filter(({ arrived }) => arrived).length,
+        taken: sum(cars, ({ taken }) => taken),
+        takenBytes: sum(cars, ({ takenBytes }) => takenBytes),
+        repeated: sum(cars, ({ repeated }) => repeated),
+        bytes: sum(clients, ({ sentBytes, receivedBytes }) => sentBytes + receivedBytes),
+        received: sum(clients, ({ received }) => received),
+        refused: clients.find(({ refused }) => refused !== undefined)?.refused,
+      };
+      process.send?.(state);
+    } else if (order === 'end') {
+      clearInterval(timer);
+      for (const client of clients) client.end();
+      process.disconnect();
+    } else if ('receiver' in order) clients = [new BareClient(order.receiver)];
+    else {
+      const { first, cars: count, leaving: span, ...rest } = order.crowd;
+      leaving = span;
+      cars = Array.from({ length: count }, (_, i): BareCar => {
+        const options: BareCarOptions = { ...rest, index: first + i };
+        return new BareCar(options);
+      });
+      clients = cars;
+    }
+  });
+}
+
+if (process.argv[2] === 'crowd' && process.send !== undefined) serve();

@@ -1,0 +1,199 @@
+/** The broker, the database and the hubs of a fleet: real programs on the loopback that can be killed. */
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SqliteDatabase } from '../../adapters/database/index.ts';
+import type { Version } from '../../adapters/mqtt/protocol-choice.ts';
+import { VigieProcess } from '../../test/rig/bench.ts';
+import type { BrokerRig } from '../../test/rig/broker.ts';
+import { MosquittoRig } from '../../test/rig/mosquitto.ts';
+import { NatsRig } from '../../test/rig/nats.ts';
+import { PostgresRig } from '../../test/rig/postgres.ts';
+import { RabbitRig } from '../../test/rig/rabbitmq.ts';
+import { shippedBounds } from '../../test/rig/shipped-brokers.ts';
+
+export interface FleetBroker {
+  readonly rig: BrokerRig & { readonly pid: number };
+  readonly version: Version;
+  remove(): Promise<void>;
+}
+
+export const brokers: Readonly<Record<string, () => FleetBroker>> = {
+  mosquitto: () => {
+    const rig = new MosquittoRig({ settings: shippedBounds('mosquitto.conf') });
+    return { rig, version: 5, remove: () => rig.remove() };
+  },
+  nats: () => {
+    const rig = new NatsRig(shippedBounds('nats.conf'));
+    return { rig, version: 4, remove: () => rig.remove() };
+  },
+  rabbitmq: () => {
+    const rig = new RabbitRig({ clientIds: [], retained: [] }, shippedBounds('rabbitmq.conf'));
+    return { rig, version: 4, remove: () => rig.destroy() };
+  },
+};
+
+/** How often a payload is stored. */
+export interface StoredPayload {
+  readonly payload: Uint8Array;
+  readonly copies: number;
+}
+
+export interface FleetDatabase {
+  /** For hub.yaml; absent: SQLite in the directory of the hub. */
+  readonly url?: string;
+  /** The server; absent: it is in the hub. */
+  readonly server?: PostgresRig;
+  messages(): Promise<number>;
+  payloads(): Promise<readonly StoredPayload[]>;
+  /** Bytes on disk, keys and indexes included. */
+  size(): Promise<number>;
+  /** Bytes of the largest tables, each with its keys and indexes. */
+  tables?(): Promise<ReadonlyMap<string, number>>;
+  remove(): Promise<void>;
+}
+
+const PAYLOADS = 'SELECT payload, count(*) AS copies FROM messages GROUP BY payload';
+
+const TABLES = `SELECT relname AS name, pg_total_relation_size(oid) AS bytes FROM pg_class
+  WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace ORDER BY bytes DESC LIMIT 5`;
+
+export async function startPostgres(): Promise<FleetDatabase> {
+  // With a sync of every commit, as a server has it that is not for a test.
+  const server = new PostgresRig({ settings: { fsync: 'on', max_wal_size: '2GB' } });
+  await server.start();
+  const url = await server.create();
+  return {
+    url,
+    server,
+    messages: async () => Number((await server.execute(url, 'SELECT count(*) AS n FROM messages'))[0]?.['n']),
+    payloads: async () =>
+      (await server.execute(url, PAYLOADS)).map(({ payload, copies }) => ({
+        payload: payload as Uint8Array,
+        copies: Number(copies),
+      })),
+    size: async () => Number((await server.execute(url, 'SELECT pg_database_size(current_database()) AS n'))[0]?.['n']),
+    tables: async () => {
+      const rows = await server.execute(url, TABLES);
+      return new Map(rows.map(({ name, bytes }) => [String(name), Number(bytes)]));
+    },
+    remove: () => server.remove(),
+  };
+}
+
+/** The database in the directory of a hub. */
+export function sqliteIn(data: string): FleetDatabase {
+  const file = join(data, 'hub.sqlite');
+  const read = async (sql: string): Promise<readonly Record<string, unknown>[]> => {
+    const database = await SqliteDatabase.open(file);
+    try {
+      return database.all(sql);
+    } finally {
+      database.close();
+    }
+  };
+  return {
+    messages: async () => Number((await read('SELECT count(*) AS n FROM messages'))[0]?.['n']),
+    payloads: async () =>
+      (await read(PAYLOADS)).map(({ payload, copies }) => ({ payload: payload as Uint8Array, copies: Number(copies) })),
+    size: async () => statSync(file).size,
+    remove: async () => undefined,
+  };
+}
+
+export interface FleetHubOptions {
+  readonly name: string;
+  /** Of the broker; absent: the one in the hub. */
+  readonly broker?: string;
+  readonly database?: string;
+}
+
+/** A `vigie hub` that is killed and started again with the same name and ports. */
+export class FleetHub {
+  readonly name: string;
+  readonly data: string;
+  readonly #folder: string;
+  readonly #options: FleetHubOptions;
+  #process: VigieProcess | undefined;
+  #ports = { broker: 0, http: 0 };
+
+  constructor(options: FleetHubOptions) {
+    this.#options = options;
+    this.name = options.name;
+    this.#folder = mkdtempSync(join(tmpdir(), 'vigie-fleet-hub-'));
+    this.data = join(this.#folder, 'data');
+    mkdirSync(this.data);
+  }
+
+  /** 0 when it does not run. */
+  get pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
+  get brokerPort(): number {
+    return this.#ports.broker;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#ports.http}`;
+  }
+
+  async start(): Promise<void> {
+    const { name, broker, database } = this.#options;
+    const file = join(this.#folder, 'hub.yaml');
+    const { broker: port, http } = this.#ports;
+    writeFileSync(
+      file,
+      [
+        'hub: 1',
+        `name: ${name}`,
+        `data: ${this.data}`,
+        broker === undefined
+          ? `broker: { listen: '127.0.0.1:${port}' }`
+          : `broker: { url: '${broker}', group: fleet, receiveMaximum: 500 }`,
+        ...(database === undefined ? [] : [`database: { url: '${database}' }`]),
+        `http: { listen: '127.0.0.1:${http}' }`,
+        'log: { level: error }',
+      ].join('\n'),
+    );
+    this.#process = new VigieProcess(['hub', '-c', file]);
+    await this.#process.says('Ctrl-C ends');
+    const said = this.#process.output;
+    this.#ports = {
+      broker: broker === undefined ? Number(/mqtt:\/\/127\.0\.0\.1:(\d+)/.exec(said)?.[1]) : 0,
+      http: Number(/http:\/\/127\.0\.0\.1:(\d+)/.exec(said)?.[1]),
+    };
+  }
+
+  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    await this.#process?.end(signal);
+    this.#process = undefined;
+  }
+
+  async remove(): Promise<void> {
+    await this.end('SIGKILL');
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** New messages since its start. */
+  async taken(): Promise<number> {
+    const values = (await this.#metrics()).matchAll(/^vigie_hub_messages_total\{[^}]*\} (\d+)$/gm);
+    return [...values].reduce((sum, [, value]) => sum + Number(value), 0);
+  }
+
+  #metrics(): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const asked = request({ socketPath: join(this.data, 'hub.sock'), path: '/metrics' }, (response) => {
+        let text = '';
+        response
+          .setEncoding('utf8')
+          .on('data', (piece: string) => {
+            text += piece;
+          })
+          .on('end', () => resolve(text));
+      });
+      asked.on('error', reject).end();
+    });
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * `npm run fleet`: a fleet drives on real hubs, a real broker and a real database; a hub is killed and PostgreSQL ends at
+ * once and comes back meanwhile. Cars are bare sockets that send what a real agent sent on a drive. At the end the
+ * messages in the database are counted against those that the broker acknowledged to the cars.
+ *
+ *     npm run fleet                                   # 300 cars, 1 minute of driving, Mosquitto and PostgreSQL
+ *     npm run fleet -- --cars 10000 --minutes 10
+ *     npm run fleet -- --broker nats --speed 6        # six minutes of driving in one
+ *     npm run fleet -- --broker embedded --database sqlite --failures no
+ */
+import { parseArgs } from 'node:util';
+import { brokers } from './engines.ts';
+import { runFleet } from './fleet.ts';
+import type { FleetOptions } from './table.ts';
+
+const DEFAULTS = {
+  cars: '300',
+  minutes: '1',
+  speed: '1',
+  broker: 'mosquitto',
+  database: 'postgresql',
+  failures: 'yes',
+};
+const BROKERS = ['embedded', ...Object.keys(brokers)];
+const USAGE = `usage: npm run fleet -- [--cars 300] [--minutes 1] [--speed 1] [--broker ${BROKERS.join('|')}] \
+[--database postgresql|sqlite] [--failures yes|no]`;
+
+const problems = await runFleet(read(process.argv.slice(2)));
+for (const problem of problems) console.error(`failed: ${problem}`);
+process.exitCode = problems.length > 0 ? 1 : 0;
+
+function read(words: string[]): FleetOptions {
+  let given: Partial<typeof DEFAULTS> = {};
+  try {
+    const options = Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, { type: 'string' as const }]));
+    given = parseArgs({ args: words, options }).values as typeof given;
+  } catch (error) {
+    refuse((error as Error).message);
+  }
+  const { cars, minutes, speed, broker, database, failures } = { ...DEFAULTS, ...given };
+  const number = (name: string, text: string, most: number): number => {
+    const value = Number(text);
+    if (!(value > 0 && value <= most)) refuse(`--${name} needs a number above 0 and up to ${most}, not ${text}`);
+    return value;
+  };
+  const oneOf = (name: string, text: string, all: readonly string[]): string => {
+    if (!all.includes(text)) refuse(`--${name} needs one of ${all.join(', ')}, not ${text}`);
+    return text;
+  };
+  // A process opens 20,000 files at most, and so does a broker.
+  const count = number('cars', cars, 19_000);
+  if (!Number.isInteger(count)) refuse(`--cars needs a whole number, not ${cars}`);
+  return {
+    cars: count,
+    minutes: number('minutes', minutes, 600),
+    speed: number('speed', speed, 1000),
+    broker: oneOf('broker', broker, BROKERS),
+    database: oneOf('database', database, ['postgresql', 'sqlite']) as FleetOptions['database'],
+    failures: oneOf('failures', failures, ['yes', 'no']) === 'yes',
+    say: (text) => console.log(text),
+  };
+}
+
+function refuse(why: string): never {
+  console.error(`${why}\n${USAGE}`);
+  process.exit(2);
+}

@@ -1,0 +1,118 @@
+/** The figures of a fleet, for people. */
+import type { Departure } from '../scenarios/drive.ts';
+import type { BrokerFloor, CopyFloor } from './floors.ts';
+
+export interface FleetOptions {
+  readonly cars: number;
+  /** Minutes of car time that each drives. */
+  readonly minutes: number;
+  /** Car time to time. */
+  readonly speed: number;
+  /** A name of {@link brokers}, or `embedded`. */
+  readonly broker: string;
+  readonly database: 'postgresql' | 'sqlite';
+  /** Hub and PostgreSQL are killed meanwhile. */
+  readonly failures: boolean;
+  readonly say: (text: string) => void;
+}
+
+/** CPU of all parts, s, and what hubs have taken, at a moment. */
+export interface FleetMoment {
+  readonly at: number;
+  readonly hubs: number;
+  readonly broker: number;
+  readonly database: number;
+  readonly taken: number;
+}
+
+/** What a fleet did, for {@link tableOf}. */
+export interface FleetReport {
+  readonly options: FleetOptions;
+  readonly drive: readonly Departure[];
+  readonly readings: number;
+  /** s */
+  readonly connectedIn: number;
+  /** Memory of the broker for a connection, bytes; 0 for the embedded one. */
+  readonly connectionBytes: number;
+  readonly acknowledged: number;
+  readonly repeated: number;
+  readonly mqttBytes: number;
+  readonly stored: number;
+  readonly lost: number;
+  readonly duplicated: number;
+  /** While all drive and nothing is killed. */
+  readonly steady: { readonly seconds: number; readonly from: FleetMoment; readonly to: FleetMoment };
+  readonly databaseBytes: number;
+  /** Bytes of the largest tables. */
+  readonly tables: ReadonlyMap<string, number>;
+  /** GET status, ms, in that time. */
+  readonly answers: readonly number[];
+  readonly unanswered: number;
+  readonly floors: { readonly broker?: BrokerFloor; readonly copy?: CopyFloor };
+}
+
+/** Hours that a car drives in a month, for what it costs. */
+const HOURS = 30;
+
+export function tableOf(report: FleetReport): string {
+  const { options, drive, steady, stored, floors } = report;
+  const { from, to, seconds } = steady;
+  const figure = (value: number, digits = 1): string => value.toLocaleString('en', { maximumFractionDigits: digits });
+  const taken = Math.max(1, to.taken - from.taken);
+  const micros = (of: (moment: typeof from) => number): number => ((of(to) - of(from)) / taken) * 1e6;
+  const [hub, broker, database] = [micros(({ hubs }) => hubs), micros((m) => m.broker), micros((m) => m.database)];
+  const perMessage = report.databaseBytes / Math.max(1, stored);
+  const readings = report.readings / drive.length;
+  const sorted = report.answers.toSorted((a, b) => a - b);
+  const quantile = (part: number): string =>
+    sorted.length === 0 ? 'none' : figure(sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0);
+  const monthly = (drive.length / options.minutes) * 60 * HOURS;
+  const rows: readonly (readonly [string, string])[] = [
+    ['cars', `${figure(options.cars, 0)}, connected in ${figure(report.connectedIn)} s`],
+    [
+      'a car sends',
+      `${figure(drive.length / options.minutes)} messages and ${figure(report.readings / options.minutes, 0)} readings a minute`,
+    ],
+    ...(options.broker === 'embedded'
+      ? []
+      : ([['broker: memory a connection', `${figure(report.connectionBytes / 1024)} KiB`]] as const)),
+    ['acknowledged by the broker', `${figure(report.acknowledged)} (${figure(report.repeated)} sent again)`],
+    ['stored', figure(stored)],
+    ['lost', figure(report.lost)],
+    ['duplicated', figure(report.duplicated)],
+    [`messages/s, all cars driving, ${figure(seconds, 0)} s`, figure(taken / seconds)],
+    ['hub: CPU a message, commit included', `${figure(hub)} µs`],
+    ['broker: CPU a message', options.broker === 'embedded' ? 'in the hub' : `${figure(broker)} µs`],
+    ['PostgreSQL: CPU a message', options.database === 'sqlite' ? 'in the hub' : `${figure(database)} µs`],
+    ...(floors.broker === undefined
+      ? []
+      : ([
+          [
+            'floor: broker, receiver only acknowledges',
+            `${figure(floors.broker.broker)} µs at ${figure(floors.broker.rate)} messages/s`,
+          ],
+          ['floor: that receiver', `${figure(floors.broker.receiver)} µs`],
+        ] as const)),
+    ...(floors.copy === undefined
+      ? []
+      : ([
+          [
+            'floor: COPY of the same payloads',
+            `${figure(floors.copy.cpu)} µs and ${figure(floors.copy.bytes, 0)} bytes a message`,
+          ],
+        ] as const)),
+    ['database: bytes a message', `${figure(perMessage, 0)}, keys and indexes included`],
+    ...[...report.tables].map(
+      ([name, bytes]) => [`database: of these ${name}`, figure(bytes / Math.max(1, stored), 0)] as const,
+    ),
+    ['database: bytes a reading', `${figure(perMessage / readings, 2)} at ${figure(readings)} readings a message`],
+    [
+      `GET status, ${sorted.length} answers`,
+      `p50 ${quantile(0.5)} ms, p99 ${quantile(0.99)} ms (${report.unanswered} failed in the whole run)`,
+    ],
+    [`a car that drives ${HOURS} hours a month: CPU`, `${figure((monthly * (hub + broker + database)) / 1e6)} s`],
+    ['MQTT, both ways', `${figure(((report.mqttBytes / Math.max(1, report.acknowledged)) * monthly) / 1e6)} MB`],
+    ['disk', `${figure((monthly * perMessage) / 1e6)} MB`],
+  ];
+  return rows.map(([name, value]) => `  ${name.padEnd(44)} ${value}`).join('\n');
+}

@@ -1,0 +1,108 @@
+/** `npm run fleet`: its packets as a library reads them, its account, and a few cars on a hub that is killed. */
+import { type IPublishPacket, type Packet, parser } from 'mqtt-packet';
+import { expect, test } from 'vitest';
+import { runFleet } from '../../scripts/fleet/fleet.ts';
+import {
+  acknowledgePacket,
+  connectPacket,
+  PacketReader,
+  publishedId,
+  publishPacket,
+  subscribePacket,
+} from '../../scripts/fleet/packets.ts';
+import { countStored } from '../../scripts/fleet/stored.ts';
+
+function parsed(version: 4 | 5, bytes: Uint8Array): Packet {
+  const packets: Packet[] = [];
+  const reader = parser({ protocolVersion: version });
+  reader.on('packet', (packet) => packets.push(packet));
+  reader.on('error', (error) => {
+    throw error;
+  });
+  reader.parse(Buffer.from(bytes));
+  expect(packets).toHaveLength(1);
+  return packets[0] as Packet;
+}
+
+test.each([4, 5] as const)('what a bare car sends is MQTT %i, as a library reads it', (version) => {
+  const connect = connectPacket({ version, clientId: 'car', keepAlive: 120, will: 'gone' });
+  expect(parsed(version, connect)).toMatchObject({
+    cmd: 'connect',
+    protocolVersion: version,
+    clientId: 'car',
+    clean: false,
+    keepalive: 120,
+    will: { topic: 'gone', payload: Buffer.from('offline'), qos: 1, retain: true },
+    ...(version === 5 ? { properties: { sessionExpiryInterval: 3600 } } : {}),
+  });
+  expect(parsed(version, subscribePacket(version, 7, 'a/#'))).toMatchObject({
+    cmd: 'subscribe',
+    messageId: 7,
+    subscriptions: [{ topic: 'a/#', qos: 1 }],
+  });
+  // Longer than a length of one byte, and of two.
+  for (const length of [3, 300, 20_000]) {
+    const payload = new Uint8Array(length).fill(1);
+    const sent = { topic: 'a/b', payload, id: 9, retain: true, repeated: true, expiry: 60 };
+    const { payload: read, ...packet } = parsed(version, publishPacket(version, sent)) as IPublishPacket;
+    expect(packet).toMatchObject({ cmd: 'publish', topic: 'a/b', messageId: 9, qos: 1, retain: true, dup: true });
+    expect(Buffer.from(payload).equals(read as Buffer)).toBe(true);
+    if (version === 5) expect(packet.properties).toEqual({ messageExpiryInterval: 60 });
+  }
+  expect(parsed(version, acknowledgePacket(515))).toMatchObject({ cmd: 'puback', messageId: 515 });
+});
+
+test('a stream of packets is read the same however it is cut', () => {
+  const publish = (id: number, size: number): Buffer =>
+    publishPacket(4, { topic: 'a', payload: new Uint8Array(size), id, retain: false, repeated: false, expiry: 1 });
+  const stream = Buffer.concat([publish(1, 5), acknowledgePacket(2), publish(3, 200), publish(4, 0)]);
+  for (let size = 1; size <= stream.length; size++) {
+    const reader = new PacketReader();
+    const read: unknown[] = [];
+    for (let at = 0; at < stream.length; at += size) {
+      reader.read(stream.subarray(at, at + size), (first, body) =>
+        read.push([first >> 4, first >> 4 === 3 ? publishedId(first, body) : body.readUInt16BE(0)]),
+      );
+    }
+    expect(read).toEqual([
+      [3, 1],
+      [4, 2],
+      [3, 3],
+      [3, 4],
+    ]);
+  }
+});
+
+test('the account of a fleet finds what is lost, what is there twice and what no car sent', () => {
+  const message = (number: number) => ({ after: 0, kind: 'trip', payload: Uint8Array.of(number), retain: false });
+  const stored = (...copies: readonly (readonly [number, number])[]) =>
+    copies.map(([number, count]) => ({ payload: Uint8Array.of(number), copies: count }));
+  const drive = [message(1), message(2), message(3)];
+  const right = { stored: 9, lost: 0, duplicated: 0, strange: 0 };
+  expect(countStored(stored([1, 3], [2, 3], [3, 3]), drive, 3)).toEqual(right);
+  expect(countStored(stored([1, 2], [2, 4], [4, 1]), drive, 3)).toEqual({
+    stored: 7,
+    lost: 4,
+    duplicated: 1,
+    strange: 1,
+  });
+});
+
+test('a fleet drives on a hub that is killed meanwhile, and nothing is lost or there twice', async () => {
+  const said: string[] = [];
+  const problems = await runFleet({
+    cars: 10,
+    minutes: 1,
+    speed: 20,
+    broker: 'embedded',
+    database: 'sqlite',
+    failures: true,
+    say: (text) => said.push(text),
+  });
+  expect(problems).toEqual([]);
+  const all = said.join('\n');
+  expect(all).toContain('hub one is killed');
+  expect(all).toMatch(/\n {2}lost +0\n {2}duplicated +0\n/);
+  const [, stored] = /\n {2}stored +([\d,]+)\n/.exec(all) ?? [];
+  expect(Number(stored?.replaceAll(',', ''))).toBeGreaterThan(100);
+});
