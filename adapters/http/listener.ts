@@ -6,6 +6,7 @@ import {
   type ServerOptions as SecureOptions,
   type Server as SecureServer,
 } from 'node:https';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
 import type { Clock, Log } from '../../agent/ports.ts';
@@ -86,7 +87,16 @@ export function createListener(
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // What follows what cannot be read cannot be read either, until the client has taken the answer and goes away.
     if (refused.has(socket)) return;
-    if (!connections.isReady(socket) || connections.isAnswering(socket) || !socket.writable || isGone(error)) {
+    // RFC 9112 §9.2: an answer belongs to a request. A browser opens connections before it has a request, and would take
+    // a refusal for the answer to the one that it sends at that moment.
+    const isUnused = (socket as Socket).bytesRead === 0;
+    if (
+      isUnused ||
+      !connections.isReady(socket) ||
+      connections.isAnswering(socket) ||
+      !socket.writable ||
+      isGone(error)
+    ) {
       socket.destroy();
       return;
     }
