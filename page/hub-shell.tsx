@@ -1,12 +1,12 @@
 /** What stands around the views of a hub: all cars, or those views of one car that the hub has data for. */
-import type { JSX } from 'preact';
+import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { FleetTable } from '../protocol/interface/own/hub-overview.ts';
 import { type Connection, store } from './car-store.ts';
 import { carNow, SignInNeeded } from './connection.ts';
 import { addressOfCar, ageOf, carOfAddress, numberOf } from './format.ts';
 import { type Polled, usePolled, useTopics } from './hooks.ts';
-import { Lost, Tabs, useShortcuts, type View } from './shell.tsx';
+import { Lost, type Tab, Tabs, useShortcuts } from './shell.tsx';
 import { SignIn } from './sign-in.tsx';
 import { CarPanels } from './views/car.tsx';
 import { FleetPanels, type TableQuery } from './views/fleet.tsx';
@@ -18,6 +18,11 @@ import { JourneyPanels } from './views/journey.tsx';
 const EVERY = 700;
 /** A car that the hub has not heard for longer may have changed since, ms. */
 const SILENT = 60_000;
+
+interface View extends Tab {
+  /** They take the VIN from here: the address may name no car any more when they are drawn for the last time. */
+  readonly panels: ComponentType<{ readonly vin: string }>;
+}
 
 const carViews: readonly View[] = [
   { id: 'car', name: 'The car', key: 'c', panels: CarPanels },
@@ -91,7 +96,7 @@ export function HubShell(): JSX.Element {
           <FleetPanels table={table.data} query={query} ask={setQuery} />
         ) : (
           <div id="view" role="tabpanel" aria-label={view.name}>
-            <CarOfHub vin={vin} panels={<Panels key={vin} />} />
+            <CarOfHub vin={vin} panels={<Panels key={vin} vin={vin} />} />
           </div>
         )}
       </main>

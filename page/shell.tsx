@@ -13,11 +13,14 @@ import { JourneyPanels } from './views/journey.tsx';
 import { ScenePanels } from './views/scenes.tsx';
 import { WirePanels } from './views/wire.tsx';
 
-export interface View {
+export interface Tab {
   readonly id: string;
   readonly name: string;
   /** After `g`. */
   readonly key: string;
+}
+
+interface View extends Tab {
   readonly panels: ComponentType;
   /** Absent in a real car. */
   readonly bench?: true;
@@ -80,13 +83,13 @@ export function Shell(): JSX.Element {
   );
 }
 
-export interface TabOptions {
-  readonly tabs: readonly View[];
-  readonly shown: View;
-  readonly show: (view: View) => void;
+export interface TabOptions<T extends Tab> {
+  readonly tabs: readonly T[];
+  readonly shown: T;
+  readonly show: (view: T) => void;
 }
 
-export function Tabs({ tabs, shown, show }: TabOptions): JSX.Element | null {
+export function Tabs<T extends Tab>({ tabs, shown, show }: TabOptions<T>): JSX.Element | null {
   // On a phone the tabs are wider than the screen.
   useEffect(
     () => document.getElementById(`tab-${shown.id}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
@@ -194,7 +197,7 @@ function viewOfAddress(): View {
 }
 
 /** `/` goes to the filter, `g` and a letter to a view. */
-export function useShortcuts(tabs: readonly View[], go: (view: View) => void): void {
+export function useShortcuts<T extends Tab>(tabs: readonly T[], go: (view: T) => void): void {
   const now = useRef({ tabs, go });
   now.current = { tabs, go };
   // Once: a redraw between the two keys must not lose the first.

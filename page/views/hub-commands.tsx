@@ -6,7 +6,6 @@ import type { HubOrderKind, HubOrders } from '../../protocol/interface/own/hub-o
 import { store } from '../car-store.ts';
 import { isRisky, labelOf, questionOf, titleOf } from '../command-words.ts';
 import { Refused } from '../connection.ts';
-import { carOfAddress } from '../format.ts';
 import { usePolled, useTopics } from '../hooks.ts';
 import { type HubRemote, pathOfRemotes, requestRemote } from '../hub-remotes.ts';
 import { History, Question } from './commands.tsx';
@@ -18,9 +17,8 @@ const SELDOM = 60_000;
 /** Rows of the audit trail. */
 const MOST_ROWS = 20;
 
-export function HubCommandPanels(): JSX.Element {
+export function HubCommandPanels({ vin }: { readonly vin: string }): JSX.Element {
   useTopics('connection');
-  const { vin = '' } = carOfAddress();
   const { data: orders } = usePolled<HubOrders>('/vigie/v1/orders', SELDOM);
   const { data: trail, fault } = usePolled<{ readonly remotes: readonly HubRemote[] }>(pathOfRemotes(vin), EVERY);
   if (orders === undefined || trail === undefined) {

@@ -1,6 +1,5 @@
 /** The numbers of the messages of one car: what arrived at the hub, what the car gave up, and what is missing. */
 import type { JSX } from 'preact';
-import { carOfAddress } from '../format.ts';
 import { usePolled } from '../hooks.ts';
 import { NumbersPanel } from './numbers-panel.tsx';
 
@@ -22,9 +21,8 @@ function countOf(runs: Runs): number {
   return runs.reduce((sum, [first, last]) => sum + last - first + 1, 0);
 }
 
-export function HubWirePanels(): JSX.Element {
-  const vin = encodeURIComponent(carOfAddress().vin ?? '');
-  const { data, fault } = usePolled<Numbers>(`/vigie/v1/vehicles/${vin}/numbers`, EVERY);
+export function HubWirePanels({ vin }: { readonly vin: string }): JSX.Element {
+  const { data, fault } = usePolled<Numbers>(`/vigie/v1/vehicles/${encodeURIComponent(vin)}/numbers`, EVERY);
   if (data === undefined) {
     return (
       <p class={fault === undefined ? 'panel reading' : 'panel reading bad'}>

@@ -190,6 +190,19 @@ describePeer('chromium', 'the page of a hub', () => {
       .waitFor();
   });
 
+  test('the commands of a car are those of that car, also while the address names none any more', async () => {
+    const page = await browsed.context.newPage();
+    // The page draws again before it hears that the address has changed.
+    await page.addInitScript("addEventListener('hashchange', (event) => event.stopImmediatePropagation(), true)");
+    await page.goto(`${browsed.url}/#cars/${FIRST}/commands`);
+    await page.getByRole('region', { name: 'Doors' }).waitFor();
+    await page.evaluate("location.hash = 'cars'");
+    for (let asked = 0; asked < 4; asked++) {
+      const request = await page.waitForRequest(/\/remotes$/);
+      expect(new URL(request.url()).pathname).toBe(`/vigie/v1/vehicles/${FIRST}/remotes`);
+    }
+  });
+
   test('a page that loses the hub says so and keeps what it has, and goes on by itself', async () => {
     const page = await browsed.open();
     await page.getByTestId('total').getByText('3 cars').waitFor();
