@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
@@ -82,32 +82,77 @@ type Content = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | u
 
 /**
  * The answer; `headers` come last. It is written here unless it is a stream: as an object of the fetch standard, which
- * reads its own text back from a stream, it would take the processor twice as long.
+ * reads its own text back from a stream, it would take the processor twice as long. A client that has the same answer
+ * already gets 304 without it.
  */
 export function respond(
-  { exchange, incoming, outgoing, connections }: RequestContext['env'],
+  env: RequestContext['env'],
   status: number,
   body: Content,
   headers: Readonly<Record<string, string>> = {},
   cookies: readonly string[] = [],
 ): Response {
-  exchange.status = status;
-  const all = { ...exchange.headers, ...headers };
-  if (body instanceof ReadableStream) return new Response(body, { status, headers: all });
-  const answer = outgoing as ServerResponse;
+  const { exchange, incoming } = env;
+  const all: Record<string, string> = { ...exchange.headers, ...headers };
+  if (body instanceof ReadableStream) {
+    exchange.status = status;
+    return new Response(body, { status, headers: all });
+  }
+  const tag = status === 200 && body !== undefined && isRead(incoming) ? entityTagOf(body) : undefined;
+  if (tag !== undefined) all['ETag'] = tag;
+  if (tag !== undefined && isHeld(headerOf(incoming, 'if-none-match'), tag)) {
+    const { 'Content-Type': _, ...rest } = all;
+    return send(env, 304, undefined, rest, cookies);
+  }
   const length = body === undefined ? 0 : Buffer.byteLength(body);
-  const sized = status === 204 ? all : { ...all, 'Content-Length': String(length) };
+  return send(env, status, body, status === 204 ? all : { ...all, 'Content-Length': String(length) }, cookies);
+}
+
+function send(
+  { exchange, incoming, outgoing, connections }: RequestContext['env'],
+  status: number,
+  body: Exclude<Content, ReadableStream<Uint8Array>>,
+  headers: Readonly<Record<string, string>>,
+  cookies: readonly string[],
+): Response {
+  exchange.status = status;
+  const answer = outgoing as ServerResponse;
   if (cookies.length > 0) answer.setHeader('Set-Cookie', cookies);
   if (incoming.complete) {
-    answer.writeHead(status, sized).end(body);
+    answer.writeHead(status, headers).end(body);
     return RESPONSE_ALREADY_SENT;
   }
   // This connection can take no further request: what follows is the rest of the unread body.
-  answer.writeHead(status, { ...sized, Connection: 'close' });
+  answer.writeHead(status, { ...headers, Connection: 'close' });
   if (body === undefined) answer.flushHeaders();
   else answer.write(body);
   connections.linger(incoming, answer);
   return RESPONSE_ALREADY_SENT;
+}
+
+function isRead({ method }: HttpBindings['incoming']): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+/** A longer answer, such as a capture, has no tag: to make one takes a millisecond for each MiB. */
+const LONGEST_TAGGED = 4 * 1024 * 1024;
+/** Characters of a tag: 128 bits. */
+const TAG = 22;
+
+/**
+ * The entity tag of an answer (RFC 9110 §8.8.3), of its bytes. It is weak: `Accept` chooses the media type, and answers of
+ * several types have the same bytes.
+ */
+function entityTagOf(body: string | Uint8Array): string | undefined {
+  return body.length > LONGEST_TAGGED ? undefined : `W/"${hash('sha256', body, 'base64url').slice(0, TAG)}"`;
+}
+
+/** Whether the client has the answer (RFC 9110 §13.1.2): weak and strong tags compare alike, and text without quotes is no tag. */
+function isHeld(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  if (ifNoneMatch.trim() === '*') return true;
+  const tags = ifNoneMatch.matchAll(/"[\x21\x23-\x7e\x80-\xff]*"/g);
+  return [...tags].some(([one]) => tag.endsWith(one));
 }
 
 /** A stream has no end to know its headers by. */

@@ -1,4 +1,5 @@
 /** The OpenAPI 3.1 document of the HTTP interface, made of the operations. */
+import { conditional, conditionalComponents } from './conditional.ts';
 import { bases, type Operation, type OperationAnswer, type Parameter, type Side, sides } from './operation.ts';
 import { descriptionOf } from './operations/descriptions.ts';
 import { JSON_MEDIA } from './operations/making.ts';
@@ -42,7 +43,11 @@ export function openApi(): object {
     components: {
       securitySchemes,
       headers,
-      responses: Object.fromEntries(sides.flatMap((side) => refusals(components, side))),
+      parameters: conditionalComponents.parameters,
+      responses: {
+        ...conditionalComponents.responses,
+        ...Object.fromEntries(sides.flatMap((side) => refusals(components, side))),
+      },
       schemas: components.all,
     },
   };
@@ -101,6 +106,7 @@ function security({ side, scopes: { required, optional, more } }: Operation): ob
 
 const header = (description: string, schema: JsonSchema): object => ({ description, schema });
 const headers = {
+  ...conditionalComponents.headers,
   Deprecation: header('Since when the operation is deprecated. RFC 9745.', { type: 'string' }),
   RetryAfter: header('Time to wait. Unit: s.', { type: 'integer', minimum: 0 }),
   RateLimitLimit1: header('Requests of 24 h.', { type: 'integer' }),
@@ -159,6 +165,8 @@ function described(operation: Operation, components: Components): object {
     status,
     { $ref: `#/components/responses/${refusalName(side, status)}` },
   ]);
+  const isRead = operation.method === 'GET';
+  const all = [...parameters.map(parameter), ...(isRead ? [conditional.parameter] : [])];
   return {
     operationId: operationIdOf(operation),
     tags: [tag],
@@ -166,7 +174,7 @@ function described(operation: Operation, components: Components): object {
     description: descriptionOf(operation),
     ...(deprecated === true ? { deprecated } : {}),
     security: security(operation),
-    ...(parameters.length === 0 ? {} : { parameters: parameters.map(parameter) }),
+    ...(all.length === 0 ? {} : { parameters: all }),
     ...(body === undefined || bodyName === undefined
       ? {}
       : {
@@ -175,16 +183,24 @@ function described(operation: Operation, components: Components): object {
             content: { [JSON_MEDIA]: { schema: components.use(body, side), examples: requestExamples[bodyName] } },
           },
         }),
-    responses: Object.fromEntries([...answers, ...refused]),
+    responses: { ...Object.fromEntries([...answers, ...refused]), ...(isRead ? conditional.responses : {}) },
   };
 }
 
-function answer({ id, side, deprecated }: Operation, { description, schema }: OperationAnswer, components: Components) {
+function answer(
+  { id, side, method, deprecated }: Operation,
+  { description, schema }: OperationAnswer,
+  components: Components,
+) {
   const used = schema === undefined ? undefined : components.use(schema, side);
   const media = accept[id] ?? [];
+  const headers = {
+    ...(method === 'GET' ? conditional.headers : {}),
+    ...(deprecated === true ? { Deprecation: headerReference('Deprecation') } : {}),
+  };
   return {
     description,
-    ...(deprecated === true ? { headers: { Deprecation: headerReference('Deprecation') } } : {}),
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
     ...(used === undefined ? {} : { content: Object.fromEntries(media.map((name) => [name, { schema: used }])) }),
   };
 }

@@ -1,7 +1,10 @@
 /** The OpenAPI document of a hub: that of the car, with the addresses of the hub in place of what the car alone has. */
+
+import { conditional } from '../../../protocol/interface/conditional.ts';
 import { bases, type Operation } from '../../../protocol/interface/operation.ts';
 import { JSON_MEDIA } from '../../../protocol/interface/operations/making.ts';
 import { operations } from '../../../protocol/interface/operations.ts';
+import { EVENT_STREAM } from '../media.ts';
 
 interface Described {
   readonly security?: readonly object[];
@@ -63,12 +66,23 @@ export function hubDocument(text: string, own: readonly Operation[]): string {
 
 function described(operation: Operation, { paths }: OpenApiDocument): Described {
   const { id, summary, parameters, answers, errors, bodyName } = operation;
+  const isRead = operation.method === 'GET' && answers[200]?.media !== EVENT_STREAM;
+  const all = [
+    ...parameters.map(({ name, in: place, required, description, schema }) => {
+      return { name, in: place, required, description, schema };
+    }),
+    ...(isRead ? [conditional.parameter] : []),
+  ];
   // The body of a command is described where the interface takes it.
   const alike = bodyName && operations.find((one) => one.bodyName === bodyName);
   const requestBody = alike && paths[`${bases[alike.side]}${alike.path}`]?.[alike.method.toLowerCase()]?.requestBody;
   const given = Object.entries(answers).map(([status, { description, media = JSON_MEDIA }]) => [
     status,
-    { description, content: { [media]: { schema: { type: 'object' } } } },
+    {
+      description,
+      ...(isRead ? { headers: conditional.headers } : {}),
+      content: { [media]: { schema: { type: media === EVENT_STREAM ? 'string' : 'object' } } },
+    },
   ]);
   const refused = errors.map((status) => [status, { $ref: `#/components/responses/fleet${status}` }]);
   return {
@@ -77,14 +91,8 @@ function described(operation: Operation, { paths }: OpenApiDocument): Described 
     summary,
     description: summary,
     security,
-    ...(parameters.length === 0
-      ? {}
-      : {
-          parameters: parameters.map(({ name, in: place, required, description, schema }) => {
-            return { name, in: place, required, description, schema };
-          }),
-        }),
+    ...(all.length === 0 ? {} : { parameters: all }),
     ...(requestBody === undefined ? {} : { requestBody }),
-    responses: Object.fromEntries([...given, ...refused]),
+    responses: { ...Object.fromEntries([...given, ...refused]), ...(isRead ? conditional.responses : {}) },
   } as Described;
 }
