@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what the tests use beyond npm, from Debian: Chromium, Firefox, Mosquitto and its clients, NATS, RabbitMQ, can-utils,
 # gpsd, strace, socat, gcc, Python (it opens sockets as systemd does) with cbor2, systemd (it judges our unit file),
-# OpenSSL, script (it is a terminal), PostgreSQL.
+# OpenSSL, script (it is a terminal), jq, PostgreSQL.
 # As root on a Debian system it installs what is missing; anywhere else it says what is missing. It does no harm to
 # run it again, and costs nothing when all is there.
 set -eu
@@ -13,7 +13,7 @@ for folder in /usr/lib/postgresql/*/bin; do path="$path:$folder"; done
 # The program that shows a package is there, and the package.
 for pair in chromium:chromium firefox-esr:firefox-esr mosquitto:mosquitto mosquitto_pub:mosquitto-clients candump:can-utils gpsd:gpsd \
   nats-server:nats-server rabbitmq-server:rabbitmq-server strace:strace socat:socat gcc:gcc \
-  python3:python3 systemd-analyze:systemd openssl:openssl script:bsdutils initdb:postgresql; do
+  python3:python3 systemd-analyze:systemd openssl:openssl script:bsdutils jq:jq initdb:postgresql; do
   PATH="$path" command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair##*:}"
 done
 # A library has no program of its own; Debian's Python finds it wherever the first Python of the path looks.

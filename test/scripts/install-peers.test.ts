@@ -18,7 +18,7 @@ describe('scripts/install-peers.sh', () => {
     symlinkSync(findPeer('id') ?? '', join(folder, 'id'));
     // Without apt-get on the path there is nothing to install with, whoever runs it.
     expect(run(folder)).toMatch(
-      /^not installed, their tests are skipped:.* mosquitto-clients can-utils.* socat gcc python3 systemd openssl bsdutils \(.*\)\n$/,
+      /^not installed, their tests are skipped:.* mosquitto-clients can-utils.* socat gcc python3 systemd openssl bsdutils jq \(.*\)\n$/,
     );
     rmSync(folder, { recursive: true });
   });
