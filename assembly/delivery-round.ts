@@ -21,7 +21,7 @@ export interface DeliveryRoundParts {
   readonly items: readonly NotificationItem[];
   /** How long the claim lasts after each change, ms. */
   readonly lasts: number;
-  readonly notifier: Pick<Notifier, 'batch' | 'release'>;
+  readonly notifier: Pick<Notifier, 'batch'>;
   readonly measures: DeliveryMeasures;
   readonly clock: Clock;
   readonly log: Log;
@@ -99,11 +99,7 @@ export class DeliveryRound {
 
   /** Resolves when the receiver has to wait, or nothing waits for it. Rejects when what is gone cannot be forgotten. */
   async run(): Promise<void> {
-    const { receiver, notifier } = this.#parts;
-    if (receiver.callback?.status === 'Paused') {
-      notifier.release(receiver.key);
-      return;
-    }
+    if (this.#parts.receiver.callback?.status === 'Paused') return;
     this.#receiver.recall(this.#memory());
     this.#receiver.poke();
     await this.#ended;

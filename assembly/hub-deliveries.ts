@@ -27,6 +27,8 @@ const { requests: SLOTS } = deliveryBounds;
 const RESERVED = SLOTS / 4;
 /** Another hub sends to the receivers of a hub that died after this; longer than a request may take, ms. */
 const LEASE = 30_000;
+/** How often the callbacks of open connections are looked up: another hub may have removed or paused them, ms. */
+const LOOKED_UP = 10_000;
 
 export interface HubDeliveriesParts {
   readonly store: DeliveryStore;
@@ -48,6 +50,10 @@ export class HubDeliveries {
   readonly #rounds = new Map<DeliveryRound, Promise<void>>();
   readonly #lease = randomUUID();
   #claims = 0;
+  /** Receivers with a connection that this hub holds open, with their callbacks. */
+  readonly #open = new Map<string, string>();
+  /** Monotonic moment of the next look at them. */
+  #nextCheck = 0;
 
   constructor(parts: HubDeliveriesParts) {
     this.#parts = parts;
@@ -65,6 +71,12 @@ export class HubDeliveries {
     this.#looks.wake();
   }
 
+  /** A callback or monitor was changed at this hub. */
+  changed(): void {
+    this.#nextCheck = 0;
+    this.wake();
+  }
+
   /** Resolves when nothing is sent any more; requests on their way count as not made. */
   async stop(): Promise<void> {
     await this.#looks.stop();
@@ -75,11 +87,25 @@ export class HubDeliveries {
   /** Never rejects: what failed is tried at the next look. */
   async #look(): Promise<void> {
     try {
+      await this.#releaseUnused();
       await this.#claim(true, SLOTS - this.#rounds.size);
       const unproven = [...this.#rounds.keys()].filter(({ proven }) => !proven).length;
       await this.#claim(false, Math.min(SLOTS - this.#rounds.size, SLOTS - RESERVED - unproven));
     } catch (error) {
       this.#parts.log.warn('hub.deliveries.failed', { error: (error as Error).message });
+    }
+  }
+
+  /** Connections of callbacks that were removed or paused. */
+  async #releaseUnused(): Promise<void> {
+    const { store, notifier, clock } = this.#parts;
+    if (this.#open.size === 0 || clock.monotonic() < this.#nextCheck) return;
+    this.#nextCheck = clock.monotonic() + LOOKED_UP;
+    const running = await store.running([...new Set(this.#open.values())]);
+    for (const [key, callbackId] of this.#open) {
+      if (running.has(callbackId)) continue;
+      notifier.release(key);
+      this.#open.delete(key);
     }
   }
 
@@ -102,6 +128,7 @@ export class HubDeliveries {
       await store.removeReceiver(receiver.key, receiver.lease);
       return;
     }
+    if (to.place.channel === 'websocket') this.#open.set(receiver.key, receiver.callback?.callbackId ?? '');
     const waiting = await store.waiting(receiver.key, to.batch);
     const round = new DeliveryRound({
       ...{ receiver, to, waiting, items: await this.#itemsOf(receiver, waiting), lasts: LEASE },
@@ -162,9 +189,9 @@ export class HubDeliveries {
     const left = current && withoutDevice(current, place.device.endpoint, clock.now());
     const devices = left?.subscribe.callback.pushnotif?.devices.length ?? 0;
     log.info('callbacks.forgotten', { callbackId, reason, left: devices });
-    await store.removeReceiver(key, lease);
     if (left !== undefined) await books.putCallback({ owner, callback: left });
     else await books.removeCallback(owner, callbackId);
+    await store.removeReceiver(key, lease);
     changed();
   }
 }

@@ -245,10 +245,11 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   const signIn =
     options.signIn &&
     (await import('./hub-sign-in.ts')).signInAt(options.signIn, { states, keyFile: tokenKeyFile(keys), clock, log });
-  const served = withBooks(
-    { store: monitorStore, notifier, clock, changed: () => monitors.wake() },
-    servedTo(states, servedVehicles(reader)),
-  );
+  const changed = (): void => {
+    monitors.wake();
+    delivering.changed();
+  };
+  const served = withBooks({ store: monitorStore, notifier, clock, changed }, servedTo(states, servedVehicles(reader)));
   const server = await startServer({
     operations: [...operations, ...hubOperations],
     handlers: {

@@ -108,6 +108,8 @@ export interface DeliveryStore {
   save(changes: readonly DeliveryChange[]): Promise<ReadonlySet<string>>;
   /** Erases receivers that this hub has, with what waits for them. */
   removeReceiver(key: string, lease: string): Promise<void>;
+  /** Those of the callbacks that are there and run. */
+  running(callbackIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Events that wait, and receivers for which events wait. */
   totals(): Promise<{ readonly waiting: number; readonly receivers: number }>;
   /** No other hub uses the database: what was claimed before this start is free. */

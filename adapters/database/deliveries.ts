@@ -11,6 +11,7 @@ import type { OwnerKind } from '../../hub/registry.ts';
 import type { Callback } from '../../protocol/schema/callback.ts';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import type { Monitor } from '../../protocol/schema/monitor.ts';
+import { chunks } from './event-deliveries.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
 import { recordIn, type SqlRow } from './rows.ts';
 
@@ -132,6 +133,19 @@ export class SqlDeliveries implements DeliveryStore {
       [`DELETE FROM deliveries WHERE receiver = ? AND ${own}`, key, key, lease],
       ['DELETE FROM receivers WHERE key = ? AND lease = ?', key, lease],
     ]);
+  }
+
+  async running(callbackIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    for (const part of chunks(callbackIds)) {
+      const places = part.map(() => '?').join(', ');
+      const rows = await this.#database.select(`SELECT document FROM callbacks WHERE id IN (${places})`, ...part);
+      for (const { document } of rows) {
+        const { callbackId, status } = JSON.parse(document as string) as Callback;
+        if (status === 'Running') found.add(callbackId);
+      }
+    }
+    return found;
   }
 
   async totals(): Promise<{ readonly waiting: number; readonly receivers: number }> {

@@ -198,7 +198,7 @@ function* selectIn(sql: string, values: readonly SqlValue[]): SqlSteps<SqlRow[]>
 }
 
 /** Parts of few lengths: each length is a statement that the database prepares. */
-function* chunks<T>(all: readonly T[]): Generator<readonly T[]> {
+export function* chunks<T>(all: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < all.length; ) {
     const left = all.length - at;
     const length = left >= 100 ? 100 : left >= 10 ? 10 : 1;

@@ -1,112 +1,38 @@
 /** Slow, dead and healthy receivers of one hub, and hubs that share receivers, whatever database they have. */
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
-import { WebhookChannel } from '../../adapters/callbacks/webhook.ts';
-import { SystemClock } from '../../adapters/clock/system.ts';
-import type { Clock } from '../../agent/ports.ts';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { HubDatabase } from '../../assembly/hub-database.ts';
-import { HubDeliveries } from '../../assembly/hub-deliveries.ts';
-import { hubNotifier } from '../../assembly/hub-notifier.ts';
-import { DeliveryMeasures } from '../../hub/delivery-measures.ts';
-import { compileMonitor } from '../../protocol/schema/monitor.ts';
-import { HttpReceiver, loopback } from '../adapters/callbacks/servers.ts';
-import { NOON, ONE, received } from '../hub/messages.ts';
-import { rightBodies } from '../rig/interface-bodies.ts';
-import { MemoryLog } from '../rig/log.ts';
+import { DeliveryRig } from '../hub/delivery-rig.ts';
 
-const OWNER = { kind: 'fleet', id: 'local' } as const;
-
-/** `open` gives connections to one database, which is new for each test. */
+/** `database` gives connections to one database, which is new for each test. */
 export function hubReceiversContract(name: string, database: () => Promise<() => Promise<HubDatabase>>): void {
   describe(`receivers of hubs on ${name}`, () => {
-    const system = new SystemClock();
-    // However slow the machine is, a receiver that answers does so at once.
-    const clock: Clock = {
-      now: () => system.now(),
-      monotonic: () => 0,
-      after: (delay, due) => system.after(delay, due),
-    };
-    const opened: HubDatabase[] = [];
-    const hubs: HubDeliveries[] = [];
-    let events = 0;
-    let seq = 0;
-
-    afterEach(async () => {
-      for (const hub of hubs.splice(0)) await hub.stop();
-      for (const one of new Set(opened.splice(0))) await one.close();
-    });
-
-    async function connected(open: () => Promise<HubDatabase>): Promise<HubDatabase> {
-      const one = await open();
-      opened.push(one);
-      return one;
-    }
-
-    function hubOn({ deliveries, monitorStore }: HubDatabase): {
-      readonly hub: HubDeliveries;
-      readonly measures: DeliveryMeasures;
-    } {
-      const webhook = new WebhookChannel({ addresses: loopback, timeout: 600_000, now: () => clock.now() });
-      onTestFinished(() => webhook.close());
-      const measures = new DeliveryMeasures();
-      const hub = new HubDeliveries({
-        ...{ store: deliveries, books: monitorStore, notifier: hubNotifier({ webhook }), measures, clock },
-        motorizationOf: async () => 'Electric',
-        changed: () => undefined,
-        log: new MemoryLog(),
-      });
-      hubs.push(hub);
-      return { hub, measures };
-    }
-
-    async function receiver(): Promise<HttpReceiver> {
-      const one = await new HttpReceiver().open();
-      onTestFinished(() => one.close());
-      return one;
-    }
-
-    /** Monitors whose events go to the addresses. */
-    async function monitorsTo({ monitorStore }: HubDatabase, targets: readonly string[]): Promise<string[]> {
-      const ids: string[] = [];
-      for (const target of targets) {
-        const subscribeParam = { retryPolicy: { policy: 'Always' }, callback: { webhook: { target, name: 'n' } } };
-        const { parameter } = compileMonitor({ ...rightBodies.fleetMonitor, subscribeParam });
-        const monitorId = `a${(++events).toString(16)}`;
-        const monitor = { createdAt: NOON, monitorId, updatedAt: NOON, status: 'Running' as const, monitor: parameter };
-        await monitorStore.putMonitor({ owner: OWNER, monitor });
-        ids.push(monitorId);
-      }
-      return ids;
-    }
-
-    const eventsOf = (monitors: readonly string[]) =>
-      monitors.map((monitorId) => {
-        const event = { id: (++events).toString(16), monitorId, at: Date.now(), refresh: false };
-        return received('event', event, { vin: ONE, seq: seq++, received: Date.now() });
-      });
+    const rig = new DeliveryRig();
+    afterEach(() => rig.close());
+    afterAll(() => rig.remove());
 
     test('receivers that hang take three quarters of the requests at most, and the others get their events at once', async () => {
-      const store = await connected(await database());
-      const { hub } = hubOn(store);
-      const [hanging, healthy] = [await receiver(), await receiver()];
-      const [known = ''] = await monitorsTo(store, [healthy.url]);
-      await store.store.save(eventsOf([known]), []);
+      const store = await rig.connected(await database());
+      const { hub } = rig.hubOn(store);
+      const [hanging, healthy] = [await rig.receiver(), await rig.receiver()];
+      const [known = ''] = await rig.monitorsTo(store, [healthy.url]);
+      await store.store.save(rig.eventsOf([known]), []);
       const first = healthy.next();
       hub.wake();
       await first;
       // It has shown by then that it answers at once.
-      await drained(store);
+      await rig.drained(store);
       hanging.behaviour = () => undefined;
-      const dead = await monitorsTo(
+      const dead = await rig.monitorsTo(
         store,
         Array.from({ length: 260 }, () => hanging.url),
       );
-      await store.store.save(eventsOf(dead), []);
+      await store.store.save(rig.eventsOf(dead), []);
       hub.wake();
       while (hanging.received.length < 192) await hanging.next();
       for (let count = 2; count <= 20; count++) {
         const next = healthy.next();
         // Nobody waits for a receiver: the commit has ended before the request begins.
-        await store.store.save(eventsOf([known]), []);
+        await store.store.save(rig.eventsOf([known]), []);
         hub.wake();
         await next;
         expect(healthy.received).toHaveLength(count);
@@ -116,9 +42,9 @@ export function hubReceiversContract(name: string, database: () => Promise<() =>
 
     test('two hubs share receivers: each event is sent once, and never two requests to one receiver at a time', async () => {
       const open = await database();
-      const stores = [await connected(open), await connected(open)] as const;
-      const [{ hub: one }, { hub: other }] = [hubOn(stores[0]), hubOn(stores[1])];
-      const receivers = await Promise.all(Array.from({ length: 12 }, () => receiver()));
+      const stores = [await rig.connected(open), await rig.connected(open)] as const;
+      const [{ hub: one }, { hub: other }] = [rig.hubOn(stores[0]), rig.hubOn(stores[1])];
+      const receivers = await Promise.all(Array.from({ length: 12 }, () => rig.receiver()));
       const overlaps: string[] = [];
       for (const each of receivers) {
         let busy = false;
@@ -131,17 +57,17 @@ export function hubReceiversContract(name: string, database: () => Promise<() =>
           });
         };
       }
-      const monitors = await monitorsTo(
+      const monitors = await rig.monitorsTo(
         stores[0],
         receivers.map(({ url }) => url),
       );
       for (let round = 0; round < 8; round++) {
-        await stores[round % 2 === 0 ? 0 : 1].store.save(eventsOf(monitors), []);
+        await stores[round % 2 === 0 ? 0 : 1].store.save(rig.eventsOf(monitors), []);
         one.wake();
         other.wake();
       }
       for (const each of receivers) while (each.received.length < 8) await each.next();
-      await drained(stores[0]);
+      await rig.drained(stores[0]);
       for (const each of receivers) {
         const ids = each.received.map(({ headers }) => String(headers['vigie-event-id']));
         expect([ids.length, new Set(ids).size]).toEqual([8, 8]);
@@ -151,12 +77,12 @@ export function hubReceiversContract(name: string, database: () => Promise<() =>
 
     test('hubs that claim at the same moment claim different receivers, and what one had claimed that died is claimed when its lease has ended', async () => {
       const open = await database();
-      const stores = [await connected(open), await connected(open)] as const;
-      const monitors = await monitorsTo(
+      const stores = [await rig.connected(open), await rig.connected(open)] as const;
+      const monitors = await rig.monitorsTo(
         stores[0],
         Array.from({ length: 30 }, () => 'http://127.0.0.1:9/'),
       );
-      await stores[0].store.save(eventsOf(monitors), []);
+      await stores[0].store.save(rig.eventsOf(monitors), []);
       const claim = async (hub: 0 | 1) => {
         const options = { now: Date.now(), lease: `${hub}`, lasts: 600_000, proven: false, limit: 20 };
         return (await stores[hub].deliveries.claim(options)).map(({ key }) => key).sort();
@@ -170,9 +96,116 @@ export function hubReceiversContract(name: string, database: () => Promise<() =>
       expect(await claim(0)).toEqual(ofOther);
     });
 
-    /** Resolves when nothing waits. */
-    async function drained({ deliveries }: HubDatabase): Promise<void> {
-      while ((await deliveries.totals()).waiting > 0) await new Promise<void>((resolve) => clock.after(10, resolve));
-    }
+    test('a receiver that answers late is no longer preferred', async () => {
+      const store = await rig.connected(await database());
+      const { hub } = rig.hubOn(store);
+      const one = await rig.receiver();
+      const [monitor = ''] = await rig.monitorsTo(store, [one.url]);
+      const isProven = async (): Promise<boolean> => {
+        const next = one.next();
+        await store.store.save(rig.eventsOf([monitor]), []);
+        hub.wake();
+        await next;
+        await rig.drained(store);
+        await hub.stop();
+        await store.store.save(rig.eventsOf([monitor]), []);
+        const options = { now: Date.now(), lease: 'test', lasts: 0, proven: true, limit: 1 };
+        return (await store.deliveries.claim(options)).length === 1;
+      };
+      one.behaviour = (_, response) => {
+        rig.monotonic += 1_000;
+        response.writeHead(200).end();
+      };
+      expect(await isProven()).toBe(false);
+    });
+
+    test('events of a monitor with a batch go together when there are enough; fewer wait', async () => {
+      const store = await rig.connected(await database());
+      const { hub, measures } = rig.hubOn(store);
+      const one = await rig.receiver();
+      const batchNotify = { size: 3, timeWindow: 86_400 };
+      const [monitor = ''] = await rig.monitorsTo(store, [one.url], { batchNotify });
+      const next = one.next();
+      await store.store.save(rig.eventsOf(Array.from({ length: 5 }, () => monitor)), []);
+      hub.wake();
+      await next;
+      await rig.drained(store, 2);
+      expect(one.received.map(({ body }) => JSON.parse(body).events.length)).toEqual([3]);
+      const second = one.next();
+      await store.store.save(rig.eventsOf([monitor]), []);
+      hub.wake();
+      await second;
+      await rig.drained(store);
+      expect(one.received.map(({ body }) => JSON.parse(body).events.length)).toEqual([3, 3]);
+      expect(measures.counts).toMatchObject({ delivered: 6, failed: 0 });
+    });
+
+    test('a request that is refused is tried again as it was, as often as the monitor asks for, and is then given up', async () => {
+      const store = await rig.connected(await database());
+      const { hub, measures, log } = rig.hubOn(store);
+      const one = await rig.receiver();
+      one.behaviour = (_, response) => response.writeHead(503).end();
+      const retryPolicy = { policy: 'Bounded', retryNumber: 1, retryDelay: 1 };
+      const [monitor = ''] = await rig.monitorsTo(store, [one.url], { retryPolicy });
+      await store.store.save(rig.eventsOf([monitor]), []);
+      hub.begin();
+      hub.wake();
+      while (one.received.length < 2) await one.next();
+      await rig.drained(store);
+      const [first, second] = one.received;
+      expect([second?.body, second?.headers['vigie-event-id']]).toEqual([
+        first?.body,
+        first?.headers['vigie-event-id'],
+      ]);
+      expect(measures.counts).toEqual({
+        delivered: 0,
+        failed: 2,
+        lost: { dropped: 0, refused: 1, expired: 0, damaged: 0 },
+      });
+      expect(log.lines.map(({ event }) => event)).toEqual(['callbacks.refusing', 'callbacks.undelivered']);
+    });
+
+    test('a connection to a websocket stays open until its callback is paused', async () => {
+      const store = await rig.connected(await database());
+      const { hub } = rig.hubOn(store);
+      const one = await rig.websocket();
+      const { callback, monitor } = await rig.userMonitor(store, { websocket: { target: one.url, name: 'n' } });
+      for (let count = 1; count <= 2; count++) {
+        await store.store.save(rig.eventsOf([monitor]), []);
+        hub.wake();
+        await one.seen(count);
+        await rig.drained(store);
+      }
+      expect(one.connections).toBe(1);
+      const closed = new Promise((resolve) => one.clients[0]?.once('close', resolve));
+      await store.monitorStore.putCallback({ owner: rig.user, callback: { ...callback, status: 'Paused' } });
+      hub.changed();
+      await closed;
+    });
+
+    test('a device that no longer exists is removed from its callback; with the last one the callback goes', async () => {
+      const store = await rig.connected(await database());
+      const service = await rig.pushService();
+      const { hub, log } = rig.hubOn(store);
+      const devices = ['one', 'two'].map((device) => JSON.stringify(service.subscribe(device)));
+      const { monitor } = await rig.userMonitor(store, { pushnotif: { devices, name: 'n' } });
+      const callbacks = async () =>
+        (await store.monitorStore.callbacksOf(rig.user)).map(
+          ({ callback }) => callback.subscribe.callback.pushnotif?.devices,
+        );
+      service.unsubscribe('two');
+      await store.store.save(rig.eventsOf([monitor]), []);
+      hub.wake();
+      await rig.drained(store);
+      expect(service.pushed.map(({ device }) => device)).toEqual(['one']);
+      expect(await callbacks()).toEqual([[devices[0]]]);
+      service.unsubscribe('one');
+      await store.store.save(rig.eventsOf([monitor]), []);
+      hub.wake();
+      await rig.drained(store);
+      await hub.stop();
+      expect([await callbacks(), await store.monitorStore.monitorsOf(rig.user)]).toEqual([[], []]);
+      expect(log.lines.map(({ event }) => event)).toEqual(['callbacks.forgotten', 'callbacks.forgotten']);
+    });
   });
 }
