@@ -1,13 +1,17 @@
-/** `npm run simulate`: lives through the world of a seed, or searches for a seed in whose world an invariant is broken. */
+/**
+ * `npm run simulate`: lives through the world of a seed, through all small worlds, or searches for a seed in whose world an
+ * invariant is broken.
+ */
 import { parseArgs } from 'node:util';
 import { INVARIANTS } from '../test/world/invariants.ts';
 import { type Plan, planOf } from '../test/world/plan.ts';
 import { shrink } from '../test/world/shrink.ts';
+import { explore } from '../test/world/small.ts';
 import { type Outcome, runWorld } from '../test/world/world.ts';
 
 const DAY = 24 * 3_600_000;
 const SEARCHED = 10 * 60_000;
-const USAGE = `usage: npm run simulate -- [--seed N] [--days D | --minutes M] [--search 10m]`;
+const USAGE = `usage: npm run simulate -- [--seed N] [--days D | --minutes M] [--search 10m] | --small`;
 
 const { values } = parseArgs({
   options: {
@@ -15,6 +19,7 @@ const { values } = parseArgs({
     days: { type: 'string' },
     minutes: { type: 'string' },
     search: { type: 'string' },
+    small: { type: 'boolean', default: false },
   },
 });
 
@@ -25,7 +30,8 @@ const length =
     : values.minutes !== undefined
       ? numberOf(values.minutes, 'minutes') * 60_000
       : SEARCHED;
-if (values.search === undefined) await live(first);
+if (values.small) await liveThroughSmall();
+else if (values.search === undefined) await live(first);
 else await search(durationOf(values.search));
 
 async function live(seed: number): Promise<void> {
@@ -50,6 +56,17 @@ async function search(duration: number): Promise<void> {
     break;
   }
   console.log(`${worlds} worlds, ${faults} faults, ${(lasted / 3_600_000).toFixed(1)} hours of the world`);
+}
+
+/** All small worlds: every step of the second command, every operation of the disk. */
+async function liveThroughSmall(): Promise<void> {
+  const { worlds, different, broken } = await explore({ steps: 1, cuts: 1, media: 2 });
+  console.log(`${worlds} small worlds, ${different.size} different, ${broken.length} with a broken invariant`);
+  const [first] = broken;
+  if (first === undefined) return;
+  process.exitCode = 1;
+  console.log(JSON.stringify(first.small));
+  for (const line of first.lived.story) console.log(line);
 }
 
 function report(seed: number, { hash, faults, lines, counts, lasted, breaches }: Outcome): void {

@@ -43,7 +43,7 @@ const VALID = 30_000;
 
 export interface CallerParts {
   readonly time: WorldTime;
-  readonly broker: Broker;
+  readonly broker: Pick<Broker, 'send'>;
   readonly vins: readonly string[];
   /** UTC ms as the caller knows it. */
   readonly now: () => number;

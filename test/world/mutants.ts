@@ -16,8 +16,8 @@ export interface Mutant {
   readonly edits: readonly (readonly [text: string, instead: string])[];
   /** What must find it. */
   readonly invariant: Invariant;
-  /** A world of ten minutes in which it is found. */
-  readonly seed: number;
+  /** A world of ten minutes in which it is found; or small worlds, a part of all. */
+  readonly seed: number | 'small';
 }
 
 export const mutants: readonly Mutant[] = [
@@ -51,6 +51,27 @@ export const mutants: readonly Mutant[] = [
     ],
     invariant: 'actsOnce',
     seed: 36,
+  },
+  {
+    defect: 'the car acts before it is on disk that a command was sent to it',
+    file: 'agent/remotes/reports.ts',
+    edits: [
+      [
+        '    return (await Promise.all(kept)).at(-1) ?? progress;',
+        '    if (final(states.at(-1) as RemoteStatus)) return (await Promise.all(kept)).at(-1) ?? progress;\n' +
+          '    for (const one of kept) one.catch(() => undefined);\n' +
+          '    return { ...progress, record: { ...progress.record, status: states.at(-1) as RemoteStatus } };',
+      ],
+    ],
+    invariant: 'actsOnce',
+    seed: 'small',
+  },
+  {
+    defect: 'what is known of a command is not taken from the copy in the journal',
+    file: 'agent/remotes/ledger.ts',
+    edits: [['        return [Object.freeze(action)];', '        return [];']],
+    invariant: 'ends',
+    seed: 'small',
   },
   {
     defect: 'commands that have expired are carried out',
@@ -158,6 +179,9 @@ export const mutants: readonly Mutant[] = [
   },
 ];
 
+/** Of the small worlds, those that `npm test` lives through. */
+export const PART = { steps: 45, cuts: 7, media: 1 };
+
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
@@ -178,7 +202,7 @@ export class MutantWorlds {
   }
 
   /** What the world of a seed shows of a mutant; without one, of the source as it is. */
-  async live(mutant: Mutant | undefined, seed: number, minutes = 10): Promise<readonly Breach[]> {
+  async live(mutant: Mutant | undefined, seed: number | 'small', minutes = 10): Promise<readonly Breach[]> {
     const file = join(this.#directory, `${seed}.mjs`);
     await writeFile(file, await bundle(mutant));
     const { stdout } = await run(process.execPath, [file, String(seed), String(minutes)], { maxBuffer: 2 ** 26 });
@@ -191,9 +215,14 @@ async function bundle(mutant: Mutant | undefined): Promise<string> {
   const changed = mutant === undefined ? undefined : join(root, mutant.file);
   const contents = `
     import { planOf } from './plan.ts';
+    import { explore } from './small.ts';
     import { runWorld } from './world.ts';
-    const [seed, minutes] = process.argv.slice(2).map(Number);
-    console.log(JSON.stringify((await runWorld(planOf(seed, minutes * 60_000))).breaches));
+    const [seed, minutes] = process.argv.slice(2);
+    const breaches =
+      seed === 'small'
+        ? (await explore(${JSON.stringify(PART)})).broken.flatMap(({ lived }) => lived.breaches)
+        : (await runWorld(planOf(Number(seed), Number(minutes) * 60_000))).breaches;
+    console.log(JSON.stringify(breaches));
   `;
   const { outputFiles } = await build({
     ...{ bundle: true, write: false, platform: 'node', format: 'esm', logLevel: 'error' },

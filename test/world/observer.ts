@@ -173,7 +173,7 @@ export class Observer implements UnitWatcher {
   async settle(units: readonly Unit[], hub: WorldHub): Promise<void> {
     for (const unit of units) {
       this.#compareMessages(unit, hub);
-      this.#compareEnds(unit);
+      this.compareEnds(unit);
       await this.#compareStatus(unit, hub);
       this.#searchRecords(unit);
     }
@@ -216,7 +216,8 @@ export class Observer implements UnitWatcher {
     }
   }
 
-  #compareEnds(unit: Unit): void {
+  /** At the end: what was accepted has ended. */
+  compareEnds(unit: Unit): void {
     const { accepted, ends } = this.#of(unit);
     for (const id of accepted) if (!ends.has(id)) this.#parts.breaches.add('ends', `${unit.vin} ${id}`);
   }
