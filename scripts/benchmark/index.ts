@@ -3,7 +3,7 @@
  * tables and writes them to docs/performance.md. Ratios hold from machine to machine, absolute figures do not.
  *
  *     npm run benchmark                 everything, some twenty-five minutes
- *     npm run benchmark -- --quick      less work, under three minutes; nothing is written
+ *     npm run benchmark -- --quick      less work, under three minutes, without the longest sections; nothing is written
  *     npm run benchmark -- decode       one section; the page is not written, its drawings are
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,13 +20,14 @@ import { installing } from './install.ts';
 import { readingLogs } from './logs.ts';
 import { monitoring } from './monitors.ts';
 import { draining } from './mqtt.ts';
+import { Noise } from './noise.ts';
 import { compilerVersion } from './reference.ts';
 import { commanding } from './remotes.ts';
 import { replaying } from './replay.ts';
 import { type BenchmarkTarget, markdown, type Section, type Size } from './section.ts';
 import { recordingSignals } from './signals.ts';
 import { storing } from './store.ts';
-import { targetTable } from './targets.ts';
+import { replacedTable, targetTable } from './targets.ts';
 import { unpacking } from './unpack.ts';
 import { wire } from './wire.ts';
 
@@ -50,13 +51,21 @@ const sections: readonly Section[] = [
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
 const page = join(docs, 'performance.md');
 
-const { values: options, positionals } = parseArgs({
-  options: { quick: { type: 'boolean', default: false } },
-  allowPositionals: true,
-});
+/** Sections that take minutes whatever the size, which `--quick` leaves out unless they are named. */
+const long: readonly Section[] = [hearing, installing, growing];
+const names = sections.map(({ name }) => name).join(', ');
+
+const { values: options, positionals } = readArguments();
+if (options.help) {
+  console.log(`Usage: npm run benchmark -- [--quick] [section...]
+Measures Vigie beside other programs in the same run, and writes docs/performance.md when it runs as a whole.
+  --quick   less work, under three minutes; leaves out ${long.map(({ name }) => name).join(', ')} unless named; writes nothing
+Sections: ${names}`);
+  process.exit(0);
+}
 const unknown = positionals.filter((name) => !sections.some((section) => section.name === name));
 if (unknown.length > 0) {
-  console.error(`no section ${unknown.join(', ')}; there are ${sections.map(({ name }) => name).join(', ')}`);
+  console.error(`no section ${unknown.join(', ')}; there are ${names}`);
   process.exit(2);
 }
 
@@ -76,10 +85,14 @@ console.log(parts.join('\n'));
 /** By title of the section. */
 const targets = new Map<string, BenchmarkTarget[]>();
 const head = parts.length;
+const noise = new Noise();
 const scratch = mkdtempSync(join(tmpdir(), 'vigie-benchmark-'));
 try {
   for (const section of sections) {
-    if (positionals.length > 0 && !positionals.includes(section.name)) continue;
+    const wanted =
+      positionals.length > 0 ? positionals.includes(section.name) : !(options.quick && long.includes(section));
+    if (!wanted) continue;
+    noise.listen();
     const heading = `## ${section.title}\n\n${section.text}\n`;
     console.log(heading);
     parts.push(heading);
@@ -96,10 +109,23 @@ try {
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
-const reached = `## Targets\n\n${markdown(targetTable(targets))}`;
+const replaced = positionals.length === 0 ? `\n${markdown(replacedTable)}` : '';
+const reached = `${noise.told}\n\n## Targets\n\n${markdown(targetTable(targets))}${replaced}`;
 console.log(reached);
 parts.splice(head, 0, reached);
 if (!options.quick && positionals.length === 0) {
   writeFileSync(page, parts.join('\n'));
   console.log(`written to ${page}`);
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      options: { quick: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } },
+      allowPositionals: true,
+    });
+  } catch (error) {
+    console.error(`${(error as Error).message.split('. ', 1)[0]}; npm run benchmark -- --help lists what there is`);
+    process.exit(2);
+  }
 }

@@ -10,7 +10,7 @@ import { SimulatedCar } from '../../adapters/simulated/index.ts';
 import { openDocument, openStore } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
 import type { FrameBatch, FrameSender, Log, MessageCodec, NamedFrame, OutgoingFrame } from '../../agent/ports.ts';
-import { emptyLedger } from '../../agent/remotes/ledger.ts';
+import { emptyLedger, type LedgerDocument } from '../../agent/remotes/ledger.ts';
 import { decoderFor, loadVehicle } from '../../assembly/vehicle.ts';
 import { agentSettings } from '../../protocol/settings.ts';
 
@@ -56,7 +56,7 @@ export async function startPromptCar({ vin, url, profile, keys, directory }: Pro
       store: store.outbox,
       memory: store.memory,
       records: store.records,
-      ledger: await openDocument(join(directory, 'remotes.json'), emptyLedger, { log }),
+      ledger: await newLedger(join(directory, 'remotes.json')),
       actuator: new FrameActuator(commands, vehicle.databases, lamps, clock),
       verifier: TrustStore.open(join(keys, 'trust.json'), clock),
     },
@@ -87,6 +87,12 @@ export async function startPromptCar({ vin, url, profile, keys, directory }: Pro
   });
   // The slowest frame that an interlock or a check asks for comes once a second.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
+}
+
+/** Of a car that never took a command: one without this file may have lost it, and takes no command of before. */
+async function newLedger(file: string): Promise<LedgerDocument> {
+  await (await openDocument(file, emptyLedger, { log })).write(emptyLedger);
+  return openDocument(file, emptyLedger, { log });
 }
 
 /** Turn lamps that flash as soon as a frame asks for it. */

@@ -1,12 +1,12 @@
 /**
  * A command there and back as a program of contest.ts: the cloud of one car, which it starts. Arguments: the car, one of
- * `vigie`, `mosquitto`, `mqttjs` and `mqttjs-nodelay`; port of the broker; vehicle profile; directory; rounds at most;
+ * `vigie`, `mosquitto`, `mqttjs`, `mqttjs-nodelay` and `medium`, which only waits for the disk; port of the broker; vehicle profile; directory; rounds at most;
  * commands in a row that are a round. With `car` before them it is that car.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
+import { fdatasyncSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { connect } from 'mqtt';
@@ -25,6 +25,8 @@ const VIN = 'VF3VGEBENCH000001';
 const KEY = 'cloud';
 /** What the others send back, as long as a signed command; mosquitto_pub sends a line at a time. */
 const LINE = 'x'.repeat(200);
+/** Bytes that the medium writes at once. */
+const PAGE = 4096;
 /** Least time between two commands, ms: the car looks at 50 messages a second and drops what comes beyond. */
 const PACE = 25;
 
@@ -39,7 +41,7 @@ const vin = VIN.slice(0, -1) + ['vigie', 'mosquitto', 'mqttjs', 'mqttjs-nodelay'
 const keys = join(directory, 'keys');
 
 if (role === 'car') await becomeCar();
-else await answer(await becomeCloud());
+else await answer(kind === 'medium' ? waiting() : await becomeCloud());
 process.exit(0);
 
 async function becomeCar(): Promise<void> {
@@ -125,6 +127,22 @@ function echoing(cloud: CloudClient, listen: (to: (payload: Uint8Array) => void)
     return 'there and back';
   };
   return { round: inARow(round), check };
+}
+
+/** What three states need of the disk: a page each, and that it is on the medium, in a file that has its length. */
+function waiting(): Work {
+  const pages = 3 * Number(row) * (Number(rounds) + 1);
+  const file = openSync(join(directory, 'medium'), 'w');
+  ftruncateSync(file, pages * PAGE);
+  const content = new Uint8Array(PAGE).fill(1);
+  let at = 0;
+  const round = async (): Promise<void> => {
+    for (let n = 0; n < 3; n++) {
+      writeSync(file, content, 0, PAGE, at++ * PAGE);
+      fdatasyncSync(file);
+    }
+  };
+  return { round: inARow(round), check: () => 'there and back' };
 }
 
 function inARow(once: () => Promise<void>): () => Promise<void> {

@@ -33,7 +33,7 @@ export interface BenchmarkTarget {
   readonly bound: number;
   /** Which side of the bound is wanted. */
   readonly wanted: 'at least' | 'at most';
-  /** Why it is not reached, in a sentence; told only when it is not. */
+  /** Why it is not reached, in a sentence; told only when it is not. Default: where to look. */
   readonly why?: string;
 }
 

@@ -79,14 +79,13 @@ async function compare(flow: Flow, batch: number, size: Size, program: string, s
     return reference === undefined || standing === undefined ? Number.NaN : ratioTo(reference, standing);
   };
   const title = `${flows[flow]}, a commit for ${batch === 1 ? 'every message' : `${batch} messages`}`;
+  const why = `waiting for the medium alone, with only the bytes written, is ${figure(ratio('medium'))} of SQLite in the same rounds`;
+  const [own, medium] = [standings[kinds.indexOf('vigie')], standings[kinds.indexOf('medium')]];
+  const ofMedium = own === undefined || medium === undefined ? Number.NaN : ratioTo(medium, own);
   const targets: BenchmarkTarget[] = [
-    {
-      what: `${title}: speed, of SQLite`,
-      measured: ratio('vigie'),
-      bound: 1.3,
-      wanted: 'at least',
-      why: `waiting for the medium alone, with only the bytes written, is ${figure(ratio('medium'))} of SQLite in the same rounds`,
-    },
+    batch === 1
+      ? { what: `${title}: speed, of the medium alone`, measured: ofMedium, bound: 0.85, wanted: 'at least', why }
+      : { what: `${title}: speed, of SQLite`, measured: ratio('vigie'), bound: 1.3, wanted: 'at least', why },
   ];
   if (batch > 1) {
     const measured = written[kinds.indexOf('vigie')] ?? Number.NaN;

@@ -1,4 +1,6 @@
 /** The first table of the benchmark's page: what is said of a target must not depend on who wants it reached. */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { type BenchmarkTarget, markdown } from '../../scripts/benchmark/section.ts';
 import { isMet, targetTable } from '../../scripts/benchmark/targets.ts';
@@ -40,6 +42,32 @@ test('the table says by how much a target is missed, and why', () => {
     '**missed**',
     '**not measured**',
   ]);
-  expect(table.notes[0]).toBe('frames/s: it is cold');
+  expect(table.notes).toEqual([
+    'frames/s: it is cold',
+    'bytes: its table below shows what was measured beside it',
+    'missing: its table below shows what was measured beside it',
+    'with a peer: what it is compared with is not installed; the note under its table says what brings it',
+  ]);
   expect(markdown(table)).toContain('| Size | missing | at most 0 | 3 | **missed** |');
+});
+
+const benchmark = (...words: string[]) =>
+  spawnSync(process.execPath, [fileURLToPath(new URL('../../scripts/benchmark/index.ts', import.meta.url)), ...words], {
+    encoding: 'utf8',
+  });
+
+test('the benchmark says how it is used', () => {
+  const { status, stdout, stderr } = benchmark('--help');
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toContain('Usage: npm run benchmark');
+  expect(stdout).toContain('Sections: decode, logs, replay');
+});
+
+test('the benchmark answers an option or a section that it does not have in one line', () => {
+  const option = benchmark('--quik');
+  expect(option.status).toBe(2);
+  expect(option.stderr).toBe("Unknown option '--quik'; npm run benchmark -- --help lists what there is\n");
+  const section = benchmark('decoding');
+  expect(section.status).toBe(2);
+  expect(section.stderr).toMatch(/^no section decoding; there are decode, .*\n$/);
 });
