@@ -44,11 +44,14 @@ export class SqlDeliveries implements DeliveryStore {
 
   async claim({ now, lease, lasts, proven, limit }: ClaimOptions): Promise<readonly ClaimedReceiver[]> {
     const { now: time, unclaimed } = this.#dialect;
+    const due = `look IS NOT NULL AND proven = ? AND look <= ? AND leased_until <= ${time}`;
+    // Most looks find nothing: they lock nothing.
+    const found = await this.#database.select(`SELECT 1 FROM receivers WHERE ${due} LIMIT 1`, proven ? 1 : 0, now);
+    if (found.length === 0) return [];
     const [rows = []] = await this.#database.write([
       [
         `WITH chosen AS MATERIALIZED (
-           SELECT key FROM receivers WHERE look IS NOT NULL AND proven = ? AND look <= ? AND leased_until <= ${time}
-           ORDER BY look LIMIT ? ${unclaimed})
+           SELECT key FROM receivers WHERE ${due} ORDER BY look LIMIT ? ${unclaimed})
          UPDATE receivers SET lease = ?, leased_until = ${time} + ? FROM chosen WHERE receivers.key = chosen.key
          RETURNING receivers.key, lease, kind, owner, monitor, callback, delivery, next_seq, held, tries, due, proven,
            (SELECT document FROM callbacks WHERE id = receivers.callback) AS callback_document,

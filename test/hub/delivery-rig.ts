@@ -13,6 +13,7 @@ import { HubDeliveries } from '../../assembly/hub-deliveries.ts';
 import { hubNotifier } from '../../assembly/hub-notifier.ts';
 import { DeliveryMeasures } from '../../hub/delivery-measures.ts';
 import type { CarMessage } from '../../hub/message.ts';
+import type { MonitorStore } from '../../hub/monitors.ts';
 import type { Callback } from '../../protocol/schema/callback.ts';
 import { compileMonitor } from '../../protocol/schema/monitor.ts';
 import { PushService, vapidKeys } from '../adapters/callbacks/push-service.ts';
@@ -101,7 +102,11 @@ export class DeliveryRig {
   }
 
   /** Monitors of a fleet whose events go to the addresses. */
-  async monitorsTo({ monitorStore }: HubDatabase, targets: readonly string[], more: object = {}): Promise<string[]> {
+  async monitorsTo(
+    { monitorStore }: { readonly monitorStore: Pick<MonitorStore, 'putMonitor'> },
+    targets: readonly string[],
+    more: object = {},
+  ): Promise<string[]> {
     const ids: string[] = [];
     for (const target of targets) {
       const callback = { webhook: { target, name: 'n' } };
