@@ -9,7 +9,7 @@ export const PAGE = 'docs/packaging.md';
 export interface MadeExecutable {
   readonly executable: number;
   readonly debian: number;
-  /** Milliseconds, the median of some starts. */
+  /** Milliseconds, the quickest of some starts. */
   readonly start: number;
 }
 
