@@ -80,6 +80,20 @@ function filesBeside(): readonly (readonly [place: string, from: string])[] {
   ];
 }
 
+/**
+ * Takes Node's own modules with `require`. Of a module that is imported, Node reads every member at once, and some of
+ * them load what the program has no use for: `node:http` undici, which alone is 6 MiB of private memory and 20 ms.
+ */
+export const requiring: Plugin = {
+  name: 'requiring',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:/ }, ({ path, kind }) =>
+      kind === 'require-call' ? { path, external: true } : { path, namespace: 'required' },
+    );
+    onLoad({ filter: /./, namespace: 'required' }, ({ path }) => ({ contents: `module.exports = require('${path}')` }));
+  },
+};
+
 /** What lies beside the program, by place: {@link filesBeside}, and the contents of profiles (config/prepared.ts). */
 export function contentsBeside(): ReadonlyMap<string, Uint8Array> {
   const files = filesBeside();
@@ -105,7 +119,7 @@ export async function bundleProgram(folder: string = dist): Promise<Metafile> {
     splitting: true,
     chunkNames: '[name]-[hash]',
     metafile: true,
-    plugins: [slimming],
+    plugins: [slimming, requiring],
   });
   for (const [place, contents] of contentsBeside()) {
     mkdirSync(dirname(join(folder, place)), { recursive: true });
@@ -114,7 +128,7 @@ export async function bundleProgram(folder: string = dist): Promise<Metafile> {
   const own = filesBeside()
     .map(([, from]) => relative(root, from))
     .filter((file) => !file.startsWith('node_modules'));
-  const sources = Object.keys(metafile.inputs).filter((file) => !/node_modules\/|^slim:/.test(file));
+  const sources = Object.keys(metafile.inputs).filter((file) => !/node_modules\/|^(slim|required):/.test(file));
   // What the launcher compares with; the lock stands for all packages.
   writeFileSync(join(folder, 'sources.json'), JSON.stringify([...sources, ...own, 'package-lock.json'].sort()));
   return metafile;

@@ -48,6 +48,22 @@ test('runs by itself, with the shipped profiles beside it', () => {
   expect(run('replya').stderr).toContain('replay');
 });
 
+test('takes the modules of Node with require, so that an HTTP server does not load what only requests need', () => {
+  const taken = Object.keys(outputs).flatMap((file) => [
+    ...readFileSync(join(root, file), 'utf8').matchAll(/(?:\bfrom|\bimport)\s*\(?["'](node:[^"']+)/g),
+  ]);
+  // What gives the bundle its `require`.
+  expect(new Set(taken.map(([, name]) => name))).toEqual(new Set(['node:module']));
+  const list = 'process.on("exit", () => console.log(process.moduleLoadList.join("\\n")))';
+  const { stdout } = spawnSync(
+    process.execPath,
+    [`--import=data:text/javascript,${encodeURIComponent(list)}`, join(folder, 'main.mjs'), 'run', '-c', 'none.yaml'],
+    { encoding: 'utf8', cwd: folder },
+  );
+  expect(stdout).toContain('NativeModule http\n');
+  expect(stdout).not.toContain('undici');
+});
+
 test.each(shippedNames(shippedProfiles))('carries the contents of the profile %s as they are read', (name) => {
   const file = `vehicles/${name}/profile.yaml`;
   expect(readFileSync(join(folder, preparedFile(file)), 'utf8')).toBe(prepare(join(root, 'config', file)));
