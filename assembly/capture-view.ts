@@ -1,20 +1,28 @@
-/** Captures as the HTTP interface of the car reads them: from its records, as candump logs or MDF4. */
+/** Captures as HTTP interfaces read them, from the parts that a car has kept or sent: as candump logs or MDF4. */
 import { formatCandump } from '../adapters/can/log/writer.ts';
 import type { CaptureReport, CaptureView } from '../adapters/http/captures.ts';
 import type { RecordStore } from '../agent/ports.ts';
 import { unpackFrames } from '../protocol/captures/capture.ts';
 import type { Capture } from '../protocol/schema/capture.ts';
 
+/** Of the records of a car. */
 export function captureViewOf(records: Pick<RecordStore, 'list'>): CaptureView {
-  function* parts(): Generator<Capture> {
+  return viewOfParts(function* () {
     for (const { record } of records.list('capture')) yield record as Capture;
-  }
-  const partsOf = (id: string): Capture[] =>
-    [...parts()].filter((part) => part.id === id).sort((a, b) => a.part - b.part);
+  });
+}
+
+/** `parts`: each once, in any order. */
+export function viewOfParts(parts: () => Iterable<Capture> | AsyncIterable<Capture>): CaptureView {
+  const partsOf = async (id: string): Promise<Capture[]> => {
+    const own: Capture[] = [];
+    for await (const part of parts()) if (part.id === id) own.push(part);
+    return own.sort((a, b) => a.part - b.part);
+  };
   return {
-    list() {
+    async list() {
       const reports = new Map<string, CaptureReport>();
-      for (const { id, cause, of, monitorId, at, from, to, frames, columns, last } of parts()) {
+      for await (const { id, cause, of, monitorId, at, from, to, frames, columns, last } of parts()) {
         const known = reports.get(id);
         reports.set(id, {
           ...{ id, cause, of, ...(monitorId === undefined ? {} : { monitorId }) },
@@ -24,14 +32,14 @@ export function captureViewOf(records: Pick<RecordStore, 'list'>): CaptureView {
           complete: (known?.complete ?? false) || last,
         });
       }
-      return [...reports.values()];
+      return [...reports.values()].sort((a, b) => (a.at === b.at ? compare(a.id, b.id) : compare(a.at, b.at)));
     },
-    log(id) {
-      const own = partsOf(id);
+    async log(id) {
+      const own = await partsOf(id);
       return own.length === 0 ? undefined : logOf(own);
     },
     async mdf4(id) {
-      const own = partsOf(id);
+      const own = await partsOf(id);
       if (own.length === 0) return undefined;
       // Loaded when somebody asks for it: a car has no other use of it.
       const { mdf4Of } = await import('../adapters/can/log/mdf4/writer.ts');
@@ -54,4 +62,9 @@ function candumpOf(part: Capture): string {
 
 function textOf(at: number): string {
   return new Date(at).toISOString();
+}
+
+/** Of texts of one length, or of which the order does not matter. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

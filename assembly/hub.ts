@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Call } from '../adapters/http/call.ts';
 import { isLoopback } from '../adapters/http/hosts.ts';
 import { commandHandlers } from '../adapters/http/hub/commands.ts';
+import { diagnosticsHandlers } from '../adapters/http/hub/diagnostics.ts';
 import { hubDocument } from '../adapters/http/hub/document.ts';
 import { liveHandlers } from '../adapters/http/hub/live.ts';
 import { monitorsOf } from '../adapters/http/hub/monitors.ts';
@@ -37,6 +38,7 @@ import { operations } from '../protocol/interface/operations.ts';
 import { remoteTypes } from '../protocol/remote/table.ts';
 import { callbackSettings, defaultsOf, interfaceSettings } from '../protocol/settings.ts';
 import { channelsOf } from './callback-channels.ts';
+import { viewOfParts } from './capture-view.ts';
 import { makeDirectory } from './directory.ts';
 import { hubGates, ownersIn, seeingOnly, servedTo, tokenKeyFile, visibleCars } from './hub-access.ts';
 import { withBooks } from './hub-books.ts';
@@ -268,6 +270,10 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
           look: (vin) => viewers.look(vin),
         }),
         ...liveHandlers({ feed: live, reader, visible, look: (vin) => viewers.look(vin), clock }),
+        ...diagnosticsHandlers({
+          ...{ reader, owners: ownersIn },
+          captures: (vin) => viewOfParts(() => reader.captureParts(vin)),
+        }),
         'hub.resend.create': resendOf((vin, caller) => resends.ask(vin, caller)),
         ...rolloutHandlers(rollouts),
         ...commandHandlers({ store: audit, submit: (order) => commands.submit(order), newId: randomUUID }),

@@ -3,6 +3,7 @@ import type { FailureCause } from '../protocol/errors.ts';
 import type { RecordFilter } from '../protocol/interface/record-filter.ts';
 import type { Log } from '../protocol/log-events.ts';
 import type { Run } from '../protocol/runs.ts';
+import type { Capture } from '../protocol/schema/capture.ts';
 import type { Message } from '../protocol/schema/message.ts';
 import type { CommandKind, RemoteStatus } from '../protocol/schema/remote.ts';
 import type { StatusContents } from '../protocol/schema/status.ts';
@@ -138,6 +139,8 @@ export interface VehicleReader {
   vehicleKeys(prefix: string, owners?: readonly Owner[]): HubKeyset<HubPosition & { readonly vehicle: KnownVehicle }>;
   /** Of all cars, by time, then by id, then by car, which are places of this list alone; no series. */
   fleetRecordKeys(collection: string, asked?: FleetRecordsAsked): HubKeyset<FleetRecord>;
+  /** Parts of captures, as a car has made them. */
+  captureParts(vin: string): AsyncIterable<Capture>;
   /** Of whatever car has it; `owners`: of those that belong to one of them. */
   fleetRecord(collection: string, id: string, owners?: readonly Owner[]): Promise<FleetRecord | undefined>;
 }

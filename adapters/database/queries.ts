@@ -20,9 +20,11 @@ import type {
 } from '../../hub/ports.ts';
 import type { Owner } from '../../hub/registry.ts';
 import { type KeptStatus, VehicleStatus } from '../../hub/vehicle-status.ts';
+import { classOf } from '../../protocol/classes.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { RecordFilter } from '../../protocol/interface/record-filter.ts';
 import type { Run } from '../../protocol/runs.ts';
+import type { Capture } from '../../protocol/schema/capture.ts';
 import { fleetRecordKeys, recordKeys, vehicleKeys } from './keysets.ts';
 import {
   ACROSS_CARS,
@@ -50,6 +52,11 @@ const FLEETS = withMessages('records').replace(
   'SELECT',
   'SELECT (SELECT vin FROM vehicles WHERE id = records.vehicle) AS vin,',
 );
+const CAPTURES = `SELECT messages.seq, messages.boot, 0 AS at, '' AS id, payload, clock, behind FROM messages
+  LEFT JOIN corrections ON corrections.vehicle = messages.vehicle AND corrections.boot = messages.boot
+  WHERE messages.vehicle = ${CAR} AND messages.class = ?`;
+/** Parts that are read at once; each has up to 64 kB. */
+const PARTS = 20;
 const COMMANDS = `SELECT * FROM commands WHERE vehicle = ${CAR}`;
 
 export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit<CommandStore, 'add'> {
@@ -148,6 +155,20 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
          ORDER BY records.at, records.id LIMIT ${BATCH}`,
         ...[vin, collection, last['at'] as number, last['id'] as string, end],
       );
+    }
+  }
+
+  async *captureParts(vin: string): AsyncGenerator<Capture, void> {
+    let after = { seq: -1, boot: -1 };
+    for (;;) {
+      const rows = await this.#select(
+        `${CAPTURES} AND (messages.seq, messages.boot) > (?, ?) ORDER BY messages.seq, messages.boot LIMIT ${PARTS}`,
+        ...[vin, classOf('capture'), after.seq, after.boot],
+      );
+      for (const row of rows) yield recordIn(row).record as Capture;
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < PARTS) return;
+      after = { seq: last['seq'] as number, boot: last['boot'] as number };
     }
   }
 

@@ -48,7 +48,7 @@ export interface Once {
 /** What a handler answers. Refusals are thrown as VigieError; its code has the HTTP status. */
 export interface Answer {
   readonly status: number;
-  /** Encoded as JSON, unless it is a ReadableStream of bytes; absent: no body. */
+  /** Encoded as JSON, unless it is bytes or a ReadableStream of them; absent: no body. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -1,6 +1,7 @@
 /** Captures of the car over HTTP (docs/captures.md). No part of the published interface, so it has a base of its own. */
 import { VigieError } from '../../protocol/errors.ts';
 import { readPairs, readSegments } from './address.ts';
+import type { Caller } from './call.ts';
 import { type RequestContext, respond } from './exchange.ts';
 import { admitReader, type OwnRoutes, sideShown } from './own-routes.ts';
 import { addRefusal } from './routes.ts';
@@ -26,9 +27,9 @@ export interface CaptureReport {
 /** Captures that are kept. */
 export interface CaptureView {
   /** By ascending time. */
-  list(): readonly CaptureReport[];
+  list(): Promise<readonly CaptureReport[]>;
   /** Its frames as a candump log, in pieces; undefined when there is none with this id. */
-  log(id: string): Iterable<string> | undefined;
+  log(id: string): Promise<Iterable<string> | undefined>;
   /** Its frames as an MDF4 file; undefined when there is none with this id. */
   mdf4(id: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
@@ -40,27 +41,46 @@ export function addCaptures(routes: OwnRoutes, view: CaptureView): void {
   const { app } = routes;
   app.get(BASE, async (context) => {
     await admit(routes, context);
-    const body = JSON.stringify({ captures: view.list() });
+    const body = JSON.stringify(await captureList(view));
     return respond(context.env, 200, body, { 'Content-Type': 'application/json' });
   });
   app.get(`${BASE}/:id`, async (context) => {
     await admit(routes, context);
     const { id = '' } = readSegments(`${BASE}/{id}`, context.env.exchange.target.path);
-    if (formatOf(context) === 'mdf4') {
-      const bytes = (await view.mdf4(id)) ?? unknown(id);
-      return respond(context.env, 200, bytes, {
-        'Content-Type': 'application/octet-stream',
-        'Content-Disposition': `attachment; filename="${id}.mf4"`,
-      });
-    }
-    const pieces = view.log(id) ?? unknown(id);
-    return respond(context.env, 200, streamOf(pieces), { 'Content-Type': 'text/plain; charset=utf-8' });
+    const { body, headers } = await captureFrames(view, id, formatOf(context));
+    return respond(context.env, 200, body, headers);
   });
   for (const path of [BASE, `${BASE}/:id`]) addRefusal(app, path, ['GET', 'HEAD']);
 }
 
+/** What a list of captures answers. */
+export async function captureList(view: CaptureView): Promise<{ readonly captures: readonly CaptureReport[] }> {
+  return { captures: await view.list() };
+}
+
+export interface CaptureFrames {
+  readonly body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The frames of one capture. @throws VigieError `request.unknown` */
+export async function captureFrames(view: CaptureView, id: string, format: CaptureForm): Promise<CaptureFrames> {
+  if (format === 'mdf4') {
+    const headers = {
+      'Content-Type': 'application/octet-stream',
+      'Content-Disposition': `attachment; filename="${id}.mf4"`,
+    };
+    return { body: (await view.mdf4(id)) ?? unknown(id), headers };
+  }
+  const pieces = (await view.log(id)) ?? unknown(id);
+  return { body: streamOf(pieces), headers: { 'Content-Type': 'text/plain; charset=utf-8' } };
+}
+
+export const captureForms = ['candump', 'mdf4'] as const;
+export type CaptureForm = (typeof captureForms)[number];
+
 /** The form that is asked for. @throws VigieError `input.malformed` */
-function formatOf({ env }: RequestContext): 'candump' | 'mdf4' {
+function formatOf({ env }: RequestContext): CaptureForm {
   const query = new Map(readPairs(env.exchange.target.query));
   for (const name of query.keys()) {
     if (!['format', 'client_id'].includes(name))
@@ -77,7 +97,11 @@ function unknown(id: string): never {
 
 /** Raw frames say everything of the car, also where it is. */
 async function admit(routes: OwnRoutes, context: RequestContext): Promise<void> {
-  const { scopes } = await admitReader(routes, sideShown(routes, context), context);
+  requireFrames(await admitReader(routes, sideShown(routes, context), context));
+}
+
+/** @throws VigieError `request.forbidden` for a caller that may not read everything that a car says */
+export function requireFrames({ scopes }: Pick<Caller, 'scopes'>): void {
   for (const scope of ['data:telemetry', 'data:position']) {
     if (scopes?.has(scope) === false) throw new VigieError('request.forbidden', `needs ${scope}`);
   }

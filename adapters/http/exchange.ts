@@ -78,7 +78,7 @@ export function headerOf({ headers }: HttpBindings['incoming'], name: string): s
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-type Content = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | undefined;
+export type AnswerContent = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | undefined;
 
 /**
  * The answer; `headers` come last. It is written here unless it is a stream: as an object of the fetch standard, which
@@ -88,7 +88,7 @@ type Content = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | u
 export function respond(
   env: RequestContext['env'],
   status: number,
-  body: Content,
+  body: AnswerContent,
   headers: Readonly<Record<string, string>> = {},
   cookies: readonly string[] = [],
 ): Response {
@@ -111,7 +111,7 @@ export function respond(
 function send(
   { exchange, incoming, outgoing, connections }: RequestContext['env'],
   status: number,
-  body: Exclude<Content, ReadableStream<Uint8Array>>,
+  body: Exclude<AnswerContent, ReadableStream<Uint8Array>>,
   headers: Readonly<Record<string, string>>,
   cookies: readonly string[],
 ): Response {

@@ -3,6 +3,7 @@ import type { FaultView } from '../../agent/faults/recorder.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { faultsJson } from '../../protocol/interface/json/faults.ts';
 import { readPairs } from './address.ts';
+import type { Caller } from './call.ts';
 import { respond } from './exchange.ts';
 import { admitReader, type OwnRoutes, sideShown } from './own-routes.ts';
 import { addRefusal } from './routes.ts';
@@ -10,36 +11,43 @@ import { addRefusal } from './routes.ts';
 const PATH = '/vigie/v1/faults';
 
 /** Records of one answer, unless fewer are asked for. */
-const MOST = 1_000;
+export const MOST_FAULTS = 1_000;
 
 /** `GET /vigie/v1/faults`, for who may read what the car says beside positions. */
 export function addFaults(routes: OwnRoutes, view: FaultView): void {
   routes.app.get(PATH, async (context) => {
-    const { scopes } = await admitReader(routes, sideShown(routes, context), context);
-    if (scopes?.has('data:telemetry') === false) throw new VigieError('request.forbidden', 'needs data:telemetry');
+    requireTelemetry(await admitReader(routes, sideShown(routes, context), context));
     const query = new Map(readPairs(context.env.exchange.target.query));
     for (const name of query.keys()) {
       if (['active', 'limit', 'client_id'].includes(name)) continue;
       throw new VigieError('input.malformed', 'there is no such parameter: use active and limit', { where: name });
     }
-    const isWanted = activeOf(query.get('active'));
+    const wanted = activeOf(query.get('active'));
     const limit = limitOf(query.get('limit'));
-    const records = view.all().filter(({ active }) => isWanted(active));
-    const body = faultsJson(records.slice(0, limit), records.length > limit);
+    const records = view.all().filter(({ active }) => wanted === undefined || active === wanted);
+    const body = faultsJson(
+      records.slice(0, limit).map((record) => ({ record })),
+      records.length > limit,
+    );
     return respond(context.env, 200, JSON.stringify(body), { 'Content-Type': 'application/json' });
   });
   addRefusal(routes.app, PATH, ['GET', 'HEAD']);
 }
 
-function activeOf(text: string | undefined): (active: boolean) => boolean {
-  if (text === undefined) return () => true;
-  if (text === 'true' || text === 'false') return (active) => active === (text === 'true');
+/** @throws VigieError `request.forbidden` */
+export function requireTelemetry({ scopes }: Pick<Caller, 'scopes'>): void {
+  if (scopes?.has('data:telemetry') === false) throw new VigieError('request.forbidden', 'needs data:telemetry');
+}
+
+function activeOf(text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined;
+  if (text === 'true' || text === 'false') return text === 'true';
   throw new VigieError('input.malformed', 'must be true or false', { where: 'active' });
 }
 
 function limitOf(text: string | undefined): number {
-  if (text === undefined) return MOST;
+  if (text === undefined) return MOST_FAULTS;
   const limit = Number(text);
-  if (/^[0-9]{1,9}$/.test(text) && limit >= 1 && limit <= MOST) return limit;
-  throw new VigieError('input.malformed', `must be a whole number from 1 to ${MOST}`, { where: 'limit' });
+  if (/^[0-9]{1,9}$/.test(text) && limit >= 1 && limit <= MOST_FAULTS) return limit;
+  throw new VigieError('input.malformed', `must be a whole number from 1 to ${MOST_FAULTS}`, { where: 'limit' });
 }

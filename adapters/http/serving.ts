@@ -12,7 +12,7 @@ import type { Credentials, Gate, RequestedAccess } from './access/credentials.ts
 import { readPairs, readSegments, withoutCredentials } from './address.ts';
 import { readJson } from './body.ts';
 import type { Answer, Call, Caller, Handlers } from './call.ts';
-import { headerOf, type RequestContext, refuseHead, respond } from './exchange.ts';
+import { type AnswerContent, headerOf, type RequestContext, refuseHead, respond } from './exchange.ts';
 import { type IdempotentAnswers, onceOf } from './idempotency.ts';
 import { acceptable, EVENT_STREAM, mediaOf, requireJson } from './media.ts';
 import type { RateLimiter } from './rates.ts';
@@ -128,8 +128,9 @@ export class Serving {
     }
     if (body === undefined) return respond(env, status, undefined, headers);
     const type = media === undefined ? {} : { 'Content-Type': media };
-    const content = body instanceof ReadableStream ? body : JSON.stringify(body);
-    return respond(env, status, content, { Vary: 'Accept, Authorization', ...headers, ...type });
+    const isEncoded = body instanceof ReadableStream || body instanceof Uint8Array;
+    const content = isEncoded ? (body as AnswerContent) : JSON.stringify(body);
+    return respond(env, status, content, { Vary: 'Accept, Authorization', ...type, ...headers });
   }
 }
 

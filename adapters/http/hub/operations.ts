@@ -5,6 +5,7 @@ import { noScopes } from '../../../protocol/interface/operations/scopes.ts';
 import { pathParameters } from '../../../protocol/interface/parameters/path.ts';
 import { idempotencyKey } from '../../../protocol/interface/parameters/query.ts';
 import { requestBody } from '../../../protocol/interface/schemas/requests.ts';
+import { diagnosticsOperations } from './diagnostics.ts';
 import { liveOperations } from './live-operations.ts';
 import { overviewOperations } from './overview-operations.ts';
 import { rolloutOperations } from './rollout-operations.ts';
@@ -100,6 +101,7 @@ export const hubOperations: readonly Operation[] = [
     errors: [400, 401, 404, 406, 421, 429, 500],
     scopes: noScopes,
   },
+  ...diagnosticsOperations,
   ...liveOperations,
   ...overviewOperations,
   ...rolloutOperations,

@@ -3,7 +3,16 @@ import { type Members, writerOf } from './writer.ts';
 
 const write = writerOf<FaultRecord>(faultSchema);
 
+export interface FaultOfCar {
+  /** Where codes of several cars are shown. */
+  readonly vin?: string;
+  readonly record: FaultRecord;
+}
+
 /** Records of fault codes; with `more` there are further ones. */
-export function faultsJson(records: readonly FaultRecord[], more: boolean): Members {
-  return { faults: records.map(write), more };
+export function faultsJson(faults: readonly FaultOfCar[], more: boolean): Members {
+  return {
+    faults: faults.map(({ vin, record }) => ({ ...(vin === undefined ? {} : { vin }), ...write(record) })),
+    more,
+  };
 }

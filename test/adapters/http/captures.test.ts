@@ -36,7 +36,9 @@ test('captures are listed, and one is read as the candump log that the frames ma
 });
 
 test('a capture that is not there, and other methods, are refused', async () => {
-  const rig = await startRig({ captures: { list: () => [], log: () => undefined, mdf4: async () => undefined } });
+  const rig = await startRig({
+    captures: { list: async () => [], log: async () => undefined, mdf4: async () => undefined },
+  });
   expect((await rig.get('/vigie/v1/captures/ca-1')).status).toBe(404);
   expect((await rig.get('/vigie/v1/captures/ca-1?format=mdf4')).status).toBe(404);
   expect((await rig.get('/vigie/v1/captures/ca-1?format=blf')).status).toBe(400);

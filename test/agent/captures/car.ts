@@ -65,6 +65,8 @@ export interface CaptureCar {
   readonly disk: RecordedDisk;
   readonly log: MemoryLog;
   readonly published: Message[];
+  /** Messages as they go to the broker, in order. */
+  readonly sent: readonly { readonly topic: string; readonly payload: Uint8Array }[];
   /** What went onto the buses, as candump lines. */
   readonly lines: readonly { readonly sent: Sent; readonly line: string }[];
   /** Puts frames of one time on the buses now; each batch has those of one bus. */
@@ -101,6 +103,7 @@ export async function startCar(section: string, start: Start = {}): Promise<Capt
   const clock = new VirtualClock(start.at);
   const store = await openStore('/data', { files: disk, now: () => clock.now(), settleWithin: 3_600_000 });
   const published: Message[] = [];
+  const sent: { topic: string; payload: Uint8Array }[] = [];
   const log = new MemoryLog();
   const { captures } = await capturesOf(vehicle);
   let part: CapturesPart | undefined;
@@ -112,7 +115,8 @@ export async function startCar(section: string, start: Start = {}): Promise<Capt
       ledger: { data: emptyLedger, write: async () => undefined },
       link: {
         connected: true,
-        publish: async ({ payload }) => {
+        publish: async ({ topic, payload }) => {
+          sent.push({ topic, payload });
           published.push(decodeMessage(payload));
         },
       },
@@ -135,7 +139,7 @@ export async function startCar(section: string, start: Start = {}): Promise<Capt
   const intakes = buses.map((bus) => agent.intake(() => decoderFor(vehicle, agent.wanted, [bus]), { buses: [bus] }));
   const lines: { sent: Sent; line: string }[] = [];
   return {
-    ...{ agent, clock, disk, log, published, lines, records: store.records },
+    ...{ agent, clock, disk, log, published, sent, lines, records: store.records },
     send(frames, at = clock.now()) {
       for (const [index, bus] of buses.entries()) {
         const own = frames.filter((frame) => frame.bus === bus);

@@ -43,6 +43,8 @@ export interface FaultCar {
   readonly disk: RecordedDisk;
   readonly log: MemoryLog;
   readonly view: FaultView;
+  /** Messages as they go to the broker, in order. */
+  readonly sent: readonly { readonly topic: string; readonly payload: Uint8Array }[];
   /** Requests that control units were sent, in order. */
   readonly asked: string[];
   /** Bodies of the published messages of a kind. */
@@ -77,6 +79,7 @@ export async function startFaultCar(start: Start): Promise<FaultCar> {
   }
   const store = await openStore('/data', { files: disk, now: () => clock.now(), settleWithin: 3_600_000 });
   const messages: Message[] = [];
+  const sent: { topic: string; payload: Uint8Array }[] = [];
   const listeners: (() => void)[] = [];
   const heed = (told: () => void) => void listeners.push(told);
   const profile = { ...bareProfile(paths.map(mapped)), faultCodes: texts };
@@ -92,7 +95,13 @@ export async function startFaultCar(start: Start): Promise<FaultCar> {
       ...{ clock, log, store: store.outbox, memory: store.memory, records: store.records, verifier: verifierOf() },
       actuator: { actions: new Set(), actuate: async () => undefined },
       ledger: { data: emptyLedger, write: async () => undefined },
-      link: { connected: true, publish: async ({ payload }) => void messages.push(decodeMessage(payload)) },
+      link: {
+        connected: true,
+        publish: async ({ topic, payload }) => {
+          sent.push({ topic, payload });
+          messages.push(decodeMessage(payload));
+        },
+      },
       recorders: codes.recorders({ write: (channel, value, at) => agent.channels.write(channel, value, at) }),
     },
     {
@@ -104,7 +113,7 @@ export async function startFaultCar(start: Start): Promise<FaultCar> {
   agent.start();
   agent.up();
   return {
-    ...{ agent, clock, disk, log, asked, view: codes.view(store.records) as FaultView },
+    ...{ agent, clock, disk, log, asked, sent, view: codes.view(store.records) as FaultView },
     told: <K extends BodyKind>(kind: K) =>
       messages.flatMap((message) => (message.kind === kind ? [message.body as Body<K>] : [])),
     readNow: () => codes.readNow(),

@@ -1,0 +1,132 @@
+/** Fault codes and captures of the cars of a hub, in the form in which each car serves its own. */
+import type { FleetRecord, HubKeyset, HubPosition, HubRecord, VehicleReader } from '../../../hub/ports.ts';
+import type { Owner } from '../../../hub/registry.ts';
+import { type FaultOfCar, faultsJson } from '../../../protocol/interface/json/faults.ts';
+import type { Operation, Parameter } from '../../../protocol/interface/operation.ts';
+import { JSON_MEDIA } from '../../../protocol/interface/operations/making.ts';
+import { noScopes } from '../../../protocol/interface/operations/scopes.ts';
+import { pathParameters } from '../../../protocol/interface/parameters/path.ts';
+import type { FaultRecord } from '../../../protocol/schema/fault.ts';
+import type { Call, Handlers } from '../call.ts';
+import {
+  type CaptureForm,
+  type CaptureView,
+  captureForms,
+  captureFrames,
+  captureList,
+  requireFrames,
+} from '../captures.ts';
+import { MOST_FAULTS, requireTelemetry } from '../faults.ts';
+import { found, unknown } from '../resources/context.ts';
+
+export interface DiagnosticsDesk {
+  readonly reader: Pick<VehicleReader, 'vehicle' | 'recordKeys' | 'fleetRecordKeys'>;
+  /** Whose cars a call may see; undefined: all cars. */
+  owners(call: Call): readonly Owner[] | undefined;
+  captures(vin: string): CaptureView;
+}
+
+/** Records that are read at once. */
+const BATCH = 200;
+
+export function diagnosticsHandlers({ reader, owners, captures }: DiagnosticsDesk): Handlers {
+  const vinOf = async ({ path }: Call): Promise<string> => {
+    const vin = path['vin'] ?? '';
+    if ((await reader.vehicle(vin)) === undefined) throw unknown('vehicle', vin);
+    return vin;
+  };
+  return {
+    'hub.faults.list': async (call) => {
+      requireTelemetry(call.caller);
+      const keys = reader.fleetRecordKeys('fault', { owners: owners(call) });
+      return found(await faults(keys, call, ({ vin }: FleetRecord) => ({ vin })));
+    },
+    'hub.faults.ofCar': async (call) => {
+      requireTelemetry(call.caller);
+      return found(await faults(reader.recordKeys(await vinOf(call), 'fault'), call, () => ({})));
+    },
+    'hub.captures.list': async (call) => {
+      requireFrames(call.caller);
+      return found(await captureList(captures(await vinOf(call))));
+    },
+    'hub.captures.get': async (call) => {
+      requireFrames(call.caller);
+      const format = (call.query['format'] ?? 'candump') as CaptureForm;
+      const { body, headers } = await captureFrames(captures(await vinOf(call)), call.path['cid'] ?? '', format);
+      return { status: 200, body, headers };
+    },
+  };
+}
+
+/** The newest first. */
+async function faults<T extends HubRecord>(
+  keys: HubKeyset<T>,
+  { query }: Call,
+  of: (one: T) => { readonly vin?: string },
+) {
+  const wanted = query['active'] === undefined ? undefined : query['active'] === 'true';
+  const limit = (query['limit'] as number | undefined) ?? MOST_FAULTS;
+  const records: FaultOfCar[] = [];
+  let before: HubPosition | undefined;
+  while (records.length <= limit) {
+    const some = await keys.read(before === undefined ? {} : { before }, BATCH, true);
+    for (const one of some) {
+      const record = one.record as FaultRecord;
+      if (wanted === undefined || record.active === wanted) records.push({ ...of(one), record });
+    }
+    before = some.at(-1);
+    if (some.length < BATCH) break;
+  }
+  return faultsJson(records.slice(0, limit), records.length > limit);
+}
+
+const query = (name: string, description: string, schema: object): Parameter => ({
+  name,
+  in: 'query',
+  required: false,
+  description,
+  schema,
+});
+
+const read = (
+  id: string,
+  path: string,
+  summary: string,
+  parameters: readonly Parameter[] = [],
+  media: string = JSON_MEDIA,
+): Operation => ({
+  id,
+  side: 'fleet',
+  method: 'GET',
+  path,
+  tag: 'Hub',
+  summary,
+  parameters: [...pathParameters(path), ...parameters],
+  answers: { 200: { description: 'Requested data.', media } },
+  errors: [400, 401, 403, ...(path.includes('{') ? [404] : []), 406, 421, 429, 500],
+  scopes: noScopes,
+});
+
+const chosen = [
+  query('active', 'Only codes that are still reported, or only others.', { type: 'string', enum: ['true', 'false'] }),
+  query('limit', 'Most records.', { type: 'integer', minimum: 1, maximum: MOST_FAULTS }),
+];
+const capturesPath = '/vigie/v1/vehicles/{vin}/captures';
+
+export const diagnosticsOperations: readonly Operation[] = [
+  read('hub.faults.list', '/vigie/v1/faults', 'Reads the fault codes of all cars, the newest first.', chosen),
+  read(
+    'hub.faults.ofCar',
+    '/vigie/v1/vehicles/{vin}/faults',
+    'Reads the fault codes of a car, the newest first.',
+    chosen,
+  ),
+  read('hub.captures.list', capturesPath, 'Lists the captures of raw frames that a car sent, the oldest first.'),
+  read(
+    'hub.captures.get',
+    `${capturesPath}/{cid}`,
+    'Reads the frames of a capture as a candump log, or as an MDF4 file.',
+    [query('format', 'Form of the frames.', { type: 'string', enum: captureForms })],
+    'text/plain',
+  ),
+];
