@@ -40,11 +40,18 @@ export interface StatusListener extends StatusReader {
   changedAt(slot: Slot): number;
 }
 
+/** Also tells whoever asks for it what changes. */
+export interface ObservedStatus extends StatusListener {
+  observe(observer: StatusObserver): void;
+  /** Removes the observer. An observer must not call this from its own callbacks. */
+  unobserve(observer: StatusObserver): void;
+}
+
 /**
  * The car's present state: one value per slot, one `createdAt` per object. `createdAt` is the time of the last
  * change of any member of the object; that a value was read again unchanged only renews its freshness.
  */
-export class Status implements StatusListener {
+export class Status implements ObservedStatus {
   readonly #values: (SlotValue | undefined)[] = new Array(slots.length).fill(undefined);
   readonly #seenAt = new Float64Array(slots.length).fill(Number.NEGATIVE_INFINITY);
   readonly #changedAt = new Float64Array(slots.length).fill(Number.NaN);
@@ -65,7 +72,6 @@ export class Status implements StatusListener {
     if (observer.settled !== undefined) this.#settlers.push(observer as Required<Pick<StatusObserver, 'settled'>>);
   }
 
-  /** Removes the observer. An observer must not call this from its own callbacks. */
   unobserve(observer: StatusObserver): void {
     for (const list of [this.#observers, this.#settlers, ...this.#watchers] as StatusObserver[][]) {
       const place = list.indexOf(observer);

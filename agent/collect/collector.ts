@@ -204,6 +204,7 @@ export class Collector {
     for (const part of catalogParts(catalog.entries)) publisher.put('catalog', part, { retain: true });
     const collection = new RunningCollection(order, prepared, catalog, this.#collectionParts());
     if (gathered.length > 0) collection.restoreParts(gathered);
+    collection.look(this.#parts.clock.now());
     this.#running.set(name, collection);
     log.info('collect.begun', { name, until, signals: prepared.signals.length });
     this.#tell();
@@ -223,7 +224,7 @@ export class Collector {
     const collection = this.#running.get(name);
     if (collection === undefined) return;
     const { numbers, quality, clock } = this.#parts;
-    collection.flush();
+    collection.close();
     numbers.end(collection.catalog, quality() === 'none' ? undefined : clock.now());
     this.#running.delete(name);
   }

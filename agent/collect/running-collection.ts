@@ -3,9 +3,11 @@ import type { CollectOrder } from '../../protocol/schema/collect.ts';
 import { type ColumnSink, intakeOf } from '../column-intake.ts';
 import type { FrameBatch, FrameDecoder } from '../ports.ts';
 import type { RecorderParts } from '../recorders/recorder.ts';
+import { holds } from '../remotes/interlocks.ts';
 import type { NumberedCatalog } from '../signals/numbers.ts';
 import { SignalRecorder, type SignalRecorderOptions } from '../signals/recorder.ts';
 import { Signals } from '../signals/signals.ts';
+import type { ObservedStatus, StatusObserver } from '../status.ts';
 
 /** What a command asks for, found in the network descriptions of the profile. */
 export interface PreparedCollection {
@@ -29,6 +31,9 @@ export class RunningCollection {
   readonly catalog: NumberedCatalog;
   readonly #signals: Signals;
   readonly #recorder: SignalRecorder;
+  /** What the condition became while a batch became Status, in the order of the readings. */
+  readonly #turns: { readonly does: boolean; readonly at: number }[] = [];
+  readonly #ignore: () => void;
   /** By the names of the buses of a source. */
   readonly #intakes = new Map<readonly string[], (batch: FrameBatch) => void>();
 
@@ -43,22 +48,35 @@ export class RunningCollection {
       { signals: this.#signals, numbers: catalog, status: parts.status, records: parts.records },
       parts,
     );
+    this.#ignore = this.#observeCondition(parts.status);
   }
 
   /** Takes frames that have become Status. */
   take(batch: FrameBatch, buses: readonly string[]): void {
     if (batch.count === 0) return;
-    if (this.order.while !== undefined) this.#recorder.look(batch.at[batch.count - 1] as number);
     let intake = this.#intakes.get(buses);
     if (intake === undefined) {
       intake = intakeOf(this.prepared.decoder(buses), this.#sink);
       this.#intakes.set(buses, intake);
     }
     intake(batch);
+    this.#turn(batch.at[batch.count - 1] as number);
+  }
+
+  /** Finds out whether the condition holds. */
+  look(now: number): void {
+    this.#recorder.look(now);
   }
 
   tick(now: number): void {
+    this.#turn(Number.POSITIVE_INFINITY);
     this.#recorder.tick(now);
+  }
+
+  /** It has ended. */
+  close(): void {
+    this.#ignore();
+    this.flush();
   }
 
   flush(): void {
@@ -78,10 +96,37 @@ export class RunningCollection {
     this.#recorder.restoreParts(parts);
   }
 
+  /** Status changes before the batch that changed it is collected: what the condition was at each reading is noted. */
+  #observeCondition(status: ObservedStatus): () => void {
+    // All signals of a collection have the condition of its command.
+    const condition = this.prepared.signals[0]?.while;
+    if (condition === undefined) return () => undefined;
+    const note = (at: number): void => void this.#turns.push({ does: holds(condition, { status, now: at }), at });
+    const observer: StatusObserver = {
+      watches: this.#recorder.watches,
+      changed: (_slot, _value, _previous, at) => note(at),
+      removed: (slot, _previous, at) => {
+        if (this.#recorder.watches.includes(slot)) note(at);
+      },
+    };
+    status.observe(observer);
+    return () => status.unobserve(observer);
+  }
+
+  /** The condition becomes what it was at this time. */
+  #turn(at: number): void {
+    for (let next = this.#turns[0]; next !== undefined && next.at <= at; next = this.#turns[0]) {
+      this.#turns.shift();
+      this.#recorder.turn(next.does, next.at);
+    }
+  }
+
   readonly #sink: ColumnSink<Int32Array> = {
     // What was read at the end or later is not a part of it, even if the end is noticed later.
     reading: (place, value, raw, at) => {
-      if (at < this.until) this.#signals.reading(place, value, raw, at);
+      if (at >= this.until) return;
+      if (this.#turns.length > 0) this.#turn(at);
+      this.#signals.reading(place, value, raw, at);
     },
     settled: () => undefined,
     alive: (places, at) => this.#signals.seen(Int32Array.from(places), at),

@@ -2,7 +2,7 @@ import type { Trip } from '../../protocol/schema/trip.ts';
 import type { ChannelObserver } from '../channels.ts';
 import type { Publisher } from '../ports.ts';
 import type { Records } from '../records.ts';
-import type { StatusListener, StatusObserver } from '../status.ts';
+import type { ObservedStatus, StatusObserver } from '../status.ts';
 
 /** Bound on the parts of a recorder's state. */
 export const PARTS = 64;
@@ -44,7 +44,7 @@ export interface Recorder extends StatusObserver, Partial<ChannelObserver> {
 
 /** What a recorder is made of. */
 export interface RecorderParts {
-  readonly status: StatusListener;
+  readonly status: ObservedStatus;
   readonly publisher: Publisher;
   readonly records: Records;
   /** Level of privacy: 0 nothing is hidden, 1 positions, 2 all. */

@@ -24,15 +24,19 @@ export class Conditions {
     return this.#holds[index] as boolean;
   }
 
+  /** Sets what a condition was found to be; the indexes of conditions that changed. */
+  turn(index: number, does: boolean): readonly number[] {
+    if (does === this.#holds[index]) return [];
+    this.#holds[index] = does;
+    return [index];
+  }
+
   /** Looks again, when a slot changed at those that ask it; the indexes of conditions that hold or do not any more. */
   look(now: number, slot?: Slot): readonly number[] {
     const turned: number[] = [];
     for (const [index, condition] of this.#conditions.entries()) {
       if (slot !== undefined && condition.path !== slot.path) continue;
-      const does = holds(condition, { status: this.#status, now });
-      if (does === this.#holds[index]) continue;
-      this.#holds[index] = does;
-      turned.push(index);
+      turned.push(...this.turn(index, holds(condition, { status: this.#status, now })));
     }
     return turned;
   }

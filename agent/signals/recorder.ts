@@ -104,7 +104,12 @@ export class SignalRecorder implements Recorder {
     this.#turn(this.#conditions.look(at, slot), at);
   }
 
-  /** Evaluates the conditions again; for callers that do not observe Status. */
+  /** The only condition held, or not, from `at` on; for callers that find out what it was when a reading was made. */
+  turn(does: boolean, at: number): void {
+    this.#turn(this.#conditions.turn(0, does), at);
+  }
+
+  /** Evaluates the conditions again. */
   look(now: number): void {
     this.#turn(this.#conditions.look(now), now);
   }

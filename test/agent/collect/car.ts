@@ -76,6 +76,11 @@ export interface CollectingCar {
   readonly heard: ReadonlyMap<string, readonly unknown[]>;
   /** Puts a frame on a bus now. */
   send(bus: string, id: number, bytes: readonly number[]): void;
+  /** Puts frames on a bus that come in one batch, at these times. */
+  sendAll(
+    bus: string,
+    frames: readonly { readonly at: number; readonly id: number; readonly bytes: readonly number[] }[],
+  ): void;
   /** Lets time pass, and the disk work. */
   pass(ms: number): Promise<void>;
   /** Closes the store; the agent is not told, as by a power cut. */
@@ -146,6 +151,11 @@ export async function startCar(start: Start = {}): Promise<CollectingCar> {
       return [bus, collect.behind(agent.intake(decoder, source), source)] as const;
     }),
   );
+  const sendAll: CollectingCar['sendAll'] = (bus, frames) => {
+    const batch = createBatch(frames.length, frames.length * 64);
+    for (const { at, id, bytes } of frames) append(batch, at, id, 0, 0, Uint8Array.from(bytes), bytes.length);
+    intakes.get(bus)?.(batch);
+  };
   return {
     ...{ agent, clock, disk, log, published, heard },
     get quality() {
@@ -155,11 +165,8 @@ export async function startCar(start: Start = {}): Promise<CollectingCar> {
       state.quality = quality;
     },
     order: (order) => collect.order(encodeBody('Collect', order), clock.now()),
-    send(bus, id, bytes) {
-      const batch = createBatch(1, 64);
-      append(batch, clock.now(), id, 0, 0, Uint8Array.from(bytes), bytes.length);
-      intakes.get(bus)?.(batch);
-    },
+    send: (bus, id, bytes) => sendAll(bus, [{ at: clock.now(), id, bytes }]),
+    sendAll,
     pass: (ms) => clock.settle(ms, 100),
     async drop() {
       await store.close();

@@ -235,6 +235,60 @@ test('a collection with a condition records while Status shows it', async () => 
   await car.drop();
 });
 
+test('a condition counts for each reading, also where one batch of frames has the begin and the end of it', async () => {
+  // Speed and torque of a frame each 100 ms.
+  const frames = [
+    ...[
+      [0, 1],
+      [50, 2],
+      [50, 3],
+      [0, 4],
+      [0, 5],
+      [9.99, 6],
+      [10, 7],
+      [50, 8],
+      [0, 9],
+    ],
+    ...[
+      [50, 10],
+      [0, 11],
+      [50, 12],
+    ],
+  ] as const;
+  const collected = async (size: number): Promise<unknown> => {
+    const car = await startCar();
+    await car.order(torque(START + HOUR, { while: { path: 'kinetic.speed', atLeast: 10 } }));
+    const sent = frames.map(([speed = 0, turned = 0], i) => {
+      return { at: START + 100 * i, id: 0x100, bytes: motion(speed, turned) };
+    });
+    await car.pass(100 * frames.length);
+    for (let i = 0; i < sent.length; i += size) car.sendAll('can', sent.slice(i, i + size));
+    await car.pass(4_000);
+    const readings = receive(car.published).readings.get('MOTION.Torque');
+    await car.drop();
+    return readings?.map(([at, value]) => [at - START, value]);
+  };
+  const each = await collected(1);
+  // As it stood when the car began to drive, and each change until it stood.
+  expect(each).toEqual([
+    ...[
+      [100, 1],
+      [100, 2],
+      [200, 3],
+      [600, 6],
+      [600, 7],
+      [700, 8],
+    ],
+    ...[
+      [900, 9],
+      [900, 10],
+      [1100, 11],
+      [1100, 12],
+    ],
+  ]);
+  for (const size of [2, 3, 5, frames.length]) expect([size, await collected(size)]).toEqual([size, each]);
+});
+
 test('a signal of the profile keeps its name and number, and is recorded as often as the command says', async () => {
   const car = await startCar({ custom: true });
   await car.order({ name: 'cells', signals: [{ signal: 'CELLS.Max', bus: 'can' }], until: START + HOUR, interval: 0 });
