@@ -98,7 +98,7 @@ export class Agent implements LinkEvents {
     this.#sink = this.signals?.behind(this.#mapping, this.#mapping.wanted.length) ?? this.#mapping;
     this.#captures = ports.captures?.({
       ...{ records, log, deflate, memory: captures.memory, perDay: captures.commandsPerDay, now: () => clock.now() },
-      highestPrivacy: () => this.#mapping.takeHighestPrivacy(),
+      highestPrivacy: this.#mapping.highestPrivacy(),
     });
     this.#pipeline = pipeline({
       ...{ status, channels, records, profile, log, deflate, outbox },
@@ -110,6 +110,7 @@ export class Agent implements LinkEvents {
       watched: this.signals?.watched,
       patience: watchLease.patience,
       privacy: () => this.#mapping.privacyLevel,
+      highestPrivacy: () => this.#mapping.highestPrivacy(),
     });
     this.#snapshot = new Snapshot(status, records, this.#pipeline.recorders, log);
     this.#snapshot.recall(ports.memory);

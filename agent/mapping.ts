@@ -116,9 +116,9 @@ export class Mapping implements ReadingSink, StatusWriter {
     return this.#privacy.level;
   }
 
-  /** The highest level since this was last called. */
-  takeHighestPrivacy(): number {
-    return this.#privacy.takeHighest();
+  /** The result tells the highest level since it was last called. */
+  highestPrivacy(): () => number {
+    return this.#privacy.highest();
   }
 
   reading(signal: number, value: number, raw: number, at: number): void {

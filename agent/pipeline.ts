@@ -12,7 +12,13 @@ import { AlarmRecorder } from './recorders/alarm.ts';
 import { AlertRecorder } from './recorders/alert.ts';
 import { CollisionRecorder } from './recorders/collision/collision.ts';
 import { MaintenanceRecorder } from './recorders/maintenance.ts';
-import { type MakeRecorder, type Patience, type Recorder, unchanged } from './recorders/recorder.ts';
+import {
+  type MakeRecorder,
+  type Patience,
+  type Recorder,
+  type RecorderParts,
+  unchanged,
+} from './recorders/recorder.ts';
 import { StatusRecorder } from './recorders/status.ts';
 import { TelemetryRecorder } from './recorders/telemetry.ts';
 import { TheftRecorder } from './recorders/theft.ts';
@@ -59,6 +65,7 @@ export interface PipelineParts {
   readonly patience?: Patience;
   /** Level of privacy: 0 nothing is hidden, 1 positions, 2 all. */
   readonly privacy: () => number;
+  readonly highestPrivacy: RecorderParts['highestPrivacy'];
 }
 
 /** Everything that a change of Status or of a channel reaches, in order. */
@@ -79,6 +86,7 @@ export function pipeline({
   watched,
   patience,
   privacy,
+  highestPrivacy,
 }: PipelineParts): Pipeline {
   const trips = new TripRecorder({ status, records, rule: profile.trips });
   const thefts = new TheftRecorder({ status, writer, records, rule: profile.thefts });
@@ -109,7 +117,9 @@ export function pipeline({
     }),
     ...(signals === undefined ? [] : [signals]),
     ...(captures === undefined ? [] : [captures]),
-    ...added.map((make) => make({ status, publisher, records, privacy, patience: patience ?? unchanged })),
+    ...added.map((make) =>
+      make({ status, publisher, records, privacy, highestPrivacy, patience: patience ?? unchanged }),
+    ),
     waypoints,
     statusRecorder,
     // Last: an event tells what the others have made of the same reading.

@@ -26,7 +26,8 @@ export function hiddenFrom(path: string): number {
 export class Privacy {
   /** 0 nothing is hidden, 1 positions, 2 all but safety. Every reading is compared with it. */
   level = 0;
-  #highest = 0;
+  /** Each the highest level since its reader asked last. */
+  readonly #highest: { level: number }[] = [];
   #chosen = 0;
   #exposed = false;
 
@@ -42,15 +43,19 @@ export class Privacy {
     this.#apply();
   }
 
-  /** The highest level since this was last called. */
-  takeHighest(): number {
-    const highest = this.#highest;
-    this.#highest = this.level;
-    return highest;
+  /** The result tells the highest level since it was last called. */
+  highest(): () => number {
+    const highest = { level: this.level };
+    this.#highest.push(highest);
+    return () => {
+      const { level } = highest;
+      highest.level = this.level;
+      return level;
+    };
   }
 
   #apply(): void {
     this.level = this.#exposed ? 0 : this.#chosen;
-    this.#highest = Math.max(this.#highest, this.level);
+    for (const highest of this.#highest) highest.level = Math.max(highest.level, this.level);
   }
 }

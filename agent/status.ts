@@ -40,7 +40,7 @@ export interface StatusListener extends StatusReader {
   changedAt(slot: Slot): number;
 }
 
-/** Also tells whoever asks for it what changes. */
+/** Status whose changes others may observe. */
 export interface ObservedStatus extends StatusListener {
   observe(observer: StatusObserver): void;
   /** Removes the observer. An observer must not call this from its own callbacks. */

@@ -12,6 +12,7 @@ import type { Records } from '../records.ts';
 import type { AgentCommand } from '../remotes/agent-command.ts';
 import { definitionOf, type SignalNumbers } from '../signals/numbers.ts';
 import type { SignalRecorderOptions } from '../signals/recorder.ts';
+import { PAUSED } from '../signals/signals.ts';
 import { type PreparedCollection, RunningCollection } from './running-collection.ts';
 
 /** Collections at a time, and their signals together. */
@@ -73,9 +74,12 @@ export class Collector {
   #today: Today = { day: 0, bytes: 0 };
   /** UTC ms. */
   #boundReachedAt: number | undefined;
+  readonly #highestPrivacy: () => number;
+  #batchPrivacy = 0;
 
   constructor(parts: CollectorParts) {
     this.#parts = parts;
+    this.#highestPrivacy = parts.highestPrivacy();
   }
 
   /** Takes up what an earlier run stored. */
@@ -120,8 +124,11 @@ export class Collector {
     if (this.#stored.get(name) === stored) this.#begin(order, prepared);
   };
 
+  /** A batch that has become Status may have begun and ended a private time. */
   take(batch: FrameBatch, buses: readonly string[]): void {
+    this.#batchPrivacy = this.#highestPrivacy();
     for (const collection of this.#running.values()) collection.take(batch, buses);
+    this.#batchPrivacy = 0;
   }
 
   tick(now: number): void {
@@ -244,8 +251,11 @@ export class Collector {
     };
     return {
       ...{ status, deflate, batch, patience, records: { append } },
-      // While nothing may be collected, all is hidden; what is so then is recorded when that ends.
-      privacy: () => (this.#isPaused() ? ALL : privacy()),
+      // While nothing may be collected, all is hidden; what is so then is recorded when that ends, unless it was private.
+      privacy: () => {
+        const level = Math.max(privacy(), this.#batchPrivacy);
+        return this.#isPaused() ? (level > 0 ? ALL : PAUSED) : level;
+      },
     };
   }
 

@@ -49,6 +49,8 @@ export interface RecorderParts {
   readonly records: Records;
   /** Level of privacy: 0 nothing is hidden, 1 positions, 2 all. */
   readonly privacy: () => number;
+  /** Its result tells the highest level since it was last called. */
+  readonly highestPrivacy: () => () => number;
   readonly patience: Patience;
 }
 

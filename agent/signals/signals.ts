@@ -9,6 +9,9 @@ export interface CustomSignalObserver {
   absent?(place: number, at: number): void;
 }
 
+/** A level beyond those of privacy: readings are known, and go nowhere. */
+export const PAUSED = 3;
+
 /** How a reading becomes the integer that stands for it. */
 const RAW = 0;
 const COUNTED = 1;
@@ -36,9 +39,11 @@ export class Signals {
   readonly #hiddenFrom: Uint8Array;
   readonly #invalid: (ReadonlySet<number> | undefined)[];
   readonly #level: () => number;
+  /** What was read while privacy hid it: it may still be so when privacy ends, and its frame may not change then. */
+  readonly #withheld = new Map<number, number>();
   #observers: readonly CustomSignalObserver[] = [];
 
-  /** @param level of privacy: 0 nothing is hidden, 1 positions, 2 all */
+  /** @param level of privacy: 0 nothing is hidden, 1 positions, 2 all; or {@link PAUSED} */
   constructor(signals: readonly CustomSignal[], level: () => number) {
     this.size = signals.length;
     this.#level = level;
@@ -96,8 +101,47 @@ export class Signals {
 
   reading(place: number, value: number, raw: number, at: number): void {
     this.readings++;
-    this.#seenAt[place] = at;
     const count = this.#invalid[place]?.has(raw) === true ? Number.NaN : this.#countOf(place, value, raw);
+    if (this.#isPrivate(place)) this.#withhold(place, count);
+    else {
+      if (this.#withheld.size > 0) this.#withheld.delete(place);
+      this.#take(place, count, at);
+    }
+  }
+
+  /** The frame that carries these came again unchanged. */
+  seen(places: Int32Array, at: number): void {
+    if (this.#withheld.size > 0 || this.#level() > 0) {
+      for (const place of places) this.#seenOne(place, at);
+      return;
+    }
+    for (let i = 0; i < places.length; i++) this.#seenAt[places[i] as number] = at;
+  }
+
+  #seenOne(place: number, at: number): void {
+    const withheld = this.#withheld.get(place);
+    if (this.#isPrivate(place)) {
+      if (withheld === undefined) this.#withhold(place, this.#counts[place] as number);
+    } else if (withheld === undefined) this.#seenAt[place] = at;
+    else {
+      this.#withheld.delete(place);
+      this.#take(place, withheld, at);
+    }
+  }
+
+  #isPrivate(place: number): boolean {
+    const level = this.#level();
+    return (this.#hiddenFrom[place] as number) <= level && level < PAUSED;
+  }
+
+  /** Read while privacy hides it: it has no value until it is read after that. */
+  #withhold(place: number, count: number): void {
+    this.#withheld.set(place, count);
+    this.#counts[place] = Number.NaN;
+  }
+
+  #take(place: number, count: number, at: number): void {
+    this.#seenAt[place] = at;
     const before = this.#counts[place] as number;
     if (count === before) return;
     if (Number.isNaN(count)) {
@@ -108,14 +152,9 @@ export class Signals {
     }
     this.#counts[place] = count;
     this.#changedAt[place] = at;
-    // What privacy hides is known for the moment it ends, and goes nowhere until then.
+    // While this is paused.
     if (this.hidden(place)) return;
     for (const observer of this.#observers) observer.changed(place, count, at);
-  }
-
-  /** The frame that carries these came again unchanged. */
-  seen(places: Int32Array, at: number): void {
-    for (let i = 0; i < places.length; i++) this.#seenAt[places[i] as number] = at;
   }
 
   /** The clock was set `by` ms later. */

@@ -155,11 +155,13 @@ export interface Recorder extends StatusObserver, Partial<ChannelObserver> {
 
 /** What a recorder is made of. */
 export interface RecorderParts {
-    readonly status: StatusListener;
+    readonly status: ObservedStatus;
     readonly publisher: Publisher;
     readonly records: Records;
     /** Level of privacy: 0 nothing is hidden, 1 positions, 2 all. */
     readonly privacy: () => number;
+    /** Its result tells the highest level since it was last called. */
+    readonly highestPrivacy: () => () => number;
     readonly patience: Patience;
 }
 

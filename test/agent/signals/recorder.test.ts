@@ -54,7 +54,7 @@ test('a condition on a value that has become stale does not hold', async () => {
   await car.drop();
 });
 
-test('privacy hides all custom signals, or those that say where the car is, and what is so still is recorded after', async () => {
+test('privacy hides all custom signals, or those that say where the car is; what is read again after it is recorded', async () => {
   const car = await run([custom('Vehicle.Torque'), custom('Vehicle.Place', { position: true })], {
     sources: [privacy],
   });
@@ -74,9 +74,16 @@ test('privacy hides all custom signals, or those that say where the car is, and 
   await car.pass(1_000);
   car.give({ Privacy: 0 });
   await car.pass(4_000);
-  const { readings } = receive(car.published);
-  expect(readings.get('Vehicle.Torque')?.map(([, value]) => value)).toEqual([1, 2, 4, 5]);
-  expect(readings.get('Vehicle.Place')?.map(([, value]) => value)).toEqual([1, 4, 5]);
+  const values = (name: string) =>
+    receive(car.published)
+      .readings.get(name)
+      ?.map(([, value]) => value);
+  expect(values('Vehicle.Torque')).toEqual([1, 2, 4]);
+  expect(values('Vehicle.Place')).toEqual([1, 4]);
+  car.give({ 'Vehicle.Torque': 5, 'Vehicle.Place': 5 });
+  await car.pass(4_000);
+  expect(values('Vehicle.Torque')).toEqual([1, 2, 4, 5]);
+  expect(values('Vehicle.Place')).toEqual([1, 4, 5]);
   await car.drop();
 });
 
