@@ -223,7 +223,7 @@ export class LiveFeed {
       this.#parts.reader.status(vin),
       ...viewers.map((viewer) => viewer.visible()),
     ]);
-    const stale = new Set(status?.kept.stale);
+    const stale = new Set(status?.stale);
     const values = new Map<Slot, LiveValue>();
     for (const { slot, value, at } of disassemble(status?.contents() ?? {})) {
       values.set(slot, { value, at, stale: stale.has(slot.id) });

@@ -185,37 +185,40 @@ export interface Disassembled {
  * entries that Status does not know are ignored, and so are null and what is not of the shape the schema gives it.
  * An object without createdAt takes that of what is around it, at last the document's.
  */
-export function* disassemble(status: object): Iterable<Disassembled> {
-  yield* read(plan.root, status, stampOf(status, Number.NaN));
+export function disassemble(status: object): Disassembled[] {
+  const found: Disassembled[] = [];
+  read(plan.root, status, stampOf(status, Number.NaN), found);
+  return found;
 }
 
-function* read(node: PlanNode, value: unknown, at: number): Iterable<Disassembled> {
+function read(node: PlanNode, value: unknown, at: number, found: Disassembled[]): void {
   switch (node.kind) {
     case 'constant':
     case 'stamp':
       return;
     case 'leaf':
-      if (fits(node.slot, value)) yield { slot: node.slot, value, at };
+      if (fits(node.slot, value)) found.push({ slot: node.slot, value, at });
       return;
     case 'record': {
       if (!isRecord(value)) return;
       const own = node.object === undefined ? at : stampWithin(node, value, at);
-      for (const member of node.members) yield* read(member.node, value[member.name], own);
+      for (const member of node.members) {
+        const inner = value[member.name];
+        if (inner !== undefined) read(member.node, inner, own, found);
+      }
       return;
     }
     case 'entries': {
       if (!Array.isArray(value)) return;
-      for (const entry of node.entries)
-        yield* read(
-          entry,
-          value.find((item) => isEntry(item, entry.identity)),
-          at,
-        );
+      for (const entry of node.entries) {
+        const inner = value.find((item) => isEntry(item, entry.identity));
+        if (inner !== undefined) read(entry, inner, at, found);
+      }
       return;
     }
     case 'tuple': {
       if (!Array.isArray(value)) return;
-      for (const [index, item] of node.items.entries()) yield* read(item, value[index], at);
+      for (const [index, item] of node.items.entries()) read(item, value[index], at, found);
     }
   }
 }

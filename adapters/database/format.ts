@@ -306,6 +306,7 @@ export const steps: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX deliveries_of_vehicle ON deliveries (vehicle, receiver);
   `,
+  '-- Status has slots by their ids; what was written before is read as it is (hub/vehicle-status.ts).',
 ];
 
 /** Number of the format that this program writes. */

@@ -85,11 +85,11 @@ export class SqliteMessageStore implements MessageStore {
           received,
         );
       }
-      for (const [vehicle, { kept }] of changes.statuses) {
+      for (const [vehicle, status] of changes.statuses) {
         this.#database.run(
           'INSERT INTO status VALUES (?, ?) ON CONFLICT DO UPDATE SET document = excluded.document',
           vehicle,
-          JSON.stringify(kept),
+          status.write(),
         );
       }
       this.#refuse(refused.filter(({ topic }) => !strangers.has(vinIn(topic))));
@@ -239,7 +239,7 @@ export class SqliteMessageStore implements MessageStore {
     const changed = statuses.get(vehicle);
     if (changed !== undefined) return changed;
     const committed = this.#statuses.get(vehicle);
-    const copy = committed === undefined ? this.#readStatus(vehicle) : new VehicleStatus(committed.kept);
+    const copy = committed === undefined ? this.#readStatus(vehicle) : committed.copy();
     statuses.set(vehicle, copy);
     return copy;
   }

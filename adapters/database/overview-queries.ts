@@ -1,9 +1,15 @@
 /** What a hub reads of all cars at once, in the SQL that SQLite and PostgreSQL share. */
 import { eventKinds } from '../../hub/events.ts';
 import type { ArrivedMessage, EventRange, EventScope, OverviewReader, VehicleSummary } from '../../hub/ports.ts';
-import type { KeptStatus } from '../../hub/vehicle-status.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { slots } from '../../protocol/slots.ts';
+import { statusIn } from './queries.ts';
 import { CAR, ownedBy, type Select, type SqlCondition } from './rows.ts';
+
+/** The objects of Status that are shown of thousands of cars. */
+const SUMMARY: ReadonlySet<number> = new Set(
+  slots.filter(({ path }) => /^(kinetic|lastPosition|energies|odometer)\./.test(path)).map(({ object }) => object),
+);
 
 /** The condition of the indexes of events, word by word. */
 const EVENTS = `kind IN (${eventKinds.map((kind) => `'${kind}'`).join(', ')})`;
@@ -40,8 +46,7 @@ export class SqlOverview implements OverviewReader {
       vin: row['vin'] as string,
       firstSeen: row['first_seen'] as number,
       lastSeen: row['last_seen'] as number,
-      // Not made a VehicleStatus: of thousands of cars only a few members are shown.
-      contents: typeof row['document'] === 'string' ? (JSON.parse(row['document']) as KeptStatus).contents : {},
+      contents: statusIn(row).contents(SUMMARY),
       missing: missing.get(row['id'] as number) ?? 0,
     }));
   }

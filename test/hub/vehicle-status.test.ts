@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { MessageOrder } from '../../hub/message.ts';
 import { VehicleStatus } from '../../hub/vehicle-status.ts';
 import type { StatusContents } from '../../protocol/schema/status.ts';
 import type { StatusMessage } from '../../protocol/schema/status-message.ts';
@@ -30,8 +31,27 @@ test('a change replaces the objects it names and leaves the others; a whole Stat
   status.apply(change(speed(20, NOON + 1_000)), { boot: 1, seq: 1 });
   expect(status.contents()).toEqual({ ...speed(20, NOON + 1_000), ...ignition('Start', NOON) });
   status.apply(whole(ignition('Stop', NOON + 2_000), [5]), { boot: 1, seq: 2 });
-  expect(status.kept).toMatchObject({ contents: ignition('Stop', NOON + 2_000), stale: [5] });
+  expect([status.contents(), status.stale]).toEqual([ignition('Stop', NOON + 2_000), [5]]);
   expect(status.contents().kinetic).toBeUndefined();
+});
+
+test('what a version before kept as a tree is read, and what is kept now is read the same', () => {
+  const order = { boot: 1, seq: 4 };
+  const contents = { ...speed(10, NOON), ...ignition('Start', NOON + 5) };
+  const status = new VehicleStatus({ contents, stale: [17], newest: order, whole: order });
+  expect([status.contents(), status.stale]).toEqual([contents, [17]]);
+  const again = new VehicleStatus(JSON.parse(status.write()));
+  expect([again.contents(), again.stale, again.write()]).toEqual([contents, [17], status.write()]);
+  again.apply(whole(speed(20, NOON + 1_000)), { boot: 1, seq: 3 });
+  expect(again.contents()).toEqual(contents);
+});
+
+test('of the messages that made it Status keeps the place, and nothing else', () => {
+  const [status, other] = [new VehicleStatus(), new VehicleStatus()];
+  const body = whole(speed(10, NOON));
+  status.apply(body, { boot: 1, seq: 0 });
+  other.apply(body, { boot: 1, seq: 0, body } as MessageOrder);
+  expect(other.write()).toBe(status.write());
 });
 
 test('what a message takes away is gone, a whole object with all of its members too', () => {
@@ -88,7 +108,7 @@ test('in whatever order messages arrive, and over restarts of the hub, Status en
         .sort((a, b) => a.place - b.place);
       let status = new VehicleStatus();
       for (const [index, { message }] of arriving.entries()) {
-        if (index === restart) status = new VehicleStatus(JSON.parse(JSON.stringify(status.kept)));
+        if (index === restart) status = new VehicleStatus(JSON.parse(status.write()));
         status.apply(message.body, message.order);
       }
       expect(status.contents()).toEqual(present);

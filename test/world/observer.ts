@@ -227,8 +227,8 @@ export class Observer implements UnitWatcher {
     if (status === undefined) return;
     const stale = status.stale.map(({ id }) => id);
     const own = JSON.stringify([status.contents(), stale]);
-    const there = (await hub.reader.status(unit.vin))?.kept;
-    const theirs = JSON.stringify([there?.contents, there?.stale ?? []]);
+    const there = await hub.reader.status(unit.vin);
+    const theirs = JSON.stringify([there?.contents(), there?.stale ?? []]);
     if (own !== theirs) this.#parts.breaches.add('status', `${unit.vin} has ${own}, the hub has ${theirs}`);
   }
 

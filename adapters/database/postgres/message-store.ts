@@ -16,23 +16,24 @@ import {
 } from '../../../hub/message.ts';
 import { ClassNumbers } from '../../../hub/numbers.ts';
 import type { MessageStore, Saved } from '../../../hub/ports.ts';
-import { VehicleStatus } from '../../../hub/vehicle-status.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { UNCOUNTED_BOOT } from '../../../protocol/schema/message.ts';
 import { keepDeliveries, MOST_WAITING, type PlacedMessage, type SqlSteps } from '../event-deliveries.ts';
 import { newsOf } from '../news.ts';
-import { numbersIn, REFUSED_KEPT, statusIn } from '../queries.ts';
+import { numbersIn, REFUSED_KEPT } from '../queries.ts';
 import { IN_USE } from '../registry.ts';
 import { SETTLING } from '../reported-monitors.ts';
 import { configurationStatements } from '../rollouts.ts';
 import { type Execute, numbered, type PostgresDatabase } from './database.ts';
 import { notify } from './news.ts';
+import { type KnownStatus, StatusKeeper } from './statuses.ts';
 
 /** SQLSTATE of classes 22 data exception, 23 constraint violation, 54 program limit exceeded (PostgreSQL, appendix A). */
 const REFUSAL = /^(22|23|54)...$/;
 
 export class PostgresMessageStore implements MessageStore {
   readonly #database: PostgresDatabase;
+  readonly #statuses = new StatusKeeper();
   readonly #limit: number;
 
   /** @param limit events that wait for one receiver at most */
@@ -41,8 +42,9 @@ export class PostgresMessageStore implements MessageStore {
     this.#limit = limit;
   }
 
-  save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved> {
-    return this.#database.transaction(async (execute) => {
+  async save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved> {
+    let statuses: ReadonlyMap<number, KnownStatus> = new Map();
+    const saved = await this.#database.transaction(async (execute) => {
       const strangers = await strangersIn(execute, messages, refused);
       const known = refused.filter(({ topic }) => !strangers.has(vinIn(topic)));
       if (known.length > 0) await keepRefused(execute, known);
@@ -52,7 +54,7 @@ export class PostgresMessageStore implements MessageStore {
       const kept = await keepMessages(execute, own, vehicles);
       await keepNumbers(execute, kept, repeatedIn(own, kept, vehicles));
       if (kept.length === 0) return { strangers, fresh: [] };
-      await keepStatuses(execute, kept);
+      statuses = await this.#statuses.keep(execute, kept);
       await keepCorrections(execute, kept);
       await keepRecords(execute, kept);
       await keepReports(execute, kept);
@@ -64,6 +66,8 @@ export class PostgresMessageStore implements MessageStore {
       await notify(execute, newsOf(kept));
       return { strangers, fresh: kept, deliveries };
     });
+    this.#statuses.committed(statuses);
+    return saved;
   }
 
   refuses(error: unknown): boolean {
@@ -219,23 +223,6 @@ async function keepNumbers(
         return [vehicle, priority, ...runs, value.missing, received];
       }),
     ),
-  );
-}
-
-/** Read anew each time: another hub may have taken in the message before. */
-async function keepStatuses(execute: Execute, kept: readonly PlacedMessage[]): Promise<void> {
-  const vehicles = [...new Set(kept.flatMap(({ message, vehicle }) => (message.kind === 'status' ? [vehicle] : [])))];
-  if (vehicles.length === 0) return;
-  const rows = await execute('SELECT vehicle, document FROM status WHERE vehicle = ANY ($1::bigint[])', [vehicles]);
-  const known = new Map(rows.map((row) => [row['vehicle'], statusIn(row)]));
-  const statuses = new Map(vehicles.map((vehicle) => [vehicle, known.get(vehicle) ?? new VehicleStatus()]));
-  for (const { vehicle, message } of kept) {
-    if (message.kind === 'status') statuses.get(vehicle)?.apply(message.body, message);
-  }
-  await execute(
-    `INSERT INTO status SELECT * FROM unnest($1::bigint[], $2::text[])
-     ON CONFLICT (vehicle) DO UPDATE SET document = excluded.document`,
-    columns([...statuses].map(([vehicle, status]) => [vehicle, JSON.stringify(status.kept)])),
   );
 }
 

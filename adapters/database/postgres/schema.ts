@@ -308,6 +308,7 @@ export const steps: readonly string[] = [
   ALTER TABLE receivers ALTER delivery SET STATISTICS 0;
   ALTER TABLE deliveries ALTER contents SET STATISTICS 0;
   `,
+  '-- Status has slots by their ids; what was written before is read as it is (hub/vehicle-status.ts).',
 ];
 
 /** Number of the format that this program writes, in the table hub_format. */

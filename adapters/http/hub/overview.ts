@@ -136,7 +136,7 @@ function values(desk: OverviewDesk): Handler {
     const { vin, lastSeen } = await known(desk.reader, call);
     const status = await desk.reader.status(vin);
     desk.look(vin);
-    const stale = new Set(status?.kept.stale);
+    const stale = new Set(status?.stale);
     const answer: HubValues = {
       at: call.now,
       heard: lastSeen,

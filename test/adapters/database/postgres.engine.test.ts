@@ -37,9 +37,10 @@ describePeer('initdb', 'PostgreSQL', () => {
   hubStoreContract('PostgreSQL', async (): Promise<HubStoreUnderTest> => {
     const url = await server.create();
     let database = await PostgresDatabase.open(url, log);
+    let store = new PostgresMessageStore(database);
     return {
       get store() {
-        return partsOf(database).store;
+        return store;
       },
       get reader() {
         return partsOf(database).reader;
@@ -60,9 +61,38 @@ describePeer('initdb', 'PostgreSQL', () => {
       reopen: async () => {
         await database.close();
         database = await PostgresDatabase.open(url, log);
+        store = new PostgresMessageStore(database);
       },
       close: () => database.close(),
     };
+  });
+
+  test('hubs that take in the messages of a car in turn keep its Status as if one had', async () => {
+    const database = await PostgresDatabase.open(await server.create(), log);
+    const [one, other] = [new PostgresMessageStore(database), new PostgresMessageStore(database)];
+    const { reader } = partsOf(database);
+    const at = (seq: number): number => NOON + seq * 1_000;
+    const change = (seq: number, status: object) =>
+      received('status', { full: seq === 0, status } as never, { seq, at: at(seq) });
+    const speed = (seq: number) => ({ kinetic: { createdAt: at(seq), speed: seq + 1 } });
+    const ignition = (seq: number) => ({ ignition: { createdAt: at(seq), type: seq % 2 === 0 ? 'Start' : 'Stop' } });
+    const shown = async () => (await reader.status(ONE))?.contents();
+    await one.save([change(0, { ...speed(0), ...ignition(0) })], []);
+    await one.save([change(1, speed(1))], []);
+    await other.save([change(2, ignition(2))], []);
+    expect(await shown()).toEqual({ ...speed(1), ...ignition(2) });
+    await other.save([change(3, ignition(3))], []);
+    // The first knows what it wrote before the other did.
+    await one.save([change(4, speed(4))], []);
+    expect(await shown()).toEqual({ ...speed(4), ...ignition(3) });
+    // A commit that fails changes nothing of what the next one begins with.
+    const broken = received('trip', trip('a'), { seq: 0 });
+    // The records of a commit come after its Status, and texts of PostgreSQL have no U+0000.
+    (broken.message.body as { id: string }).id = '\0';
+    await expect(one.save([change(5, ignition(5)), broken], [])).rejects.toMatchObject({ code: 'store.failed' });
+    await one.save([change(6, speed(6))], []);
+    expect(await shown()).toEqual({ ...speed(6), ...ignition(3) });
+    await database.close();
   });
 
   test('records of an older format are found by filters, as they were corrected', async () => {
