@@ -60,6 +60,8 @@ export async function contents(
   return new Map<string, Uint8Array | string>([
     [CONFIGURATION, readFileSync(join(service, 'vigie.yaml'))],
     ['usr/lib/systemd/system/vigie.service', readFileSync(join(service, 'vigie.service'))],
+    // Nothing enables it: a package for cars must not start a hub.
+    ['usr/lib/systemd/system/vigie-hub.service', readFileSync(join(service, 'vigie-hub.service'))],
     ['usr/lib/sysusers.d/vigie.conf', readFileSync(join(service, 'sysusers.conf'))],
     ['usr/lib/tmpfiles.d/vigie.conf', readFileSync(join(service, 'tmpfiles.conf'))],
     ['usr/lib/sysctl.d/vigie.conf', readFileSync(join(service, 'sysctl.conf'))],
