@@ -18,16 +18,19 @@ export function pagePlaces(root: string): ReadonlyMap<string, string> {
   ]);
 }
 
+/** What a page says of the folder in which npx works. */
+const ABOUT_NPX = / (?:Type all commands of this page|Work) in the project's folder, where npx finds `vigie`\./g;
+
 /**
- * A page whose links lead to places of the package; of a link to what the package does not have, the text stays. Pages
- * have readers of a checkout type `npx vigie`; the package puts `vigie` on the path.
+ * A page whose links lead to places of the package; of a link to what the package does not have, the text stays, and
+ * nothing of such a picture. Pages have readers of a checkout type `npx vigie`; the package puts `vigie` on the path.
  */
 export function pageIn(root: string, page: string, places: ReadonlyMap<string, string>): string {
-  const text = readFileSync(join(root, page), 'utf8').replaceAll('npx vigie', 'vigie');
-  return text.replace(/\[([^\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)/g, (link, words, target, anchor = '') => {
+  const text = readFileSync(join(root, page), 'utf8').replaceAll('npx vigie', 'vigie').replaceAll(ABOUT_NPX, '');
+  return text.replace(/(!?)\[([^\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)/g, (link, picture, words, target, anchor = '') => {
     if (target === '' || /^[a-z]+:/.test(target)) return link;
     const place = places.get(join(dirname(page), target));
-    if (place === undefined) return words;
-    return `[${words}](${relative(dirname(places.get(page) as string), place)}${anchor})`;
+    if (place === undefined) return picture === '' ? words : '';
+    return `${picture}[${words}](${relative(dirname(places.get(page) as string), place)}${anchor})`;
   });
 }

@@ -54,8 +54,13 @@ test('every link of a page leads to a file of the package and to a heading that 
   expect(broken).toEqual([]);
 });
 
+test('of a picture that is not in the package its page has nothing', () => {
+  const texts = matching(/\.md$/).filter(([, text]) => /(?<!`)![A-Z]/.test(text));
+  expect(texts.map(([page]) => page)).toEqual([]);
+});
+
 test('pages, examples and manual pages have people type vigie, and not npx', () => {
-  const told = matching(/\.(md|yaml|conf|gz|service)$/).filter(([, text]) => text.includes('npx vigie'));
+  const told = matching(/\.(md|yaml|conf|gz|service)$/).filter(([, text]) => /npx vigie|where npx finds/.test(text));
   expect(told.map(([place]) => place)).toEqual([]);
   expect(files.get('usr/share/doc/vigie/commands.md')).toContain('\nvigie keys make me --dir keys\n');
 });
