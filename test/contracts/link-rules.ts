@@ -1,0 +1,102 @@
+/** What agents and worlds rely on of a link and its broker: a real link must do it, and so must the model of a world. */
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Link } from '../../agent/ports.ts';
+import type { Arrivals } from '../rig/arrivals.ts';
+import { message } from '../rig/car.ts';
+
+export interface LinkRig {
+  readonly link: Link;
+  /** What the car was told, `up`, `down`, `got X`, and what came to the broker, `arrived X`, in this order. */
+  readonly log: Arrivals<string>;
+  open(): void;
+  /** Lets time pass until it is settled. */
+  wait<T>(settled: Promise<T>): Promise<T>;
+  /** Somebody sends the car a message. */
+  send(payload: string): Promise<void>;
+  /** Nothing passes any more, and neither end knows. */
+  hold(): void;
+  /** The connection ends; another one can be made. */
+  cut(): void;
+  /** What it keeps for the car is there afterwards. */
+  restartBroker(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param open `silence`: a half-open connection is to be found soon */
+export function linkRules(name: string, open: (options?: { readonly silence: boolean }) => Promise<LinkRig>): void {
+  describe(name, () => {
+    let rig: LinkRig;
+    afterEach(() => rig.close());
+
+    const next = (entry: string): Promise<string> => rig.wait(rig.log.take((one) => one === entry));
+    const count = (entry: string): number => rig.log.all.filter((one) => one === entry).length;
+    const publish = (payload: string): Promise<void> => rig.link.publish(message(payload));
+
+    async function connect(options?: { readonly silence: boolean }): Promise<void> {
+      rig = await open(options);
+      expect(rig.link.connected).toBe(false);
+      await expect(publish('too early')).rejects.toMatchObject({ code: 'link.lost' });
+      rig.open();
+      await next('up');
+      expect(rig.link.connected).toBe(true);
+    }
+
+    test('a publish resolves once the broker has the message, and it has it once', async () => {
+      await connect();
+      await rig.wait(Promise.all(['a', 'b', 'c'].map(publish)));
+      await rig.wait(publish('last'));
+      await next('arrived last');
+      expect(rig.log.all.filter((one) => one.startsWith('arrived')).sort()).toEqual(
+        ['a', 'b', 'c', 'last'].map((payload) => `arrived ${payload}`),
+      );
+    });
+
+    test('what was on its way when the connection ended is rejected, and the link that comes back repeats nothing', async () => {
+      await connect();
+      rig.hold();
+      const lost = expect(publish('first')).rejects.toMatchObject({ code: 'link.lost' });
+      rig.cut();
+      await rig.wait(lost);
+      await next('down');
+      await next('up');
+      await rig.wait(publish('second'));
+      await next('arrived second');
+      expect(count('arrived first')).toBe(0);
+    });
+
+    test('a half-open connection is found, and another one is made', async () => {
+      await connect({ silence: true });
+      rig.hold();
+      const lost = expect(publish('into the void')).rejects.toMatchObject({ code: 'link.lost' });
+      await next('down');
+      await rig.wait(lost);
+      expect(rig.link.connected).toBe(false);
+      await rig.send('lock');
+      rig.cut();
+      await next('up');
+      await next('got lock');
+    });
+
+    test('what was sent while the connection was away comes when it is back', async () => {
+      await connect();
+      await rig.send('lock');
+      await next('got lock');
+      rig.hold();
+      await rig.send('unlock');
+      rig.cut();
+      await next('up');
+      await next('got unlock');
+    });
+
+    test('the link comes back after a restart of the broker', async () => {
+      await connect();
+      await rig.restartBroker();
+      await next('down');
+      await next('up');
+      await rig.wait(publish('after'));
+      await next('arrived after');
+      await rig.send('lock');
+      await next('got lock');
+    });
+  });
+}
