@@ -20,7 +20,7 @@ import { installing } from './install.ts';
 import { readingLogs } from './logs.ts';
 import { monitoring } from './monitors.ts';
 import { draining } from './mqtt.ts';
-import { Noise } from './noise.ts';
+import { MachineNoise } from './noise.ts';
 import { compilerVersion } from './reference.ts';
 import { commanding } from './remotes.ts';
 import { replaying } from './replay.ts';
@@ -85,7 +85,7 @@ console.log(parts.join('\n'));
 /** By title of the section. */
 const targets = new Map<string, BenchmarkTarget[]>();
 const head = parts.length;
-const noise = new Noise();
+const noise = new MachineNoise();
 const scratch = mkdtempSync(join(tmpdir(), 'vigie-benchmark-'));
 try {
   for (const section of sections) {

@@ -12,7 +12,7 @@ function pieceOfWork(): number {
   return performance.now() - from;
 }
 
-export class Noise {
+export class MachineNoise {
   readonly #times: number[] = [];
 
   /** To be called before each section. */
