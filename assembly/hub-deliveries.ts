@@ -47,9 +47,9 @@ export class HubDeliveries {
   readonly #parts: HubDeliveriesParts;
   readonly #saves: DeliverySaves;
   readonly #looks: Looks;
-  readonly #rounds = new Map<DeliveryRound, Promise<void>>();
+  /** By receiver. */
+  readonly #rounds = new Map<string, { readonly round: DeliveryRound; readonly running: Promise<void> }>();
   readonly #lease = randomUUID();
-  #claims = 0;
   /** Receivers with a connection that this hub holds open, with their callbacks. */
   readonly #open = new Map<string, string>();
   /** Monotonic moment of the next look at them. */
@@ -80,8 +80,9 @@ export class HubDeliveries {
   /** Resolves when nothing is sent any more; requests on their way count as not made. */
   async stop(): Promise<void> {
     await this.#looks.stop();
-    for (const round of this.#rounds.keys()) round.stop();
-    await Promise.all(this.#rounds.values());
+    const rounds = [...this.#rounds.values()];
+    for (const { round } of rounds) round.stop();
+    await Promise.all(rounds.map(({ running }) => running));
   }
 
   /** Never rejects: what failed is tried at the next look. */
@@ -89,7 +90,7 @@ export class HubDeliveries {
     try {
       await this.#releaseUnused();
       await this.#claim(true, SLOTS - this.#rounds.size);
-      const unproven = [...this.#rounds.keys()].filter(({ proven }) => !proven).length;
+      const unproven = [...this.#rounds.values()].filter(({ round }) => !round.proven).length;
       await this.#claim(false, Math.min(SLOTS - this.#rounds.size, SLOTS - RESERVED - unproven));
     } catch (error) {
       this.#parts.log.warn('hub.deliveries.failed', { error: (error as Error).message });
@@ -112,11 +113,11 @@ export class HubDeliveries {
   async #claim(proven: boolean, limit: number): Promise<void> {
     if (limit <= 0 || this.#looks.stopped) return;
     const { store, clock } = this.#parts;
-    const lease = `${this.#lease} ${++this.#claims}`;
-    const claimed = await store.claim({ now: Math.round(clock.now()), lease, lasts: LEASE, proven, limit });
-    for (const receiver of claimed) {
+    const options = { now: Math.round(clock.now()), lease: this.#lease, lasts: LEASE, proven, limit };
+    for (const receiver of await store.claim(options)) {
       if (this.#looks.stopped) return;
-      await this.#begin(receiver);
+      // A process that stood still for longer than the lease goes on with what it had begun.
+      if (!this.#rounds.has(receiver.key)) await this.#begin(receiver);
     }
   }
 
@@ -140,10 +141,10 @@ export class HubDeliveries {
       .then(() => round.release())
       .catch((error: Error) => log.warn('hub.deliveries.failed', { receiver: receiver.key, error: error.message }))
       .finally(() => {
-        this.#rounds.delete(round);
+        this.#rounds.delete(receiver.key);
         this.wake();
       });
-    this.#rounds.set(round, running);
+    this.#rounds.set(receiver.key, { round, running });
   }
 
   /** Undefined: the callback or its device was removed. */

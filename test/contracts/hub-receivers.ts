@@ -75,6 +75,29 @@ export function hubReceiversContract(name: string, database: () => Promise<() =>
       expect(overlaps).toEqual([]);
     });
 
+    test('a hub whose lease ended while a request is on its way makes no second request beside it', async () => {
+      const store = await rig.connected(await database());
+      const { hub } = rig.hubOn(store);
+      const [one, other] = [await rig.receiver(), await rig.receiver()];
+      const answers: (() => void)[] = [];
+      one.behaviour = (_, response) => answers.push(() => response.writeHead(200).end());
+      const [first = '', second = ''] = await rig.monitorsTo(store, [one.url, other.url]);
+      const asked = one.next();
+      await store.store.save(rig.eventsOf([first]), []);
+      hub.wake();
+      await asked;
+      await store.deliveries.releaseAll();
+      // It claims both together.
+      const next = other.next();
+      await store.store.save(rig.eventsOf([second]), []);
+      hub.wake();
+      await next;
+      one.behaviour = (_, response) => response.writeHead(200).end();
+      for (const answer of answers) answer();
+      await rig.drained(store);
+      expect(one.received).toHaveLength(1);
+    });
+
     test('hubs that claim at the same moment claim different receivers, and what one had claimed that died is claimed when its lease has ended', async () => {
       const open = await database();
       const stores = [await rig.connected(open), await rig.connected(open)] as const;
