@@ -97,7 +97,7 @@ export class Agent implements LinkEvents {
     });
     this.#sink = this.signals?.behind(this.#mapping, this.#mapping.wanted.length) ?? this.#mapping;
     this.#captures = ports.captures?.({
-      ...{ records, log, deflate, memory: captures.memory, perDay: captures.commandsPerDay, now: () => clock.now() },
+      ...{ records, log, deflate, settings: captures, now: () => clock.now() },
       highestPrivacy: this.#mapping.highestPrivacy(),
     });
     this.#pipeline = pipeline({

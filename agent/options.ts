@@ -3,7 +3,7 @@ import type { Deflate } from '../protocol/columns/deflate.ts';
 import type { MonitorEvent } from '../protocol/schema/event.ts';
 import type { ClockQuality, Message } from '../protocol/schema/message.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
-import type { AgentSettings } from '../protocol/settings.ts';
+import type { AgentSettings, CaptureSettings } from '../protocol/settings.ts';
 import type { BusActivity } from './bus-activity.ts';
 import type { Notifier } from './callbacks/notifier.ts';
 import type { AnyColumnSink, ColumnSink } from './column-intake.ts';
@@ -81,10 +81,7 @@ export interface AgentPorts {
 /** What captures need of the agent. */
 export interface CaptureParts {
   readonly records: Records;
-  /** Bytes for the newest raw frames. */
-  readonly memory: number;
-  /** Captures that commands may ask for in a day. */
-  readonly perDay: number;
+  readonly settings: CaptureSettings;
   /** UTC ms. */
   readonly now: () => number;
   /** The highest level of privacy since it was last asked for: 0 nothing is hidden, 1 positions, 2 all. */

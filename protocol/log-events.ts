@@ -186,6 +186,15 @@ export const logEvents = {
 
   // Signals, monitors, captures, power and time
   'capture.bound': ['warn', 'The agent refuses a capture: commands asked for the most of a day', 'perDay'],
+  'capture.full': [
+    'error',
+    'Captures reached their bytes of the day; the agent makes none for this event',
+    'bytesPerDay',
+    'cause',
+    'of',
+    'monitorId',
+    'at',
+  ],
   'capture.running': ['info', 'A running capture covers this event', 'cause', 'of', 'monitorId', 'at', 'capture'],
   'clock.set': ['warn', 'The agent set the wall clock to the time of its receivers', 'by'],
   'clock.stepped': ['warn', 'The wall clock stepped', 'by', 'clock'],

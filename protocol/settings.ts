@@ -194,6 +194,12 @@ export const captureSettings = {
     form: { minimum: 0, maximum: 10_000 },
     whole: true,
   }),
+  /** A gigabyte a month; thirty captures of two busy buses. */
+  bytesPerDay: size('Bytes a day from which on monitors and collisions have no further captures', 32 * 2 ** 20, {
+    least: 1024,
+    fault: 'too little for a capture',
+    fix: 'write e.g. 32MiB',
+  }),
 };
 export type CaptureSettings = Settings<typeof captureSettings>;
 

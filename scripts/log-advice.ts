@@ -28,6 +28,7 @@ export const logAdvice: Partial<Record<LogEvent, string>> = {
   'can.waiting': 'bring the interface up with `ip link`; `reason` says what is missing',
   'cloud.handler': REPORT,
   'cloud.subscription': 'check the rights of the client at the broker',
+  'capture.full': 'raise `captures.bytesPerDay`, or narrow the rules of the profile',
   'capture.bound': 'raise `captures.commandsPerDay`',
   'collect.bound': 'raise the bound, or collect fewer signals',
   'collect.filters': 'check the interface of the bus',

@@ -21,6 +21,8 @@ export const defaultRule: RecordRule = { days: 60, bytes: 16 * mebibyte };
 /** Series by time, of which there may be more than is worth the space. */
 const seriesRules: RecordRules = {
   telemetry: { bytes: 64 * mebibyte },
+  signals: { bytes: 64 * mebibyte },
+  text: {},
   waypoint: { bytes: 16 * mebibyte },
   capture: { bytes: 16 * mebibyte },
 };

@@ -22,6 +22,8 @@ import { FrameSelection } from './selection.ts';
 const LATE = 1_000;
 /** Parts that a capture makes in a second: four times the frames of a busy car, and little work at once. */
 const PARTS_A_TICK = 4;
+/** Bytes of a message beside its columns. */
+const ENVELOPE = 100;
 /** Buses have numbers of one byte. */
 const BUSES = 256;
 const NO_BUS = -1;
@@ -47,10 +49,11 @@ interface OpenCapture {
   lost: number;
 }
 
-/** Captures that commands asked for on a day, whole days since 1970, UTC. */
-interface Asked {
+/** Of a day (whole days since 1970, UTC): captures that commands asked for, and bytes of all captures. */
+interface Today {
   readonly day: number;
   readonly count: number;
+  readonly bytes: number;
 }
 
 /** What is known of an open capture after a power cut. */
@@ -71,7 +74,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
   readonly #collision: Request | undefined;
   /** Carries out commands of kind `Capture`. */
   readonly order: AgentCommand | undefined;
-  #asked: Asked = { day: 0, count: 0 };
+  #today: Today = { day: 0, count: 0, bytes: 0 };
   readonly #monitors: ReadonlyMap<string, Request>;
   readonly #wanted: readonly FrameSelection[];
   /** Frames that privacy does not hide. */
@@ -91,7 +94,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
     this.#parts = parts;
     this.#records = parts.records;
     this.#deflate = parts.deflate ?? portableDeflate;
-    this.#ring = new FrameRing(parts.memory);
+    this.#ring = new FrameRing(parts.settings.memory);
     this.#collision = collision === undefined ? undefined : requestOf(collision);
     this.#monitors = new Map(Object.entries(monitors).map(([id, rule]) => [id, requestOf(rule)]));
     this.order = command === undefined ? undefined : async (body, at) => this.#capture(command, body, at);
@@ -136,6 +139,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
   }
 
   tick(now: number): void {
+    this.#look(now);
     this.#endDrafts();
     for (const open of [...this.#open]) this.#write(open, now >= open.head.to + LATE, PARTS_A_TICK);
   }
@@ -149,16 +153,16 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
     return [...this.#drafts, ...this.#open.map(({ head, part }): Draft => [head, part])];
   }
 
-  /** The captures of the day are kept apart from those that are open. */
+  /** What counts for the day is kept apart from the captures that are open. */
   *parts(): Generator<readonly [key: number, value: unknown]> {
-    const { day, count } = this.#asked;
-    yield [0, count === 0 ? undefined : [day, count]];
+    const { day, count, bytes } = this.#today;
+    yield [0, count + bytes === 0 ? undefined : [day, count, bytes]];
   }
 
-  restoreParts([asked]: readonly unknown[]): void {
-    if (!Array.isArray(asked)) return;
-    const [day, count] = asked as readonly unknown[];
-    this.#asked = { day: Number(day), count: Number(count) };
+  restoreParts([today]: readonly unknown[]): void {
+    if (!Array.isArray(today)) return;
+    const [day, count, bytes = 0] = today as readonly unknown[];
+    this.#today = { day: Number(day), count: Number(count), bytes: Number(bytes) };
   }
 
   restore(state: unknown): void {
@@ -195,17 +199,17 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
       throw new VigieError('command.busy', 'a capture of a command is under way');
     }
     const request = requestOf(narrowed(rule, order, this.#buses));
-    const { perDay, log } = this.#parts;
-    const day = Math.floor(at / DAY);
-    if (day !== this.#asked.day) this.#asked = { day, count: 0 };
-    if (this.#asked.count >= perDay) {
+    const { settings, log } = this.#parts;
+    const perDay = settings.commandsPerDay;
+    this.#look(at);
+    if (this.#today.count >= perDay) {
       log.warn('capture.bound', { perDay });
       throw new VigieError(
         'command.tooMany',
         `commands have asked for ${perDay} captures today (captures.commandsPerDay)`,
       );
     }
-    this.#asked = { day, count: this.#asked.count + 1 };
+    this.#today = { ...this.#today, count: this.#today.count + 1 };
     for (const [number, name] of this.#buses.entries()) request.selection.number(number, name);
     this.#begin(request, { cause: 'command', of: order.name, at });
   }
@@ -217,6 +221,11 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
         ...head,
         capture: running.head.id,
       });
+      return;
+    }
+    if (head.cause !== 'command' && this.#isFull) {
+      const { bytesPerDay } = this.#parts.settings;
+      this.#parts.log.error('capture.full', { bytesPerDay, ...head });
       return;
     }
     const { before, after } = request.rule;
@@ -320,6 +329,17 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
 
   #append(part: Capture): void {
     this.#records.append('capture', part, part.at);
+    this.#today = { ...this.#today, bytes: this.#today.bytes + part.columns.length + ENVELOPE };
+  }
+
+  get #isFull(): boolean {
+    return this.#today.bytes >= this.#parts.settings.bytesPerDay;
+  }
+
+  /** Another day may have begun. */
+  #look(now: number): void {
+    const day = Math.floor(now / DAY);
+    if (day !== this.#today.day) this.#today = { day, count: 0, bytes: 0 };
   }
 
   /** Gives the buses of a source their numbers, by the index that its frames have. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CaptureOrder } from '../../../protocol/schema/order.ts';
 import { RecordedDisk } from '../../adapters/store/recorded-disk.ts';
-import { CRASH, drive, MOTION, PRIVACY, readCaptures, type Sent, startCar } from './car.ts';
+import { type CaptureCar, CRASH, drive, MOTION, PRIVACY, readCaptures, type Sent, startCar } from './car.ts';
 
 const fast = {
   label: 'fast',
@@ -251,5 +251,42 @@ test('commands capture one at a time, and as often in a day as is set, also afte
   expect(second.log.lines.map(({ event }) => event)).toContain('capture.bound');
   await second.pass(11_000);
   await second.order({ name: 'e' });
+  await second.drop();
+});
+
+test('collisions have no further capture when the bytes of a day are used, loudly, also after a restart, and the next day they have', async () => {
+  const rules = '  collision: { before: 1s, after: 1s }\n  command: { before: 1s, after: 1s }\n';
+  const options = { bytesPerDay: 200 };
+  const crash = async (car: CaptureCar): Promise<void> => {
+    for (const hit of [0, 1]) {
+      await drive(car, 1);
+      car.send([{ bus: 'can', id: CRASH, data: [hit, 0, 0, 0, 0, 0, 0, 0] }]);
+    }
+    await drive(car, 4);
+    await car.pass(1_000);
+  };
+  const full = ({ log }: CaptureCar) => log.lines.filter(({ event }) => event === 'capture.full');
+  const first = await startCar(rules, { ...options, at: Date.UTC(2026, 0, 1, 12) });
+  await crash(first);
+  const bytes = first.captures().reduce((sum, { columns }) => sum + columns.length, 0);
+  expect(bytes).toBeGreaterThan(100);
+  await crash(first);
+  expect(readCaptures(first.captures())).toHaveLength(1);
+  expect(full(first).map(({ level, fields }) => [level, fields?.['cause'], fields?.['bytesPerDay']])).toEqual([
+    ['error', 'collision', 200],
+  ]);
+  // The bound of commands is their number.
+  await first.order({ name: 'asked' });
+  await drive(first, 4);
+  expect(readCaptures(first.captures()).map(({ head }) => head.cause)).toEqual(['collision', 'command']);
+  await first.drop();
+  const disk = new RecordedDisk(first.disk.after(first.disk.moments, (most) => most));
+  const second = await startCar(rules, { ...options, disk, boot: 2, at: Date.UTC(2026, 0, 1, 23, 59, 40) });
+  await crash(second);
+  expect(second.captures().filter(({ cause }) => cause === 'collision')).toEqual([]);
+  expect(full(second)).toHaveLength(1);
+  await second.pass(20_000);
+  await crash(second);
+  expect(readCaptures(second.captures()).map(({ head }) => head.cause)).toContain('collision');
   await second.drop();
 });

@@ -89,11 +89,13 @@ interface Start {
   readonly memory?: number;
   /** Captures that commands may ask for. */
   readonly perDay?: number;
+  /** Bytes of a day from which on events have no further capture. */
+  readonly bytesPerDay?: number;
 }
 
 /** @param section `captures`, the section of the profile */
 export async function startCar(section: string, start: Start = {}): Promise<CaptureCar> {
-  const { disk = new RecordedDisk(), boot = 1, memory = 1 << 20, perDay } = start;
+  const { disk = new RecordedDisk(), boot = 1, memory = 1 << 20, perDay, bytesPerDay } = start;
   const folder = mkdtempSync(join(tmpdir(), 'vigie-captures-'));
   writeFileSync(join(folder, 'car.dbc'), dbc);
   writeFileSync(join(folder, 'body.dbc'), 'VERSION ""\n');
@@ -128,7 +130,11 @@ export async function startCar(section: string, start: Start = {}): Promise<Capt
       boot,
       settings: agentSettings({
         outbox: { limit: 1e9, batch: 2_000 },
-        captures: { memory, ...(perDay === undefined ? {} : { commandsPerDay: perDay }) },
+        captures: {
+          memory,
+          ...(perDay === undefined ? {} : { commandsPerDay: perDay }),
+          ...(bytesPerDay === undefined ? {} : { bytesPerDay }),
+        },
       }),
       quality: () => 'gnss',
       window: () => 100,
