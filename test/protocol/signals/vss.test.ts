@@ -13,7 +13,7 @@ test('every path with a VSS name is a path of Status, and is found again by its 
 });
 
 test('the page lists every path with its VSS name and factor', () => {
-  const page = readFileSync(new URL('../../../docs/signals.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../../docs/interface.md', import.meta.url), 'utf8');
   const listed = page.split('\n').filter((line) => /^\| `[\w.]+` \| `Vehicle\./.test(line));
   const rows = vssPaths.map((path) => {
     const { name, factor } = vssName(path) ?? { name: '', factor: 1 };
