@@ -41,6 +41,8 @@ export class HttpReceiver {
         this.behaviour(received, response, request.socket);
       });
     });
+    // Else it may end a connection at the moment at which a process that stood still sends a request over it.
+    server.keepAliveTimeout = 0;
     this.#server = server;
     await new Promise<void>((done) => server.listen(this.#port, '127.0.0.1', done));
     this.#port = (server.address() as AddressInfo).port;
