@@ -88,7 +88,8 @@ export const requiring: Plugin = {
   name: 'requiring',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^node:/ }, ({ path, kind }) =>
-      kind === 'require-call' ? { path, external: true } : { path, namespace: 'required' },
+      // What is imported later is imported for itself; the bundler would give it no member but `default`.
+      kind === 'import-statement' ? { path, namespace: 'required' } : { path, external: true },
     );
     onLoad({ filter: /./, namespace: 'required' }, ({ path }) => ({ contents: `module.exports = require('${path}')` }));
   },

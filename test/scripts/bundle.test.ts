@@ -50,7 +50,7 @@ test('runs by itself, with the shipped profiles beside it', () => {
 
 test('takes the modules of Node with require, so that an HTTP server does not load what only requests need', () => {
   const taken = Object.keys(outputs).flatMap((file) => [
-    ...readFileSync(join(root, file), 'utf8').matchAll(/(?:\bfrom|\bimport)\s*\(?["'](node:[^"']+)/g),
+    ...readFileSync(join(root, file), 'utf8').matchAll(/(?:\bfrom|\bimport)\s*["'](node:[^"']+)/g),
   ]);
   // What gives the bundle its `require`.
   expect(new Set(taken.map(([, name]) => name))).toEqual(new Set(['node:module']));
@@ -62,6 +62,13 @@ test('takes the modules of Node with require, so that an HTTP server does not lo
   );
   expect(stdout).toContain('NativeModule http\n');
   expect(stdout).not.toContain('undici');
+});
+
+test('takes a module of Node that is imported when it is needed with all its members', () => {
+  const later = Object.keys(outputs).flatMap((file) => [
+    ...readFileSync(join(root, file), 'utf8').matchAll(/import\(["']([^"']*sqlite[^"']*)["']\)/g),
+  ]);
+  expect(later.map(([, name]) => name)).toContain('node:sqlite');
 });
 
 test.each(shippedNames(shippedProfiles))('carries the contents of the profile %s as they are read', (name) => {
