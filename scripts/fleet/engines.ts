@@ -154,7 +154,7 @@ export class FleetHub {
           : `broker: { url: '${broker}', group: fleet, receiveMaximum: 500 }`,
         ...(database === undefined ? [] : [`database: { url: '${database}' }`]),
         `http: { listen: '127.0.0.1:${http}' }`,
-        'log: { level: error }',
+        'log: { level: warn }',
       ].join('\n'),
     );
     this.#process = new VigieProcess(['hub', '-c', file]);
@@ -174,6 +174,11 @@ export class FleetHub {
   async remove(): Promise<void> {
     await this.end('SIGKILL');
     rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** What it said last. */
+  get said(): string {
+    return this.#process?.output.trimEnd().split('\n').slice(-20).join('\n') ?? 'it does not run';
   }
 
   /** New messages since its start. */

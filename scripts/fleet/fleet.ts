@@ -119,6 +119,7 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
     await untilStored(database, state.taken, tell);
     const { bytes, refused } = state;
     const stored = countStored(await database.payloads(), drive, cars);
+    if (stored.lost > 0) for (const hub of hubs) say(`hub ${hub.name} said last:\n${hub.said}`);
     for (const hub of hubs) await hub.end('SIGTERM');
     const databaseBytes = (await database.size()) - empty;
     const tables = (await database.tables?.()) ?? new Map();
