@@ -53,6 +53,8 @@ export async function startEmbedded(
 
 export interface ExternalParts extends HubBrokerParts {
   readonly name: string;
+  /** The same whenever this hub starts, and of no other. */
+  readonly identity: string;
   readonly known: () => Promise<readonly string[]>;
   readonly locks: HubLocks;
   readonly displaced: (error: VigieError) => void;

@@ -56,11 +56,8 @@ export async function onSqlite(file: string, limit: number): Promise<HubDatabase
     deliveries: new SqlDeliveries(database, sqliteDeliveries),
     // The lock of the directory has made sure that no other hub uses the file.
     locks: {
-      acquire: async () => ({
-        lost: new Promise(() => undefined),
-        held: async () => true,
-        release: async () => undefined,
-      }),
+      place: async () => undefined,
+      acquire: async () => ({ lost: new Promise(() => undefined), release: async () => undefined }),
     },
     news,
     close: async () => database.close(),

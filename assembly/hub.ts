@@ -191,6 +191,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     (await connectExternal(options.broker as ExternalBroker, {
       ...receiving,
       name: options.name ?? key.id.slice(0, NAME_LENGTH),
+      identity: key.id,
       known: async () => (await reader.vehicles()).map(({ vin }) => vin),
       locks,
       displaced: displace,

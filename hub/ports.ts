@@ -274,6 +274,8 @@ export interface CommandStore {
 
 /** Locks that one hub of those on the same database holds at a time; a hub that dies loses its own. */
 export interface HubLocks {
+  /** The same for all hubs that share the database, and for no others; undefined: this hub has it alone. */
+  place(): Promise<string | undefined>;
   /**
    * Resolves when this hub holds the lock; undefined when another has held it for all of `patience`, ms, or on `signal`.
    * Rejects with `store.failed` where the database cannot be reached.
@@ -287,7 +289,5 @@ export interface HubLocks {
 export interface HeldLock {
   /** Resolves with the reason when the database no longer keeps it for this hub. */
   readonly lost: Promise<string>;
-  /** Asks the database whether it keeps it for this hub now. */
-  held(): Promise<boolean>;
   release(): Promise<void>;
 }

@@ -1,5 +1,4 @@
 /** A hub at a broker of its own: receives the messages of all cars, shared with other hubs, and publishes to cars. */
-import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { HeldLock, HubLocks, HubLog } from '../../hub/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
@@ -13,6 +12,8 @@ export interface FleetReceiverOptions {
   readonly group: string;
   /** Of this hub in the group; the broker keeps its session under group and name. */
   readonly name: string;
+  /** The same whenever this hub starts, and of no other: a claim that it made itself may reach it late. */
+  readonly identity: string;
   /** Messages that the broker sends before they are acknowledged (MQTT 5). */
   readonly receiveMaximum: number;
   /** Resolves when the message of a car is on disk: it is acknowledged then. */
@@ -43,8 +44,6 @@ const ignore = (): void => undefined;
 export class FleetReceiver {
   readonly #options: FleetReceiverOptions;
   readonly #stopping = new AbortController();
-  /** Distinguishes this process from another that uses the same name. */
-  readonly #instance = randomUUID();
   #client: CloudClient | undefined;
   #claimed = false;
   #turns: Promise<void> = Promise.resolve();
@@ -96,7 +95,7 @@ export class FleetReceiver {
     });
     this.#client = client;
     try {
-      await client.publish(claim, Buffer.from(this.#instance), { retain: true });
+      await client.publish(claim, Buffer.from(this.#options.identity), { retain: true });
     } catch (error) {
       await client.close();
       throw error;
@@ -132,30 +131,27 @@ export class FleetReceiver {
 
   /** The last hub that started under the name has it; the one before receives its claim when it connects again. */
   #claimedBy(payload: Uint8Array): void {
-    if (!this.#claimed || !this.#isOther(payload)) return;
+    if (!this.#claimed || Buffer.from(payload).toString() === this.#options.identity) return;
     this.#displace(`another hub with the name ${this.#options.name} has connected to the broker: use another name`);
   }
 
   /**
-   * Hubs on one database take turns by its lock. Where this one has the lock, another that claims the group has another
-   * database: they would end each other's connection for ever, and each would have some of the messages. The last that
-   * started receives; the one before gets its claim when it connects again.
+   * Hubs on one database take turns by its lock. Those on different databases would end each other's connection for ever,
+   * and each would have some of the messages. The last that started receives; the one before gets its claim when it
+   * connects again.
    */
-  async #claimGroup(client: CloudClient, lock: HeldLock): Promise<void> {
-    const { group } = this.#options;
+  async #claimGroup(client: CloudClient): Promise<void> {
+    const { group, identity, locks } = this.#options;
+    const own = (await locks.place()) ?? identity;
     const claim = `vigie/hub/${group}`;
-    await client.publish(claim, Buffer.from(this.#instance), { retain: true });
-    // Only now, or it would get the claim of the hub that received before it.
-    await client.subscribe(claim, async (_topic, payload) => {
-      if (!this.#isOther(payload) || !(await lock.held())) return;
+    await client.publish(claim, Buffer.from(own), { retain: true });
+    // Only now, or it would get the claim of a hub that received before it.
+    await client.subscribe(claim, (_topic, payload) => {
+      if (Buffer.from(payload).toString() === own) return;
       this.#displace(
         `another hub, on another database, receives for the group ${group}: use the same database, or another group`,
       );
     });
-  }
-
-  #isOther(instance: Uint8Array): boolean {
-    return Buffer.from(instance).toString() !== this.#instance;
   }
 
   #displace(reason: string): void {
@@ -178,7 +174,7 @@ export class FleetReceiver {
         const lock = (await locks.acquire(name, { patience: 1, signal })) ?? (await this.#standBy(name, settled));
         if (lock === undefined) continue;
         try {
-          const reason = await this.#receiveAlone(lock, Promise.race([lock.lost, stopped]), settled);
+          const reason = await this.#receiveAlone(Promise.race([lock.lost, stopped]), settled);
           log.info('hub.receiving.ended', { reason });
         } finally {
           await lock.release();
@@ -199,7 +195,7 @@ export class FleetReceiver {
     return locks.acquire(name, { signal: this.#stopping.signal });
   }
 
-  async #receiveAlone(lock: HeldLock, until: Promise<string>, settled: () => void): Promise<string> {
+  async #receiveAlone(until: Promise<string>, settled: () => void): Promise<string> {
     const { group, address, log } = this.#options;
     let begun: CloudClient | undefined;
     let fresh: BrokerAbilities | undefined;
@@ -214,7 +210,7 @@ export class FleetReceiver {
     });
     begun = client;
     try {
-      await this.#claimGroup(client, lock);
+      await this.#claimGroup(client);
     } catch (error) {
       await client.close();
       throw error;

@@ -104,6 +104,22 @@ describePeers(['mosquitto', 'initdb'], 'a hub at Mosquitto', () => {
     expect(log.lines.filter(({ event }) => event === 'link.connected').length).toBeLessThanOrEqual(2);
   });
 
+  test('a hub that starts again with more messages waiting than it takes at once does not take its own claim for that of another', async () => {
+    const waiting = { broker: { address: { url: broker.url }, group: 'waiting', receiveMaximum: 1 }, name: 'one' };
+    const first = await start('waiting', 'waiting', waiting);
+    await first.stop();
+    hubs.length = 0;
+    const observer = await Observer.connect(broker.url, 5);
+    const vins = Array.from({ length: 20 }, (_, i) => `VF3VGEHVBW00001${String(i).padStart(2, '0')}`);
+    for (const vin of vins) await observer.send(upTopic(vin, 'trip'), Buffer.from(payloadOf('trip', trip('a'))));
+    const second = await start('waiting', 'waiting', waiting);
+    const last = 'VF3VGEHVBW0000200';
+    await observer.send(upTopic(last, 'trip'), Buffer.from(payloadOf('trip', trip('a'))));
+    await observer.close();
+    const displaced = second.displaced.then(({ message }) => message);
+    expect(await Promise.race([displaced, untilKnown(second, last).then(() => 'received')])).toBe('received');
+  });
+
   test('while the database is away the broker keeps what cars send, and the hub goes on by itself', {
     timeout: 180_000 + 3 * AWAY,
   }, async () => {

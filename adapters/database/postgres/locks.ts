@@ -20,6 +20,24 @@ export class PostgresLocks implements HubLocks {
     this.#url = url;
   }
 
+  async place(): Promise<string> {
+    const client = new pg.Client({ connectionString: this.#url, connectionTimeoutMillis: CONNECT_TIMEOUT });
+    // A connection that is lost rejects the query too.
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ place: string }>(
+        `SELECT (SELECT system_identifier FROM pg_control_system()) || '/' || oid AS place
+         FROM pg_database WHERE datname = current_database()`,
+      );
+      return rows[0]?.place ?? '';
+    } catch (cause) {
+      throw new VigieError('store.failed', cause instanceof Error ? cause.message : String(cause), { cause });
+    } finally {
+      await client.end();
+    }
+  }
+
   async acquire(
     name: string,
     { patience, signal }: { readonly patience?: number; readonly signal?: AbortSignal },
@@ -43,12 +61,7 @@ export class PostgresLocks implements HubLocks {
       if (signal?.aborted === true) abort();
       await client.query(`${SESSION}; SET lock_timeout = ${Math.round(patience ?? 0)}`);
       await client.query('SELECT pg_advisory_lock($1, hashtext($2))', [SPACE, name]);
-      const held = (): Promise<boolean> =>
-        client.query('SELECT 1').then(
-          () => true,
-          () => false,
-        );
-      return { lost, held, release: () => client.end() };
+      return { lost, release: () => client.end() };
     } catch (cause) {
       await client.end();
       if (signal?.aborted === true || (cause as { code?: unknown }).code === NOT_AVAILABLE) return undefined;
