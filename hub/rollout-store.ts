@@ -64,8 +64,8 @@ export interface RolloutStore {
    * stopped. Rejects with `request.unknown` for a fleet without cars.
    */
   begin(rollout: NewRollout): Promise<void>;
-  /** The newest first. */
-  rollouts(): Promise<readonly Rollout[]>;
+  /** The newest first; `underWay`: without those that have stopped. */
+  rollouts(only?: { readonly underWay: boolean }): Promise<readonly Rollout[]>;
   rollout(id: string): Promise<Rollout | undefined>;
   /** Body of its command. */
   body(id: string): Promise<Uint8Array | undefined>;

@@ -53,9 +53,9 @@ export class Rollouts {
   async #look(): Promise<void> {
     const { store, log } = this.#parts;
     try {
-      for (const rollout of await store.rollouts()) {
+      for (const rollout of await store.rollouts({ underWay: true })) {
         if (this.#looks.stopped) return;
-        if (rollout.stage !== 'stopped') await this.#serve(rollout);
+        await this.#serve(rollout);
       }
     } catch (error) {
       log.warn('hub.rollout.failed', { error: (error as Error).message });

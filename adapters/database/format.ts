@@ -307,6 +307,9 @@ export const steps: readonly string[] = [
   CREATE INDEX deliveries_of_vehicle ON deliveries (vehicle, receiver);
   `,
   '-- Status has slots by their ids; what was written before is read as it is (hub/vehicle-status.ts).',
+  `
+  CREATE INDEX revoked_certificates ON certificates (expires) WHERE revoked IS NOT NULL;
+  `,
 ];
 
 /** Number of the format that this program writes. */

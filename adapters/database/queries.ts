@@ -45,6 +45,8 @@ export type { Select, SqlRow, SqlValue } from './rows.ts';
 export const REFUSED_KEPT = 1_000;
 /** Records that are read at once: their messages are in memory together. */
 const BATCH = 200;
+/** Vehicles that are read at once. */
+const VEHICLES = 1_000;
 /** Commands of one page, the newest first. */
 const PAGE = 100;
 
@@ -67,7 +69,14 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
   }
 
   async vehicles(): Promise<readonly KnownVehicle[]> {
-    return (await this.#select('SELECT vin, first_seen, last_seen FROM vehicles ORDER BY vin')).map(knownVehicle);
+    const vehicles: KnownVehicle[] = [];
+    for (let after = ''; ; ) {
+      const sql = `SELECT vin, first_seen, last_seen FROM vehicles WHERE vin > ? ORDER BY vin LIMIT ${VEHICLES}`;
+      const rows = await this.#select(sql, after);
+      vehicles.push(...rows.map(knownVehicle));
+      if (rows.length < VEHICLES) return vehicles;
+      after = rows.at(-1)?.['vin'] as string;
+    }
   }
 
   async vehicle(vin: string): Promise<KnownVehicle | undefined> {

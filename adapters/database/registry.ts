@@ -25,6 +25,8 @@ export interface RegistryDatabase {
   compact(): Promise<void>;
 }
 
+/** Cars that are read at once. */
+const CARS = 1_000;
 /** Rows that one commit deletes: hubs wait for it. */
 const BATCH = 10_000;
 
@@ -109,9 +111,9 @@ export class SqlRegistry implements Registry {
   }
 
   async revoked(now: number): Promise<readonly Revocation[]> {
-    const sql = `SELECT serial, issued, expires, revoked FROM certificates WHERE revoked IS NOT NULL AND expires > ?
-      ORDER BY serial`;
-    return (await this.#database.select(sql, now)).map(revocationIn);
+    const sql = 'SELECT serial, issued, expires, revoked FROM certificates WHERE revoked IS NOT NULL AND expires > ?';
+    const revoked = (await this.#database.select(sql, now)).map(revocationIn);
+    return revoked.sort((a, b) => (a.serial < b.serial ? -1 : 1));
   }
 
   async remove(vin: string, at: number): Promise<void> {
@@ -197,11 +199,21 @@ export class SqlRegistry implements Registry {
   }
 
   async cars(): Promise<readonly RegisteredCar[]> {
-    const owned = await this.#database.select('SELECT kind, owner, vin FROM owned_cars ORDER BY vin, kind, owner');
-    const byVin = new Map<SqlValue, SqlRow[]>();
-    for (const row of owned) byVin.set(row['vin'] as string, [...(byVin.get(row['vin'] as string) ?? []), row]);
-    const rows = await this.#database.select('SELECT vin, added, removed FROM cars ORDER BY vin');
-    return rows.map((row) => carIn(row, byVin.get(row['vin'] as string) ?? []));
+    const cars: RegisteredCar[] = [];
+    for (let after = ''; ; ) {
+      const sql = `SELECT vin, added, removed FROM cars WHERE vin > ? ORDER BY vin LIMIT ${CARS}`;
+      const rows = await this.#database.select(sql, after);
+      const last = (rows.at(-1)?.['vin'] ?? after) as string;
+      const owned = await this.#database.select(
+        'SELECT kind, owner, vin FROM owned_cars WHERE vin > ? AND vin <= ? ORDER BY vin, kind, owner',
+        ...[after, last],
+      );
+      const byVin = new Map<SqlValue, SqlRow[]>();
+      for (const row of owned) byVin.set(row['vin'] as string, [...(byVin.get(row['vin'] as string) ?? []), row]);
+      cars.push(...rows.map((row) => carIn(row, byVin.get(row['vin'] as string) ?? [])));
+      if (rows.length < CARS) return cars;
+      after = last;
+    }
   }
 
   async car(vin: string): Promise<RegisteredCar | undefined> {

@@ -18,6 +18,7 @@ import type { SqlRow } from './rows.ts';
 const FLEET_CARS = `SELECT cars.vin FROM owned_cars JOIN cars ON cars.vin = owned_cars.vin
   WHERE owned_cars.kind = 'fleet' AND owned_cars.owner = ? AND removed IS NULL
   UNION SELECT vin FROM vehicles WHERE ? = 'local' AND NOT EXISTS (SELECT 1 FROM owners)`;
+const UNDER_WAY = "WHERE stage <> 'stopped'";
 const COLUMNS = 'id, fleet, name, digest, caller, created, first_cars, tolerated, stage, reason';
 
 export class SqlRollouts implements RolloutStore {
@@ -51,10 +52,13 @@ export class SqlRollouts implements RolloutStore {
     ]);
   }
 
-  async rollouts(): Promise<readonly Rollout[]> {
-    const rows = await this.#database.select(`SELECT ${COLUMNS} FROM rollouts ORDER BY created DESC, id DESC`);
+  async rollouts({ underWay = false } = {}): Promise<readonly Rollout[]> {
+    const [those, theirs] = underWay
+      ? [UNDER_WAY, `WHERE rollout IN (SELECT id FROM rollouts ${UNDER_WAY})`]
+      : ['', ''];
+    const rows = await this.#database.select(`SELECT ${COLUMNS} FROM rollouts ${those} ORDER BY created DESC, id DESC`);
     const counts = await this.#database.select(
-      'SELECT rollout, state, count(*) AS cars FROM rollout_cars GROUP BY rollout, state',
+      `SELECT rollout, state, count(*) AS cars FROM rollout_cars ${theirs} GROUP BY rollout, state`,
     );
     return rows.map((row) =>
       rolloutIn(

@@ -309,6 +309,9 @@ export const steps: readonly string[] = [
   ALTER TABLE deliveries ALTER contents SET STATISTICS 0;
   `,
   '-- Status has slots by their ids; what was written before is read as it is (hub/vehicle-status.ts).',
+  `
+  CREATE INDEX revoked_certificates ON certificates (expires) WHERE revoked IS NOT NULL;
+  `,
 ];
 
 /** Number of the format that this program writes, in the table hub_format. */

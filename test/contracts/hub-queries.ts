@@ -1,0 +1,249 @@
+/** Calls every method of what a hub has of its database, in each way that makes other SQL. */
+import type { HubDatabase } from '../../assembly/hub-database.ts';
+import type { HubPosition, HubRange, NewCommand } from '../../hub/ports.ts';
+import type { Owner } from '../../hub/registry.ts';
+import type { RecordFilter } from '../../protocol/interface/record-filter.ts';
+import type { Callback } from '../../protocol/schema/callback.ts';
+import { compileMonitor } from '../../protocol/schema/monitor.ts';
+import { NOON, ONE, OTHER, received, trip } from '../hub/messages.ts';
+import { rightBodies } from '../rig/interface-bodies.ts';
+import { plainSql } from '../rig/sql-sources.ts';
+
+const NORTH: Owner = { kind: 'fleet', id: 'north' };
+const LOCAL: Owner = { kind: 'fleet', id: 'local' };
+const KEY = 'aa';
+
+const filters: readonly (RecordFilter | undefined)[] = [
+  undefined,
+  { periods: [{ from: NOON - 10, to: NOON + 10 }] },
+  {
+    periods: [
+      { from: NOON - 10, to: NOON },
+      { from: NOON + 5, to: NOON + 10 },
+    ],
+  },
+  { periods: [] },
+  { trip: 'a1' },
+  { distance: { min: 1 } },
+  { duration: { min: 1, max: 60 } },
+  { states: ['true', 'false'] },
+];
+
+/** In an order in which each finds something. `reopened` closes the database, takes the facts of records away, and opens it. */
+export async function useEveryQuery(begun: HubDatabase, reopened: () => Promise<HubDatabase>): Promise<void> {
+  let hub = begun;
+  await takeMessages(hub);
+  await read(hub, undefined);
+  await followMonitors(hub, LOCAL, 10);
+  hub = await reopened();
+  await rollOut(hub, 'local', 'r1');
+  await register(hub);
+  await read(hub, [NORTH]);
+  await followMonitors(hub, NORTH, 50);
+  await hub.monitorStore.carMonitors(ONE);
+  await rollOut(hub, 'north', 'r2');
+  await hub.store.save([received('trip', trip('ff'), { vin: 'VF3VGESTRANGER001' })], []);
+  await hub.registry.leave(ONE, [{ kind: 'user', id: 'ada' }], NOON);
+  await hub.registry.remove(OTHER, NOON);
+  await hub.registry.forget(ONE, NOON);
+}
+
+function order(id: string): NewCommand {
+  const times = { requested: NOON, expires: NOON + 120_000 };
+  return { id, vin: ONE, type: 'Doors', body: { state: 'Locked' }, caller: 'local', key: KEY, ...times };
+}
+
+async function takeMessages({ store, audit }: HubDatabase): Promise<void> {
+  const many = Array.from({ length: 450 }, (_, seq) =>
+    received('trip', trip(`a${seq}`, { createdAt: NOON + seq }), { seq }),
+  );
+  const points = [{ at: NOON, latitude: 48.85, longitude: 2.3, type: 'Acquire' as const }];
+  const hello = { version: '1', protocol: 1, boot: 3, profile: 'bench', startedAt: NOON, behind: 5 };
+  await store.save([...many, received('trip', trip('a'), { vin: OTHER })], []);
+  await audit.add(order('a1'), () => Uint8Array.of(1));
+  await store.save(
+    [
+      received('status', { full: true, status: { kinetic: { createdAt: NOON, speed: 12 } } } as never, { seq: 0 }),
+      received('gap', { class: 2, count: 2, numbers: [[2, 3]] }, { seq: 0 }),
+      received('waypoint', { points }, { seq: 0, boot: 3, clock: 'none' }),
+      received('hello', hello, { seq: 1, boot: 3 }),
+      received('remote', { remoteActionId: 'a1', type: 'Doors', status: 'Success' }, { seq: 0 }),
+      received('monitor', { version: 1, monitors: [] } as never, { seq: 2 }),
+    ],
+    [{ topic: 't', reason: 'not a message', payload: Uint8Array.of(1), received: NOON }],
+  );
+  await store.save([received('trip', trip('a999', { createdAt: NOON + 999 }), { seq: 999 })], []);
+}
+
+async function read({ reader, overviewReader, audit }: HubDatabase, owners: readonly Owner[] | undefined) {
+  await reader.vehicles();
+  await reader.vehicle(ONE);
+  await reader.status(ONE);
+  await reader.numbers(ONE);
+  await reader.missingNumbers();
+  const [due] = await reader.dueNumbers(Number.MAX_SAFE_INTEGER, 10);
+  if (due !== undefined) await reader.putOff(due, { due: 1, attempts: 1, requested: 1 });
+  await reader.record(ONE, 'trip', 'a1');
+  await reader.lastRecord(ONE, 'trip');
+  for await (const _ of reader.records(ONE, 'trip', NOON));
+  for await (const _ of reader.captureParts(ONE));
+  await reader.vehicleById('nobody', (vin) => vin.toLowerCase());
+  await reader.fleetRecord('trip', 'a1', owners);
+  const place = { at: NOON, id: 'a0' };
+  const ranges: readonly HubRange[] = [{}, { from: place, to: place }, { before: place }];
+  const keysets = [
+    reader.vehicleKeys('VF3', owners),
+    reader.fleetRecordKeys('trip', { owners, newest: true }),
+    ...filters.flatMap((filter) => [
+      reader.recordKeys(ONE, 'trip', filter),
+      reader.fleetRecordKeys('trip', { owners, ...(filter === undefined ? {} : { filter }) }),
+    ]),
+  ];
+  for (const keys of keysets) {
+    for (const range of ranges) {
+      await keys.count(range);
+      for (const backwards of [false, true]) {
+        const at: HubPosition | undefined = await keys.nth(range, 1, backwards);
+        await keys.read(at === undefined ? range : { from: at }, 1, backwards);
+        await keys.read(range, 1, backwards);
+      }
+    }
+  }
+  await overviewReader.countVehicles();
+  await overviewReader.summaries(0, '', 10);
+  for (const vin of [undefined, ONE]) {
+    await overviewReader.arrived({ vin, owners, after: 0, before: Number.MAX_SAFE_INTEGER, limit: 5 });
+  }
+  await audit.pending(ONE, NOON);
+  await audit.command(ONE, 'a1');
+  await audit.commands(ONE);
+  await audit.commands(ONE, 'a1');
+}
+
+/** Monitors and callbacks of an owner, and the events that wait for their receivers. */
+async function followMonitors({ monitorStore, deliveries, store }: HubDatabase, owner: Owner, seq: number) {
+  const times = { createdAt: NOON, updatedAt: NOON };
+  const webhook = { webhook: { target: 'https://receiver.example/', name: 'n' } };
+  const subscribeParam = { retryPolicy: { policy: 'Always' }, callback: webhook, callbackId: 'cb' };
+  const { parameter: monitor } = compileMonitor({ ...rightBodies.fleetMonitor, subscribeParam });
+  const status = 'Running' as const;
+  await monitorStore.putMonitor({ owner, monitor: { ...times, monitorId: 'ab', status, monitor } });
+  const callback = {
+    ...times,
+    callbackId: 'cb',
+    side: 'fleet',
+    status,
+    subscribe: { callback: webhook },
+  } as unknown as Callback;
+  await monitorStore.putCallback({ owner, callback });
+  await monitorStore.monitorsOf(owner);
+  await monitorStore.callbacksOf(owner);
+  await monitorStore.carMonitors(ONE);
+  const [due] = await monitorStore.dueCars(Number.MAX_SAFE_INTEGER, 10);
+  if (due !== undefined) await monitorStore.putOffCar(due, { due: NOON, attempts: 1 });
+  await monitorStore.carOnline(ONE, NOON);
+  const events = Array.from({ length: 12 }, (_, index) =>
+    received('event', { id: `e${index}`, monitorId: 'ab', at: NOON, refresh: false }, { seq: seq + index }),
+  );
+  await store.save(events, []);
+  const claim = { now: Number.MAX_SAFE_INTEGER, lease: 'l', lasts: 600_000, proven: false, limit: 5 };
+  const [{ key } = { key: '' }] = await deliveries.claim(claim);
+  const waiting = await deliveries.waiting(key, 5);
+  await deliveries.running(['cb']);
+  await deliveries.totals();
+  const change = { key, lease: 'l', held: 0, tries: 0, lasts: 600_000 };
+  await deliveries.save([{ ...change, done: waiting.map(({ seq }) => seq) }]);
+  await deliveries.save([{ ...change, done: [], released: { proven: true, now: NOON, seen: 20 } }]);
+  await deliveries.removeReceiver(key, 'l');
+  await deliveries.releaseAll();
+  // What waits when a car leaves, or somebody erases it.
+  const late = { id: `f${seq}`, monitorId: 'ab', at: NOON, refresh: false };
+  await store.save([received('event', late, { seq: seq + 20 })], []);
+  if (owner === NORTH) return;
+  await monitorStore.removeMonitor(owner, 'ab');
+  await monitorStore.removeCallback(owner, 'cb');
+}
+
+async function rollOut({ rollouts, store }: HubDatabase, fleet: string, id: string): Promise<void> {
+  const body = Uint8Array.of(1);
+  await rollouts.begin({ id, fleet, name: 'n', digest: id, body, caller: 'c', created: NOON, first: 1, tolerated: 0 });
+  await rollouts.rollouts();
+  await rollouts.rollouts({ underWay: true });
+  await rollouts.rollout(id);
+  await rollouts.body(id);
+  await rollouts.cars(id, '', 10);
+  await rollouts.cars(id, '', 10, 'waiting');
+  await rollouts.enlist(id);
+  const [car] = await rollouts.dueCars(id, Number.MAX_SAFE_INTEGER, 0, 10);
+  if (car !== undefined) await rollouts.claim(id, car, { command: 'c1', at: NOON, due: NOON });
+  await rollouts.underWay(id, NOON, NOON);
+  await rollouts.failure(id);
+  const configuration = { generation: 1, state: 'applied' as const, digest: id };
+  const hello = { version: '1', protocol: 1, boot: 5, profile: 'bench', startedAt: NOON, configuration };
+  const seq = fleet === 'local' ? 100 : 101;
+  await store.save([received('hello', hello, { seq, boot: 5 })], []);
+  const report = { remoteActionId: 'c1', type: 'Configuration', status: 'Failed' } as never;
+  await store.save([received('remote', report, { seq, boot: 5 })], []);
+  await rollouts.configurations('', 10);
+  await rollouts.setStage(id, 'first', 'stopped', { reason: 'enough' });
+}
+
+async function register({ registry }: HubDatabase): Promise<void> {
+  await registry.add(ONE, [NORTH, { kind: 'user', id: 'ada' }], NOON);
+  await registry.add(OTHER, [NORTH, { kind: 'fleet', id: 'south' }], NOON);
+  await registry.leave(OTHER, [{ kind: 'fleet', id: 'south' }], NOON);
+  await registry.setPassword(ONE, 'digest');
+  await registry.password(ONE);
+  await registry.setToken(ONE, 'token', NOON + 10);
+  await registry.takeToken({ vin: ONE, token: 'token', key: 'key', at: NOON });
+  await registry.certify({ serial: '01', vin: ONE, issued: NOON, expires: NOON + 10 });
+  await registry.certificate('01');
+  await registry.revoked(NOON);
+  await registry.inUse();
+  await registry.cars();
+  await registry.car(ONE);
+  await registry.owners('fleet');
+  await registry.owns(NORTH, ONE);
+  await registry.version();
+}
+
+/** Tables that do not grow with the cars and with what they send; and rows that a statement makes for itself. */
+const SHORT =
+  /^(owners|rollouts|registry_version|refused|hub_format|sqlite_schema|page|chosen|absent|fleet_cars|CONSTANT|\d+-ROW)\b/;
+
+/** Statements that read a whole table or index all the same, by their first words, and why they may. */
+export const wholeReads: readonly (readonly [sql: string, reason: string])[] = [
+  [
+    'SELECT collection, message, records.vehicle',
+    'once, when an older format is opened; its index is empty after that',
+  ],
+  ['SELECT class, CAST(sum(missing) AS bigint)', 'its index has the classes alone of which something is missing'],
+  ['SELECT count(*) AS total FROM vehicles', 'counts the entries of one index, without the rows'],
+  ['SELECT rollout, state, count(*) AS cars FROM rollout_cars GROUP BY', 'for a person who lists all roll-outs'],
+  ['SELECT * FROM monitors WHERE vin IS NULL OR vin = ?', 'only without a registry'],
+  ['UPDATE car_monitors SET due = 0, attempts = 0 WHERE NOT EXISTS', 'only without a registry'],
+  ['SELECT cars.vin FROM owned_cars JOIN cars', 'the cars of a whole fleet; all vehicles only without a registry'],
+  ['SELECT fleet_cars.vin FROM (SELECT cars.vin', 'as above'],
+  ['INSERT INTO rollout_cars (rollout, vin, is_first)', 'as above'],
+  ['SELECT coalesce(sum(waiting), 0) AS waiting', 'receivers, of which there are as many as people gave'],
+  ['UPDATE receivers SET lease = NULL', 'receivers, when a hub on SQLite starts'],
+  ['DELETE FROM receivers WHERE waiting = 0 AND monitor', 'receivers, when somebody erases a car'],
+  ['DELETE FROM counters WHERE vehicle =', 'when somebody erases a car'],
+];
+
+/** Statements that read a growing table whole without a reason; `whole` finds the tables that a statement reads so. */
+export async function withoutReason(
+  asked: Iterable<string>,
+  whole: (sql: string) => Promise<readonly string[]>,
+): Promise<{ readonly unexpected: readonly string[]; readonly used: ReadonlySet<string> }> {
+  const unexpected: string[] = [];
+  const used = new Set<string>();
+  for (const sql of asked) {
+    const tables = (await whole(sql)).filter((table) => !SHORT.test(table));
+    if (tables.length === 0) continue;
+    const [known] = wholeReads.find(([begin]) => plainSql(sql).startsWith(begin)) ?? [];
+    if (known === undefined) unexpected.push(`${tables.join(', ')}: ${plainSql(sql)}`);
+    else used.add(known);
+  }
+  return { unexpected, used };
+}
