@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots -- FOLDER`: every view of the page on a phone, a small and a wide screen, light and dark, for people
- * to look at. The car is that of the bench, the cars those of `bench --cars 5`.
+ * `npm run screenshots -- FOLDER NAME …`: every view of the page, or those of these names, on a phone, a small and a wide screen,
+ * light and dark, for people to look at. The car is that of the bench, the cars those of `bench --cars 5`.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -17,6 +17,8 @@ const SCHEMES = ['light', 'dark'] as const;
 const SETTLED = 4_000;
 /** Lets colours change, ms: transitions end, and maps are drawn again each second. */
 const RECOLOURED = 1_500;
+/** Longest wait for something to appear, ms: a busy machine is no failure. */
+const PATIENCE = 300_000;
 
 interface Shot {
   readonly name: string;
@@ -62,9 +64,9 @@ const hub: readonly Shot[] = [
   { name: 'hub-wire', hash: '#cars/VF3VGEBENCH000001/wire' },
 ];
 
-const folder = process.argv[2];
+const [folder, ...names] = process.argv.slice(2);
 if (folder === undefined) {
-  console.error('npm run screenshots -- FOLDER: where the pictures go');
+  console.error('npm run screenshots -- FOLDER NAME …: where the pictures go, and which; without a name all');
   process.exit(2);
 }
 mkdirSync(folder, { recursive: true });
@@ -72,7 +74,9 @@ await shoot(folder, car, []);
 await shoot(folder, hub, ['--cars', '5']);
 
 /** Pictures of views of one bench. */
-async function shoot(target: string, shots: readonly Shot[], options: readonly string[]): Promise<void> {
+async function shoot(target: string, all: readonly Shot[], options: readonly string[]): Promise<void> {
+  const shots = names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
+  if (shots.length === 0) return;
   const data = mkdtempSync(join(tmpdir(), 'vigie-screenshots-'));
   const bench = spawn(process.execPath, [main, 'bench', '--data', data, '--port', '0', '--http', '0', ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -91,15 +95,19 @@ async function shoot(target: string, shots: readonly Shot[], options: readonly s
   for (const { name, hash, act } of shots) {
     for (const width of WIDTHS) {
       const page = await browser.newPage({ viewport: { width, height: 900 }, locale: 'en-GB' });
+      page.setDefaultTimeout(PATIENCE);
       await page.goto(`${url}/${hash}`);
       await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
       await act?.(page);
       await page.waitForTimeout(SETTLED);
+      // Else the head of the page lies over its middle.
+      await page.evaluate('scrollTo(0, 0)');
       for (const colorScheme of SCHEMES) {
         await page.emulateMedia({ colorScheme });
         await page.waitForTimeout(RECOLOURED);
         const path = join(target, `${name}-${width}-${colorScheme}.png`);
-        await page.screenshot({ path, fullPage: true });
+        // The picture shows more than the window, and the browser draws only rows that are in it.
+        await page.screenshot({ path, fullPage: true, style: '.row { content-visibility: visible !important }' });
         console.log(path);
       }
       await page.close();
