@@ -29,9 +29,11 @@ export function signInAt(
       ...(clientSecretFile === undefined ? {} : { clientSecret: readSecret(clientSecretFile) }),
     },
     fleets: async () => (await states.current()).fleets.map(({ id }) => id),
+    isUser: async (id) => (await states.current()).carsOf({ kind: 'user', id }).size > 0,
     token: (name, fleets) => {
       const issued = clock.now();
-      return signToken(keyFile, { name, fleets, scopes: permits, issued, expires: issued + LASTS });
+      const whose = fleets === undefined ? {} : { fleets };
+      return signToken(keyFile, { name, ...whose, scopes: permits, issued, expires: issued + LASTS });
     },
     clock,
     log,

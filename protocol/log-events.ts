@@ -260,7 +260,7 @@ export const logEvents = {
   ],
   'hub.enrolment.refused': ['warn', 'The hub refuses a request for a certificate', 'method', 'url', 'from', 'reason'],
   'hub.health.unserved': ['error', 'The hub cannot serve its health', 'error'],
-  'hub.signedIn': ['info', 'Somebody signed in at the identity provider', 'name', 'fleets'],
+  'hub.signedIn': ['info', 'Somebody signed in at the identity provider', 'name', 'fleets', 'user'],
   'hub.signInFailed': ['warn', 'Somebody could not sign in at the identity provider', 'fault', 'error'],
   'hub.live.unread': ['warn', 'The hub cannot read what the cars told; it tries again', 'error'],
   'hub.message.refused': ['warn', 'The hub refuses a message of a car', 'topic', 'reason'],

@@ -9,7 +9,7 @@ import {
   type FleetTable,
   type SortKey,
 } from '../../protocol/interface/own/hub-overview.ts';
-import { carNow } from '../connection.ts';
+import { carNow, sideOfCredentials } from '../connection.ts';
 import { addressOfCar, ageOf, numberOf } from '../format.ts';
 import { useRows, useTopics } from '../hooks.ts';
 import { FleetCommands } from './fleet-commands.tsx';
@@ -78,7 +78,7 @@ export function FleetPanels({ table, query, ask }: FleetOptions): JSX.Element {
         <div>
           <Cars {...{ table, query, change, chosen, toggle }} point={setPointed} />
           <FleetCommands chosen={chosen} forget={() => setChosen(new Set())} />
-          <Rollouts />
+          {sideOfCredentials() === 'fleet' && <Rollouts />}
         </div>
         <div>
           <FleetMap pointed={pointed} />

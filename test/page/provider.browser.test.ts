@@ -66,9 +66,28 @@ describePeer('chromium', 'people sign in to the page of a hub at their identity 
     await page.getByRole('link', { name: 'Sign in' }).click();
     await page
       .getByRole('alert')
-      .getByText(/names no fleet of this hub for anna@example.org \(claim groups\)/)
+      .getByText(
+        /names no fleet of this hub for anna@example.org \(claim groups\), and no car belongs to the user anna/,
+      )
       .waitFor();
     await page.getByRole('heading', { name: 'Who asks?' }).waitFor();
+  });
+
+  test('who is in no group of a fleet and has a car signs in as its user, and sees no fleet', async () => {
+    provider.groups = [];
+    const owned = await vigie('hub', 'add', OTHER, '--user', 'anna', '-c', join(folder, 'hub.yaml'));
+    expect(owned.status).toBe(0);
+    const page = await context.newPage();
+    await page.goto(url);
+    const handing = page.waitForResponse((response) => response.request().method() === 'POST');
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    const { token } = (await (await handing).json()) as { readonly token: string };
+    await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
+    expect(await page.getByRole('region', { name: 'Roll-outs' }).count()).toBe(0);
+    const status = async (path: string): Promise<number> =>
+      (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } })).status;
+    expect(await Promise.all(['/user/vehicles', '/fleets/south/vehicles'].map(status))).toEqual([200, 403]);
+    await hub.says('"name":"anna@example.org","user":"anna"');
   });
 
   test('an answer that no sign-in of this browser asked for is refused', async () => {

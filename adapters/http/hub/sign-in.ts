@@ -1,6 +1,7 @@
 /**
  * Sign-in of people at an identity provider: the OpenID Connect code flow with PKCE (RFC 7636). The provider says who somebody is
- * and of which groups; fleets of the hub are the groups of the same name. The page then gets a token of the hub itself.
+ * and of which groups; fleets of the hub are the groups of the same name, and users of the hub are subjects of the provider. The
+ * page then gets a token of the hub itself.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -36,8 +37,10 @@ export interface SignInParts {
   readonly provider: IdentityProvider;
   /** Fleets of the hub. */
   readonly fleets: () => Promise<readonly string[]>;
-  /** A token of the hub for somebody who may see these fleets. */
-  readonly token: (name: string, fleets: readonly string[]) => Promise<string>;
+  /** Whether a car belongs to the user. */
+  readonly isUser: (id: string) => Promise<boolean>;
+  /** A token of the hub for somebody who may see these fleets; without fleets, for the user of that name. */
+  readonly token: (name: string, fleets?: readonly string[]) => Promise<string>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -138,12 +141,18 @@ export class SignIn {
     const name = (typeof email === 'string' ? email : sub).slice(0, LONGEST_NAME);
     const named = new Set(Array.isArray(groups) ? groups : []);
     const fleets = (await this.#parts.fleets()).filter((fleet) => named.has(fleet));
-    if (fleets.length === 0) {
-      const { groups: claim } = this.#parts.provider;
-      return this.#fail(context, `the identity provider names no fleet of this hub for ${name} (claim ${claim})`);
+    if (fleets.length > 0) {
+      this.#parts.log.info('hub.signedIn', { name, fleets });
+      return this.#leave(context, '/', { token: await this.#parts.token(name, fleets) });
     }
-    this.#parts.log.info('hub.signedIn', { name, fleets });
-    return this.#leave(context, '/', { token: await this.#parts.token(name, fleets) });
+    // OpenID Connect Core §5.7: `sub` alone stays with one person; others could take over an address.
+    if (await this.#parts.isUser(sub)) {
+      this.#parts.log.info('hub.signedIn', { name, user: sub });
+      return this.#leave(context, '/', { token: await this.#parts.token(sub) });
+    }
+    const { groups: claim } = this.#parts.provider;
+    const fault = `the identity provider names no fleet of this hub for ${name} (claim ${claim})`;
+    return this.#fail(context, `${fault}, and no car belongs to the user ${sub.slice(0, LONGEST_NAME)}`);
   }
 
   /** The page asks for the outcome, and gets it once. */
