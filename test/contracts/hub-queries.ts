@@ -34,6 +34,7 @@ export async function useEveryQuery(begun: HubDatabase, reopened: () => Promise<
   let hub = begun;
   await takeMessages(hub);
   await read(hub, undefined);
+  await hub.locks.place();
   await followMonitors(hub, LOCAL, 10);
   hub = await reopened();
   await rollOut(hub, 'local', 'r1');
