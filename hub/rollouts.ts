@@ -106,16 +106,17 @@ export async function continueRollout(store: RolloutStore, id: string, tolerated
   const rollout = await known(store, id);
   const next = { ...rollout, tolerated: tolerated ?? rollout.tolerated };
   const reason = await failureOf(next, store);
-  if (reason !== undefined) {
-    throw new VigieError(
-      'usage.wrong',
-      `the roll-out does not go on: ${reason}; to go on all the same, allow as many cars`,
-    );
-  }
-  if (rollout.cars.applied === 0) {
-    throw new VigieError('usage.wrong', 'the roll-out does not go on: no car has reported the configuration good yet');
-  }
-  await store.setStage(id, rollout.stage, 'all', { tolerated: next.tolerated });
+  if (reason !== undefined) throw halted(`${reason}; to go on all the same, allow as many cars`);
+  if (rollout.cars.applied === 0) throw halted('no car has reported the configuration good yet');
+  const underWay = await store.rollouts({ underWay: true });
+  const other = underWay.find((one) => one.fleet === rollout.fleet && one.id !== id);
+  if (other !== undefined) throw halted(`roll-out "${other.id}" of the same fleet is under way; stop it first`);
+  const isSet = await store.setStage(id, rollout.stage, 'all', { tolerated: next.tolerated });
+  if (!isSet) throw halted('it was stopped or continued at this moment; look at it again');
+}
+
+function halted(reason: string): VigieError {
+  return new VigieError('usage.wrong', `the roll-out does not go on: ${reason}`);
 }
 
 /** No further car gets it; those that have it keep it. */

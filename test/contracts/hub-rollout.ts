@@ -225,6 +225,9 @@ export function hubRolloutContract(name: string, create: () => Promise<Pick<HubO
       const next = await fleet.begin(2);
       await fleet.untilStates(next, { [A]: 'applied', [B]: 'applied' });
       expect((await fleet.ask('GET', '/rollouts')).rollouts.map((one: Json) => one.id)).toEqual([next, id]);
+      expect(await fleet.ask('POST', `/rollouts/${id}/continue`)).toMatchObject({
+        message: `the roll-out does not go on: roll-out "${next}" of the same fleet is under way; stop it first`,
+      });
       for (const [state, vins] of [
         ['applied', [A, B]],
         ['returned', []],
