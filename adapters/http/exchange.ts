@@ -1,4 +1,4 @@
-import { hash, randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
@@ -144,7 +144,9 @@ const TAG = 22;
  * several types have the same bytes.
  */
 function entityTagOf(body: string | Uint8Array): string | undefined {
-  return body.length > LONGEST_TAGGED ? undefined : `W/"${hash('sha256', body, 'base64url').slice(0, TAG)}"`;
+  return body.length > LONGEST_TAGGED
+    ? undefined
+    : `W/"${createHash('sha256').update(body).digest('base64url').slice(0, TAG)}"`;
 }
 
 /** Whether the client has the answer (RFC 9110 §13.1.2): weak and strong tags compare alike, and text without quotes is no tag. */

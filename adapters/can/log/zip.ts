@@ -1,7 +1,7 @@
 /** The recordings in a zip archive, one after the other in the order of their names. */
-import { crc32 } from 'node:zlib';
 import type { FrameBatch } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
+import { crc32 } from './crc32.ts';
 import type { LogFormat } from './formats.ts';
 import type { ByteInput, LogFile } from './input.ts';
 import { type LogReader, RecordingLog, UnknownFormat } from './log-reader.ts';

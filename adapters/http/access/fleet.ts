@@ -1,5 +1,5 @@
 /** The fleet side: HTTP Basic (RFC 7617), query `client_id`, and a client certificate where one is asked for. */
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { Caller } from '../call.ts';
@@ -84,7 +84,9 @@ export class FleetGate implements Gate {
 
   async #passwordIsRight(password: string, known: Known | undefined): Promise<boolean> {
     // For every request: at once, without the objects that an HMAC is made with.
-    const digest = hash('sha256', this.#key + password, 'buffer');
+    const digest = createHash('sha256')
+      .update(this.#key + password)
+      .digest();
     if (known?.digest !== undefined && timingSafeEqual(known.digest, digest)) return true;
     const name = `${known?.user.name ?? ''} ${digest.toString('hex')}`;
     const same = this.#checking.get(name);

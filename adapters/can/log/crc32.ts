@@ -1,0 +1,18 @@
+/** CRC-32 of zip and gzip (APPNOTE 4.4.7; RFC 1952 §8): polynomial EDB88320, reflected. */
+import * as zlib from 'node:zlib';
+
+const table = Int32Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ ((crc & 1) === 0 ? 0 : 0xedb8_8320);
+  return crc;
+});
+
+/** For Node before 20.15, such as that of the armv7 executable, whose zlib does not offer it. */
+export function portableCrc32(bytes: Uint8Array, before = 0): number {
+  let crc = ~before;
+  for (const byte of bytes) crc = (crc >>> 8) ^ table[(crc ^ byte) & 0xff]!;
+  return ~crc >>> 0;
+}
+
+/** The checksum of `bytes` that follow others whose checksum is `before`. */
+export const crc32: typeof portableCrc32 = (zlib as { crc32?: typeof portableCrc32 }).crc32 ?? portableCrc32;
