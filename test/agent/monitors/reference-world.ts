@@ -45,7 +45,7 @@ export type Value = number | string | readonly string[];
 /** All that is so after an input. */
 export interface World {
   readonly slots: ReadonlyMap<string, SlotValue>;
-  /** Custom signals, also those that privacy hides. */
+  /** Custom signals, also those that privacy hides since they were read. */
   readonly signals: ReadonlyMap<string, Value>;
   /** Privacy that is chosen in this very step: signals that it hides are in no event any more. */
   readonly chosen?: string;
@@ -276,7 +276,9 @@ export function after(world: World, input: Input): World {
     case 'signal': {
       const { name, value } = input;
       const others = [...world.signals].filter(([other]) => other !== name);
-      return { ...world, signals: new Map(value === undefined ? others : [...others, [name, value]]) };
+      // What was read in a private time is unknown after it, too, until it is read again.
+      const isUnknown = value === undefined || hides(world, `signal.${name}`);
+      return { ...world, signals: new Map(isUnknown ? others : [...others, [name, value]]) };
     }
     case 'restart':
       return { ...world, signals: new Map() };
