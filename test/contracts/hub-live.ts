@@ -116,9 +116,9 @@ export function hubLiveContract(name: string, create: () => Promise<LiveHubs>, b
       await fresh.close();
     });
 
-    test.runIf(breaks)(
-      'what one hub receives while no news reach the other is shown when they come again',
-      async () => {
+    // Within one process news cannot be lost.
+    if (breaks) {
+      test('what one hub receives while no news reach the other is shown when they come again', async () => {
         const [car, all] = [await open(ofCar), await open('/vigie/v1/live')];
         const restore = await under.silence?.();
         await expect
@@ -134,8 +134,8 @@ export function hubLiveContract(name: string, create: () => Promise<LiveHubs>, b
         // Nothing of before is told again.
         expect(all.events.map(({ data }) => data.body.id)).toEqual(['cc', 'cd']);
         await Promise.all([car.close(), all.close()]);
-      },
-    );
+      });
+    }
 
     test('a stream is not there for a car that the hub does not know, for HEAD, and where JSON is wanted', async () => {
       const { url } = last().hub.interface;
