@@ -2,10 +2,7 @@
 import type { FleetRecord, HubKeyset, HubPosition, HubRecord, VehicleReader } from '../../../hub/ports.ts';
 import type { Owner } from '../../../hub/registry.ts';
 import { type FaultOfCar, faultsJson } from '../../../protocol/interface/json/faults.ts';
-import type { Operation, Parameter } from '../../../protocol/interface/operation.ts';
-import { JSON_MEDIA } from '../../../protocol/interface/operations/making.ts';
-import { noScopes } from '../../../protocol/interface/operations/scopes.ts';
-import { pathParameters } from '../../../protocol/interface/parameters/path.ts';
+import type { Operation } from '../../../protocol/interface/operation.ts';
 import type { FaultRecord } from '../../../protocol/schema/fault.ts';
 import type { Call, Handlers } from '../call.ts';
 import {
@@ -18,6 +15,7 @@ import {
 } from '../captures.ts';
 import { MOST_FAULTS, requireTelemetry } from '../faults.ts';
 import { found, unknown } from '../resources/context.ts';
+import { query, reading } from './reading.ts';
 
 export interface DiagnosticsDesk {
   readonly reader: Pick<VehicleReader, 'vehicle' | 'recordKeys' | 'fleetRecordKeys'>;
@@ -80,53 +78,34 @@ async function faults<T extends HubRecord>(
   return faultsJson(records.slice(0, limit), records.length > limit);
 }
 
-const query = (name: string, description: string, schema: object): Parameter => ({
-  name,
-  in: 'query',
-  required: false,
-  description,
-  schema,
-});
-
-const read = (
-  id: string,
-  path: string,
-  summary: string,
-  parameters: readonly Parameter[] = [],
-  media: string = JSON_MEDIA,
-): Operation => ({
-  id,
-  side: 'fleet',
-  method: 'GET',
-  path,
-  tag: 'Hub',
-  summary,
-  parameters: [...pathParameters(path), ...parameters],
-  answers: { 200: { description: 'Requested data.', media } },
-  errors: [400, 401, 403, ...(path.includes('{') ? [404] : []), 406, 421, 429, 500],
-  scopes: noScopes,
-});
-
-const chosen = [
-  query('active', 'Only codes that are still reported, or only others.', { type: 'string', enum: ['true', 'false'] }),
-  query('limit', 'Most records.', { type: 'integer', minimum: 1, maximum: MOST_FAULTS }),
-];
+const chosen = {
+  forbids: true,
+  parameters: [
+    query('active', 'Only codes that are still reported, or only others.', { type: 'string', enum: ['true', 'false'] }),
+    query('limit', 'Most records.', { type: 'integer', minimum: 1, maximum: MOST_FAULTS }),
+  ],
+};
 const capturesPath = '/vigie/v1/vehicles/{vin}/captures';
 
 export const diagnosticsOperations: readonly Operation[] = [
-  read('hub.faults.list', '/vigie/v1/faults', 'Reads the fault codes of all cars, the newest first.', chosen),
-  read(
+  reading('hub.faults.list', '/vigie/v1/faults', 'Reads the fault codes of all cars, the newest first.', chosen),
+  reading(
     'hub.faults.ofCar',
     '/vigie/v1/vehicles/{vin}/faults',
     'Reads the fault codes of a car, the newest first.',
     chosen,
   ),
-  read('hub.captures.list', capturesPath, 'Lists the captures of raw frames that a car sent, the oldest first.'),
-  read(
+  reading('hub.captures.list', capturesPath, 'Lists the captures of raw frames that a car sent, the oldest first.', {
+    forbids: true,
+  }),
+  reading(
     'hub.captures.get',
     `${capturesPath}/{cid}`,
     'Reads the frames of a capture as a candump log, or as an MDF4 file.',
-    [query('format', 'Form of the frames.', { type: 'string', enum: captureForms })],
-    'text/plain',
+    {
+      forbids: true,
+      parameters: [query('format', 'Form of the frames.', { type: 'string', enum: captureForms })],
+      media: 'text/plain',
+    },
   ),
 ];

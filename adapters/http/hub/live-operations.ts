@@ -1,8 +1,7 @@
 /** Streams of what cars tell, under `/vigie/v1`. Access is that of the fleet side. */
 import type { Operation, Parameter } from '../../../protocol/interface/operation.ts';
-import { noScopes } from '../../../protocol/interface/operations/scopes.ts';
-import { pathParameters } from '../../../protocol/interface/parameters/path.ts';
 import { EVENT_STREAM } from '../media.ts';
+import { reading } from './reading.ts';
 
 const newest: Parameter = {
   name: 'Last-Event-ID',
@@ -12,18 +11,12 @@ const newest: Parameter = {
   schema: { type: 'string', minLength: 1, maxLength: 16, pattern: '^[0-9]+$' },
 };
 
-const stream = (id: string, path: string, summary: string): Operation => ({
-  id,
-  side: 'fleet',
-  method: 'GET',
-  path,
-  tag: 'Hub',
-  summary,
-  parameters: [...pathParameters(path), newest],
-  answers: { 200: { description: 'Server-sent events, until the client ends the stream.', media: EVENT_STREAM } },
-  errors: [400, 401, ...(path.includes('{') ? [404] : []), 406, 421, 429, 500],
-  scopes: noScopes,
-});
+const stream = (id: string, path: string, summary: string): Operation =>
+  reading(id, path, summary, {
+    parameters: [newest],
+    media: EVENT_STREAM,
+    description: 'Server-sent events, until the client ends the stream.',
+  });
 
 export const liveOperations: readonly Operation[] = [
   stream('hub.live.get', '/vigie/v1/live', 'Follows the events of all cars as any hub receives them.'),
