@@ -1,14 +1,13 @@
 /** What agents and worlds rely on of a link and its broker: a real link must do it, and so must the model of a world. */
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Link } from '../../agent/ports.ts';
+import type { Link, LinkEvents } from '../../agent/ports.ts';
 import type { Arrivals } from '../rig/arrivals.ts';
-import { message } from '../rig/car.ts';
+import { message, text } from '../rig/car.ts';
 
 export interface LinkRig {
-  readonly link: Link;
-  /** What the car was told, `up`, `down`, `got X`, and what came to the broker, `arrived X`, in this order. */
+  readonly link: Link & { open(events: LinkEvents): void };
+  /** What the car received, `up`, `down`, `got X`, and what came to the broker, `arrived X`, in this order. */
   readonly log: Arrivals<string>;
-  open(): void;
   /** Lets time pass until it is settled. */
   wait<T>(settled: Promise<T>): Promise<T>;
   /** Somebody sends the car a message. */
@@ -36,7 +35,12 @@ export function linkRules(name: string, open: (options?: { readonly silence: boo
       rig = await open(options);
       expect(rig.link.connected).toBe(false);
       await expect(publish('too early')).rejects.toMatchObject({ code: 'link.lost' });
-      rig.open();
+      const { link, log } = rig;
+      link.open({
+        up: () => log.push('up'),
+        down: () => log.push('down'),
+        message: (_topic, payload) => log.push(`got ${text(payload)}`),
+      });
       await next('up');
       expect(rig.link.connected).toBe(true);
     }

@@ -25,12 +25,6 @@ for (const embedded of [true, false]) {
     return {
       link,
       log,
-      open: () =>
-        link.open({
-          up: () => log.push('up'),
-          down: () => log.push('down'),
-          message: (_topic, payload) => log.push(`got ${text(payload)}`),
-        }),
       async wait(settled) {
         let done = false;
         const end = (): void => {

@@ -19,12 +19,6 @@ linkRules('the link over the embedded broker', async ({ silence } = { silence: f
   return {
     link,
     log,
-    open: () =>
-      link.open({
-        up: () => log.push('up'),
-        down: () => log.push('down'),
-        message: (_topic, payload) => log.push(`got ${text(payload)}`),
-      }),
     wait: (settled) => settled,
     send: (payload) => observer.send(down, payload),
     hold: () => relay.hold(),
