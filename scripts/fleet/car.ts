@@ -6,7 +6,7 @@ import { publishPacket } from './packets.ts';
 
 /** Messages on their way at once: brokers with MQTT 5 take 20 or more (Receive Maximum). */
 const WINDOW = 16;
-/** The identifier of what is no message of the drive. */
+/** The packet identifier of a publication that does not belong to the drive. */
 const PRESENCE = 65_534;
 /** Seconds that a broker keeps a message. */
 const EXPIRY = 86_400;

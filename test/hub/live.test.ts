@@ -58,7 +58,7 @@ function begin() {
     await feed.open(viewer, more.since);
     return { told, viewer };
   };
-  /** Everything that was told has been read: whoever opens waits for it. */
+  /** The feed has read all news: opening a viewer waits for that. */
   const settled = async (): Promise<void> => {
     feed.close((await view({ vin: OTHER })).viewer);
   };
