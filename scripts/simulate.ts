@@ -5,13 +5,14 @@
 import { parseArgs } from 'node:util';
 import { INVARIANTS } from '../test/world/invariants.ts';
 import { type Plan, planOf } from '../test/world/plan.ts';
+import { searchWorlds } from '../test/world/search.ts';
 import { shrink } from '../test/world/shrink.ts';
 import { explore } from '../test/world/small.ts';
 import { type Outcome, runWorld } from '../test/world/world.ts';
 
 const DAY = 24 * 3_600_000;
 const SEARCHED = 10 * 60_000;
-const USAGE = `usage: npm run simulate -- [--seed N] [--days D | --minutes M] [--search 10m] | --small`;
+const USAGE = `usage: npm run simulate -- [--seed N] [--days D | --minutes M] [--search 10m | --runs N] [--jobs J] | --small`;
 
 const { values } = parseArgs({
   options: {
@@ -19,6 +20,8 @@ const { values } = parseArgs({
     days: { type: 'string' },
     minutes: { type: 'string' },
     search: { type: 'string' },
+    runs: { type: 'string' },
+    jobs: { type: 'string', default: '1' },
     small: { type: 'boolean', default: false },
   },
 });
@@ -31,8 +34,9 @@ const length =
       ? numberOf(values.minutes, 'minutes') * 60_000
       : SEARCHED;
 if (values.small) await liveThroughSmall();
-else if (values.search === undefined) await live(first);
-else await search(durationOf(values.search));
+else if (values.search !== undefined) await search(Number.POSITIVE_INFINITY, durationOf(values.search));
+else if (values.runs !== undefined) await search(numberOf(values.runs, 'runs'), Number.POSITIVE_INFINITY);
+else await live(first);
 
 async function live(seed: number): Promise<void> {
   const plan = planOf(seed, length);
@@ -41,21 +45,26 @@ async function live(seed: number): Promise<void> {
   if (outcome.breaches.length > 0) await explain(plan, outcome);
 }
 
-async function search(duration: number): Promise<void> {
-  const end = performance.now() + duration;
+async function search(runs: number, duration: number): Promise<void> {
+  const begun = performance.now();
   let [worlds, faults, lasted] = [0, 0, 0];
-  for (let seed = first; performance.now() < end; seed++) {
-    const plan = planOf(seed, length);
-    const outcome = await runWorld(plan);
-    worlds++;
-    faults += outcome.faults;
-    lasted += outcome.lasted;
-    if (outcome.breaches.length === 0) continue;
-    report(seed, outcome);
-    await explain(plan, outcome);
-    break;
-  }
-  console.log(`${worlds} worlds, ${faults} faults, ${(lasted / 3_600_000).toFixed(1)} hours of the world`);
+  const broken = await searchWorlds({
+    ...{ firstSeed: first, length, processes: numberOf(values.jobs, 'jobs') },
+    continues: (count) => count < runs && performance.now() - begun < duration,
+    lived: (world) => {
+      worlds++;
+      faults += world.faults;
+      lasted += world.lasted;
+    },
+  });
+  const minutes = (performance.now() - begun) / 60_000;
+  console.log(
+    `${worlds} worlds from seed ${first} on, ${(worlds / minutes).toFixed(0)} each minute, ${faults} faults, ` +
+      `${(faults / worlds).toFixed(0)} in each world, ${(lasted / 3_600_000).toFixed(1)} hours of the world, ` +
+      `${broken.length} with a broken invariant`,
+  );
+  // The first of them lives once more, for its story.
+  for (const seed of broken.slice(0, 1)) await live(seed);
 }
 
 /** All small worlds: every step of the second command, every operation of the disk. */

@@ -10,16 +10,37 @@ import type { WorldTime } from './time.ts';
 
 const PAGE = 512;
 
+/** The length of a file when a sync began, and the pages that differed from the medium. */
+interface Synced {
+  readonly length: number;
+  readonly pages: readonly { readonly page: number; readonly bytes: Uint8Array }[];
+}
+
 /** A file: what programs read of it, and what is on the medium. */
 class Inode {
   bytes: Uint8Array = new Uint8Array(1024);
   length = 0;
-  stored: Uint8Array = new Uint8Array(0);
+  #medium: Uint8Array = new Uint8Array(0);
+  #mediumLength = 0;
   /** Pages that differ from the medium, as far as the system knows. */
   readonly dirty = new Set<number>();
 
   get contents(): Uint8Array {
     return this.bytes.subarray(0, this.length);
+  }
+
+  get stored(): Uint8Array {
+    return this.#medium.subarray(0, this.#mediumLength);
+  }
+
+  /** A file with these bytes, all of them on the medium. */
+  static on(medium: Uint8Array): Inode {
+    const made = new Inode();
+    made.#medium = medium;
+    made.#mediumLength = medium.length;
+    made.write(medium, 0);
+    made.dirty.clear();
+    return made;
   }
 
   write(data: Uint8Array, position: number): void {
@@ -48,12 +69,27 @@ class Inode {
     this.length = length;
   }
 
-  /** Puts these pages, as `bytes` has them, on the medium. */
-  store(bytes: Uint8Array, pages: Iterable<number>): void {
-    const stored = new Uint8Array(bytes.length);
-    stored.set(this.stored.subarray(0, bytes.length));
-    for (const page of pages) stored.set(bytes.subarray(page * PAGE, (page + 1) * PAGE), page * PAGE);
-    this.stored = stored;
+  /** What a sync that begins now is going to put on the medium; the pages count as written from now on. */
+  begin(): Synced {
+    const { contents, length } = this;
+    const pages = [...this.dirty].map((page) => ({
+      page,
+      bytes: contents.slice(page * PAGE, (page + 1) * PAGE),
+    }));
+    this.dirty.clear();
+    return { length, pages };
+  }
+
+  /** Puts it on the medium. */
+  store({ length, pages }: Synced): void {
+    if (length > this.#medium.length) {
+      const grown = new Uint8Array(Math.max(length, 2 * this.#medium.length));
+      grown.set(this.stored);
+      this.#medium = grown;
+    }
+    if (length < this.#mediumLength) this.#medium.fill(0, length, this.#mediumLength);
+    this.#mediumLength = length;
+    for (const { page, bytes } of pages) this.#medium.set(bytes, page * PAGE);
   }
 }
 
@@ -95,11 +131,7 @@ export class WorldDisk {
     this.#changes = [];
     const after: Names = new Map();
     for (const [path, inode] of names) {
-      const made = new Inode();
-      made.stored = survivors(inode, chance);
-      made.write(made.stored, 0);
-      made.dirty.clear();
-      after.set(path, made);
+      after.set(path, Inode.on(survivors(inode, chance)));
     }
     this.#names = after;
     this.#stored = new Map(after);
@@ -160,22 +192,21 @@ export class WorldDisk {
       },
       async sync() {
         let failed = true;
-        const bytes = inode.contents.slice();
-        const pages = [...inode.dirty];
-        inode.dirty.clear();
+        const synced = inode.begin();
         try {
           await sync('sync', path, () => () => {
             failed = false;
-            inode.store(bytes, pages);
+            inode.store(synced);
           });
         } finally {
-          if (failed) for (const page of pages) if (chance.happens(0.5)) inode.store(bytes, [page]);
+          if (failed) {
+            for (const page of synced.pages) if (chance.happens(0.5)) inode.store({ ...synced, pages: [page] });
+          }
         }
       },
       syncInPlace() {
         change('sync', path);
-        inode.store(inode.contents.slice(), inode.dirty);
-        inode.dirty.clear();
+        inode.store(inode.begin());
       },
       close: () => undefined,
     });

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { planOf } from './plan.ts';
+import { type SearchedWorld, searchWorlds } from './search.ts';
+import { runWorld } from './world.ts';
+
+test('a search in two processes lives through the world of each seed once', async () => {
+  const lived: SearchedWorld[] = [];
+  const broken = await searchWorlds({
+    ...{ firstSeed: 7, length: 20_000, processes: 2 },
+    continues: (begun) => begun < 5,
+    lived: (world) => lived.push(world),
+  });
+  expect(broken).toEqual([]);
+  expect(lived.map(({ seed }) => seed).sort()).toEqual([10, 11, 7, 8, 9]);
+  const { faults, lasted } = await runWorld(planOf(9, 20_000));
+  expect(lived.find(({ seed }) => seed === 9)).toEqual({ seed: 9, faults, lasted, breaches: 0 });
+});

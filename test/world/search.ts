@@ -1,0 +1,57 @@
+/** Lives through the worlds of one seed after the other, in several processes, until an invariant is broken. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+export interface WorldOfSeed {
+  readonly seed: number;
+  /** ms */
+  readonly length: number;
+}
+
+export interface SearchedWorld {
+  readonly seed: number;
+  readonly faults: number;
+  /** ms of the world. */
+  readonly lasted: number;
+  /** Number of breaches. */
+  readonly breaches: number;
+}
+
+export interface SearchParts {
+  readonly firstSeed: number;
+  /** ms that each world lasts. */
+  readonly length: number;
+  readonly processes: number;
+  /** Another world begins. */
+  readonly continues: (begun: number) => boolean;
+  readonly lived: (world: SearchedWorld) => void;
+}
+
+/** Seeds of worlds in which an invariant was broken, in ascending order; no world begins after the first of them. */
+export async function searchWorlds(parts: SearchParts): Promise<readonly number[]> {
+  const { firstSeed, length, processes, continues, lived } = parts;
+  const broken: number[] = [];
+  let begun = 0;
+  const work = async (worker: ChildProcess): Promise<void> => {
+    const failed = once(worker, 'exit').then(([code]) => {
+      throw new Error(`a process of the search ended with exit status ${code}`);
+    });
+    while (broken.length === 0 && continues(begun)) {
+      const answer = once(worker, 'message') as Promise<[SearchedWorld]>;
+      worker.send({ seed: firstSeed + begun++, length } satisfies WorldOfSeed);
+      const [world] = await Promise.race([answer, failed]);
+      lived(world);
+      if (world.breaches > 0) broken.push(world.seed);
+    }
+    failed.catch(() => undefined);
+    worker.disconnect();
+  };
+  const workers = Array.from({ length: processes }, () => fork(join(import.meta.dirname, 'search-worker.ts')));
+  try {
+    await Promise.all(workers.map(work));
+  } finally {
+    for (const worker of workers) worker.kill();
+  }
+  return broken.sort((a, b) => a - b);
+}
