@@ -1,6 +1,7 @@
 /**
  * One value in the list of all. What changes is written into text nodes: a car may change hundreds of values in a frame of
- * the screen, and drawing that many components again costs several times as much.
+ * the screen, and drawing that many components again costs several times as much. A row that nobody sees is written once
+ * a second, which keeps it right for screen readers and for the search of the browser.
  */
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
@@ -22,6 +23,18 @@ const SWEEP = 100;
 /** Elements that are tinted, and until when, ms. A value that changes all the time keeps its tint, and nothing moves. */
 const tinted = new Map<HTMLElement, number>();
 let sweeping: ReturnType<typeof setInterval> | undefined;
+/** Rows that can be seen, in the list and in the window, and what writes a row that has come into sight. */
+const seen = new WeakSet<Element>();
+const writers = new WeakMap<Element, () => void>();
+const sight = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    if (!isIntersecting) seen.delete(target);
+    else if (!seen.has(target)) {
+      writers.get(target)?.();
+      seen.add(target);
+    }
+  }
+});
 
 export function ValueRow({ path, chosen, reached }: ValueRowOptions): JSX.Element {
   const row = useRef<HTMLDivElement>(null);
@@ -61,24 +74,28 @@ function showValue(row: HTMLElement, path: string, resolution: number | undefine
   const [shown, age] = [row.querySelector('.shown'), row.querySelector('.age')] as [HTMLElement, HTMLElement];
   const text = shown.firstElementChild as HTMLElement;
   let known = store.value(path)?.changes ?? 0;
-  const showAge = (): void => {
-    const found = store.value(path);
-    if (found !== undefined) write(age, ageOf(carNow() - found.at));
-  };
   const show = (): void => {
     const found = store.value(path);
     if (found === undefined) return;
     const stale = store.isStale(found);
     write(text, textOf(found.value, resolution));
     if (row.dataset['stale'] !== String(stale)) row.dataset['stale'] = String(stale);
-    if (found.changes !== known && !stale) tint(shown);
+    // What changed out of sight is no change that anybody sees.
+    if (found.changes !== known && !stale && seen.has(row)) tint(shown);
     known = found.changes;
-    showAge();
+    write(age, ageOf(carNow() - found.at));
+  };
+  const showIfSeen = (): void => {
+    if (seen.has(row)) show();
   };
   show();
-  const ends = [store.listen(path, show), store.listen('connection', show), store.listen('second', showAge)];
+  writers.set(row, show);
+  sight.observe(row);
+  const ends = [store.listen(path, showIfSeen), store.listen('connection', show), store.listen('second', show)];
   return () => {
     for (const end of ends) end();
+    sight.unobserve(row);
+    seen.delete(row);
     tinted.delete(shown);
   };
 }

@@ -44,8 +44,13 @@ describePeer('chromium', 'the page shows the car', () => {
     const page = await browsed.open();
     await page.getByRole('treeitem', { name: /^lockedStates/ }).waitFor();
     // Text: the types of a browser are not those of this test.
-    await page.evaluate(`(() => {
+    await page.evaluate(`(async () => {
       const row = document.querySelector('[data-row="doorsState.lockedStates"]');
+      row.scrollIntoView();
+      // The page knows by now that the row is in sight: it began to look earlier.
+      await new Promise((resolve) => {
+        new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && resolve()).observe(row);
+      });
       const shown = row.querySelector('.shown');
       const before = shown.textContent;
       window.rested = new Promise((resolve) => {
@@ -61,6 +66,24 @@ describePeer('chromium', 'the page shows the car', () => {
     await browsed.send('doors', 'lock');
     await browsed.send('doors', 'unlock');
     expect(await page.evaluate('window.rested')).toBe(true);
+    await page.close();
+  });
+
+  test('a value out of sight is right too, and when it is scrolled into sight', async () => {
+    const page = await browsed.open();
+    await page.setViewportSize({ width: 1440, height: 700 });
+    const row = page.locator('[data-row="doorsState.lockedStates"]');
+    await row.waitFor({ state: 'attached' });
+    for (const [verb, state] of [
+      ['lock', 'Locked'],
+      ['unlock', 'Unlocked'],
+    ] as const) {
+      await page.evaluate('document.querySelector(\'[data-row="kinetic.moving"]\').scrollIntoView()');
+      await browsed.send('doors', verb);
+      await expect.poll(() => row.locator('.shown').textContent(), { timeout: 60_000 }).toBe(state);
+      await row.scrollIntoViewIfNeeded();
+      expect(await row.locator('.shown').textContent()).toBe(state);
+    }
     await page.close();
   });
 
