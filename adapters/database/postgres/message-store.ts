@@ -213,7 +213,7 @@ async function keepNumbers(
      SELECT * FROM unnest($1::bigint[], $2::smallint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
      ON CONFLICT (vehicle, class) DO UPDATE
      SET arrived = excluded.arrived, given_up = excluded.given_up, starts = excluded.starts, missing = excluded.missing,
-       due = CASE WHEN numbers.missing = 0 THEN excluded.due ELSE numbers.due END,
+       due = CASE WHEN numbers.missing = 0 AND excluded.missing > 0 THEN excluded.due ELSE numbers.due END,
        attempts = CASE WHEN excluded.missing = 0 THEN 0 ELSE numbers.attempts END,
        requested = CASE WHEN excluded.missing = 0 THEN 0 ELSE numbers.requested END`,
     columns(

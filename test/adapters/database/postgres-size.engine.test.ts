@@ -1,0 +1,37 @@
+/** What hubs leave on the disk of PostgreSQL while cars drive. */
+import { expect, test } from 'vitest';
+import { PostgresDatabase, PostgresMessageStore } from '../../../adapters/database/postgres/index.ts';
+import { readMessage } from '../../../hub/message.ts';
+import { fleetVin } from '../../../scripts/fleet/car.ts';
+import { recordDrive } from '../../../scripts/scenarios/drive.ts';
+import { MemoryLog } from '../../rig/log.ts';
+import { describePeer } from '../../rig/peers.ts';
+import { PostgresRig } from '../../rig/postgres.ts';
+
+const PAGE = 8192;
+
+describePeer('initdb', 'the disk of PostgreSQL', () => {
+  test('Status of a car stays within a page however often it changes, without waiting for a vacuum', async () => {
+    const server = new PostgresRig({ settings: { autovacuum: 'off' } });
+    await server.start();
+    try {
+      const database = await PostgresDatabase.open(await server.create(), new MemoryLog());
+      const hubs = [new PostgresMessageStore(database), new PostgresMessageStore(database)];
+      const cars = 40;
+      const drive = await recordDrive(1);
+      const messages = drive.flatMap(({ kind, payload }) =>
+        Array.from({ length: cars }, (_, car) => readMessage(`vigie/1/${fleetVin(car)}/up/${kind}`, payload, 0)),
+      );
+      for (let at = 0, turn = 0; at < messages.length; at += 30, turn++) {
+        await hubs[turn % 2]?.save(messages.slice(at, at + 30), []);
+      }
+      const [{ bytes } = {}] = await database.select(`SELECT pg_relation_size('status') AS bytes`);
+      expect(bytes).toBeLessThanOrEqual(cars * PAGE);
+      const [{ count } = {}] = await database.select('SELECT count(*) AS count FROM messages');
+      expect(count).toBe(messages.length);
+      await database.close();
+    } finally {
+      await server.remove();
+    }
+  });
+});
