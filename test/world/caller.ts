@@ -2,9 +2,10 @@
 
 import { type CommandBodyKind, encodeBody, encodeCommand } from '../../protocol/command.ts';
 import { commandTopic } from '../../protocol/command-topic.ts';
+import { remoteTypes } from '../../protocol/remote/table.ts';
 import type { Broker } from './broker.ts';
-import { operators, root, stranger, type WorldKey } from './keys.ts';
-import type { Happening } from './plan.ts';
+import { root, signers, stranger, type WorldKey } from './keys.ts';
+import type { Happening, Manner, Program } from './plan.ts';
 import type { WorldTime } from './time.ts';
 
 /** What is sent, and the action that it asks for. */
@@ -23,6 +24,27 @@ const WISHES: readonly (readonly [kind: CommandBodyKind, body: object, action: s
   ['Immobilization', { activate: false }, 'immobilization.off'],
 ];
 
+/** What a command has planned. */
+export interface SentProgram {
+  /** Under which the car keeps it. */
+  readonly key: string;
+  readonly action: string;
+  /** UTC ms */
+  readonly due: number;
+  /** How late it may still be carried out, ms. */
+  readonly window: number;
+}
+
+type Purpose = Pick<SentCommand, 'revokes' | 'adds' | 'program'>;
+
+/** What is sent but for its signature. */
+interface Wish {
+  readonly kind: CommandBodyKind;
+  readonly body: object;
+  readonly action: string;
+  readonly of?: Purpose;
+}
+
 /** A command that was sent, and what the world knows of it. */
 export interface SentCommand {
   readonly id: string;
@@ -35,11 +57,18 @@ export interface SentCommand {
   readonly expires: number;
   /** Of a command that revokes a key: that key. */
   readonly revokes?: string;
+  /** Of a command that adds a key: that key. */
+  readonly adds?: string;
+  /** Of a command that plans something: what. */
+  readonly program?: SentProgram;
   /** It came to the car while its key was trusted. */
   cameTrusted: boolean;
 }
 
 const VALID = 30_000;
+const HOUR = 3_600_000;
+/** Of the time zone in which cars read times of day: Europe/Paris in winter. */
+const ZONE = HOUR;
 
 export interface CallerParts {
   readonly time: WorldTime;
@@ -62,14 +91,14 @@ export class Caller {
 
   /** A car has reported that it trusts a key no more: whoever has the key still tries; what that was, in words. */
   useRevoked(vin: string, keyId: string): string {
-    const key = operators.findIndex((one) => one.hex === keyId);
+    const key = signers.findIndex((one) => one.hex === keyId);
     const car = this.#parts.vins.indexOf(vin);
     return this.send({ do: 'command', at: 0, car, which: this.#counter, key, manner: 'once', wait: 0 });
   }
 
   /** Sends what the plan says; what it was, in words. */
   send({ car, which, key, manner, wait }: Extract<Happening, { do: 'command' }>): string {
-    const { broker, time, vins, now } = this.#parts;
+    const { broker, vins } = this.#parts;
     const vin = vins[car] as string;
     if (manner === 'again') {
       const old = this.#old.filter((one) => one.vin === vin);
@@ -78,10 +107,28 @@ export class Caller {
       broker.send(vin, one.topic, one.payload);
       return `sends an old command again`;
     }
-    const revokes = manner === 'revoke' ? (operators[key] as WorldKey) : undefined;
-    const signer = revokes !== undefined ? root : manner === 'by a stranger' ? stranger : (operators[key] as WorldKey);
-    const wish = WISHES[which % WISHES.length] as (typeof WISHES)[number];
-    const [kind, body, action] = revokes === undefined ? wish : (['Trust', { revoke: revokes.id }, ''] as const);
+    const operator = signers[key] as WorldKey;
+    const isTrust = manner === 'revoke' || manner === 'add';
+    const signer = isTrust ? root : manner === 'by a stranger' ? stranger : operator;
+    return this.#give(vin, isTrust ? trustWish(operator, manner) : wishOf(which), signer, manner, { which, wait });
+  }
+
+  /** Asks a car to do something later by itself; what it was, in words. */
+  plan({ car, which, key, in: wait }: Extract<Happening, { do: 'program' }>): string {
+    const { vins, now } = this.#parts;
+    const due = Math.ceil((now() + wait) / 1_000) * 1_000;
+    const operator = signers[key] as WorldKey;
+    return this.#give(vins[car] as string, programWish(which, due), operator, 'once', { which: 0, wait: 0 });
+  }
+
+  #give(
+    vin: string,
+    { kind, body, action, of }: Wish,
+    signer: WorldKey,
+    manner: Manner,
+    { which, wait }: { readonly which: number; readonly wait: number },
+  ): string {
+    const { broker, time, now } = this.#parts;
     const counter = ++this.#counter;
     const id = `command-${counter}`;
     const issued = Math.round(now());
@@ -93,16 +140,47 @@ export class Caller {
     if (manner === 'unsigned') signed[signed.length - 1 - (which % 64)]! ^= 1 << (which % 8);
     const topic = commandTopic(vin, kind);
     const genuine = manner !== 'unsigned' && manner !== 'by a stranger' && manner !== 'to another car';
-    this.sent.set(id, {
-      ...{ id, vin, kind, action, genuine, expires, keyId: signer.hex, cameTrusted: false },
-      ...(revokes === undefined ? {} : { revokes: revokes.hex }),
-    });
+    this.sent.set(id, { ...{ id, vin, kind, action, genuine, expires, keyId: signer.hex, cameTrusted: false }, ...of });
     this.#old.push({ vin, topic, payload: signed });
     const send = (): void => broker.send(vin, topic, signed);
     if (manner === 'late') time.after(500 + wait, send);
     else send();
     if (manner === 'twice') time.after(wait, send);
-    const what = revokes === undefined ? action : `revocation of ${revokes.name}`;
-    return `sends ${id} (${what}) signed by ${signer.name}, ${manner}`;
+    return `sends ${id} (${action}) signed by ${signer.name}, ${manner}`;
   }
+}
+
+function wishOf(which: number): Wish {
+  const [kind, body, action] = WISHES[which % WISHES.length] as (typeof WISHES)[number];
+  return { kind, body, action };
+}
+
+function trustWish(key: WorldKey, manner: 'revoke' | 'add'): Wish {
+  if (manner === 'revoke') {
+    const body = { revoke: key.id };
+    return { kind: 'Trust', body, action: `revocation of ${key.name}`, of: { revokes: key.hex } };
+  }
+  const publicKey = new Uint8Array(key.publicKey.export({ type: 'spki', format: 'der' }));
+  const body = { add: { name: key.name, publicKey, kinds: [...remoteTypes] } };
+  return { kind: 'Trust', body, action: `addition of ${key.name}`, of: { adds: key.hex } };
+}
+
+/** Programs of a car, as docs/commands.md has them. */
+function programWish(which: Program, due: number): Wish {
+  const of = (key: string, action: string, window: number): Purpose => ({ program: { key, action, due, window } });
+  if (which === 'delayed charging') {
+    const body = { schedule: { nextDelayedTime: new Date(due).toISOString() } };
+    const program = of('charge/next', 'charging.start', 2 * HOUR);
+    return { kind: 'ElectricBatteryChargingRequest', body, action: which, of: program };
+  }
+  const seconds = ((due + ZONE) % (24 * HOUR)) / 1_000;
+  const start = `PT${Math.floor(seconds / 3_600)}H${Math.floor(seconds / 60) % 60}M${seconds % 60}S`;
+  if (which === 'charging') {
+    const body = { schedule: { programs: [{ slot: 1, start }] } };
+    const program = of('charge/1', 'charging.start', 2 * HOUR);
+    return { kind: 'ElectricBatteryChargingRequest', body, action: which, of: program };
+  }
+  const body = { airConditioning: { programs: [{ slot: 1, recurrence: 'Daily', start }] } };
+  const program = of('precondition/1', 'preconditioning.start', HOUR / 4);
+  return { kind: 'ThermalPreconditioning', body, action: which, of: program };
 }

@@ -1,5 +1,6 @@
 /** A car that somebody drives, parks, opens and plugs in, as its buses show it once a second while it is awake. */
 import type { Actuator, FrameBatch, FrameDecoder, ReadingSink } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
 import type { CommandRule, Confirmation, SourceMapping, VehicleProfile } from '../../protocol/profile.ts';
 import { type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import { bareProfile } from '../rig/bare-profile.ts';
@@ -84,6 +85,9 @@ export const MARKS = {
   temperature: [-38.6, -38.4],
 } as const;
 
+/** What a private time shows instead. */
+export const HIDDEN = { latitude: MARKS.latitude[0] + 0.01, temperature: MARKS.temperature[0] + 0.1 } as const;
+
 export type CarState = Record<Part, SlotValue>;
 
 export interface Shown {
@@ -117,6 +121,8 @@ export class WorldCar {
   /** The buses carry frames. */
   awake = true;
   obeys = true;
+  /** The controller has left the buses: no frame comes and none goes. */
+  isBusOff = false;
   readonly #time: WorldTime;
   readonly #chance: Chance;
   /** Where the frames go; undefined: the unit has no power. */
@@ -142,29 +148,31 @@ export class WorldCar {
   decoder(): FrameDecoder {
     return {
       decode: (batch, sink: ReadingSink) => {
-        const at = batch.at[0] as number;
-        for (const [signal, part] of parts.entries()) {
-          const raw = rawOf(part, this.state[part]);
-          sink.reading(signal, raw, raw, at);
-          this.shown.set(part, { value: this.state[part], at: this.#time.now });
+        for (let frame = 0; frame < batch.count; frame++) {
+          const at = batch.at[frame] as number;
+          for (const [signal, part] of parts.entries()) {
+            const raw = rawOf(part, this.state[part]);
+            sink.reading(signal, raw, raw, at);
+            this.shown.set(part, { value: this.state[part], at: this.#time.now });
+          }
+          sink.settled(at);
         }
-        sink.settled(at);
       },
     };
   }
 
-  /** The buses show the car as it is now. */
-  show(): void {
-    if (!this.awake || this.#receive === undefined) return;
+  /** The buses show the car as it is now, in one frame or several. */
+  show(count = 1): void {
+    if (!this.awake || this.isBusOff || this.#receive === undefined) return;
     this.#receive({
-      count: 1,
-      at: Float64Array.of(this.#wall()),
-      id: Uint32Array.of(1),
-      bus: Uint8Array.of(0),
-      flags: Uint8Array.of(0),
-      length: Uint8Array.of(8),
-      offset: Uint32Array.of(0),
-      data: new Uint8Array(8),
+      count,
+      at: new Float64Array(count).fill(this.#wall()),
+      id: new Uint32Array(count).fill(1),
+      bus: new Uint8Array(count),
+      flags: new Uint8Array(count),
+      length: new Uint8Array(count).fill(8),
+      offset: Uint32Array.from({ length: count }, (_, frame) => 8 * frame),
+      data: new Uint8Array(8 * count),
     });
   }
 
@@ -183,8 +191,8 @@ export class WorldCar {
     if (privacy !== 'None') return;
     this.#public = { latitude, temperature };
     this.state.privacy = state;
-    this.state.latitude = MARKS.latitude[0] + 0.01;
-    if (state === 'Full') this.state.temperature = MARKS.temperature[0] + 0.1;
+    this.state.latitude = HIDDEN.latitude;
+    if (state === 'Full') this.state.temperature = HIDDEN.temperature;
     this.show();
   }
 
@@ -244,6 +252,7 @@ export function actuatorOf(
         return;
       }
       allowed?.();
+      if (car.isBusOff) throw new VigieError('input.unreadable', 'the controller is bus-off');
       acts(action);
       car.act(action);
       // The frame is repeated, as profiles ask for.

@@ -124,14 +124,17 @@ export class WorldDisk {
     return new Map([...this.#names].map(([path, inode]) => [path, inode.contents]));
   }
 
-  /** The power fails: what programs read from now on is what was on the medium, and what `chance` adds to it. */
-  cutPower(chance: Chance): void {
+  /**
+   * The power fails: what programs read from now on is what was on the medium, and what `chance` adds to it. With
+   * `damages` there may be anything where a write had begun.
+   */
+  cutPower(chance: Chance, damages = false): void {
     const names = new Map(this.#stored);
     for (const change of this.#changes.splice(0, chance.below(this.#changes.length + 1))) change(names);
     this.#changes = [];
     const after: Names = new Map();
     for (const [path, inode] of names) {
-      after.set(path, Inode.on(survivors(inode, chance)));
+      after.set(path, Inode.on(survivors(inode, chance, damages)));
     }
     this.#names = after;
     this.#stored = new Map(after);
@@ -260,7 +263,7 @@ export class WorldDisk {
 }
 
 /** What is on the medium after the power failed. */
-function survivors(inode: Inode, chance: Chance): Uint8Array {
+function survivors(inode: Inode, chance: Chance, damages: boolean): Uint8Array {
   const { contents, stored } = inode;
   const length = chance.happens(0.5) ? contents.length : stored.length;
   const bytes = new Uint8Array(length);
@@ -270,8 +273,13 @@ function survivors(inode: Inode, chance: Chance): Uint8Array {
     const from = page * PAGE;
     const end = Math.min(from + PAGE, length, contents.length);
     if (from >= end || !differs(contents, stored, from, end)) continue;
-    const what = chance.below(3);
+    const what = chance.below(damages ? 4 : 3);
     if (what === 0) continue;
+    if (what === 3) {
+      // What was on the medium and stays as it is is not written again.
+      for (let i = firstOther(contents, stored, from, end); i < end; i++) bytes[i] = chance.below(256);
+      continue;
+    }
     // Of a torn page the first part is there.
     const whole = what === 1 ? end : from + chance.below(end - from + 1);
     bytes.set(contents.subarray(from, whole), from);
@@ -280,6 +288,12 @@ function survivors(inode: Inode, chance: Chance): Uint8Array {
 }
 
 function differs(a: Uint8Array, b: Uint8Array, from: number, end: number): boolean {
-  for (let i = from; i < end; i++) if (a[i] !== b[i]) return true;
-  return false;
+  return firstOther(a, b, from, end) < end;
+}
+
+/** The first place from `from` on at which they differ, at most `end`. */
+function firstOther(a: Uint8Array, b: Uint8Array, from: number, end: number): number {
+  let place = from;
+  while (place < end && a[place] === b[place]) place++;
+  return place;
 }

@@ -37,6 +37,10 @@ export class WorldKey {
 export const root = new WorldKey('root');
 /** May give every command to the car. */
 export const operators = [new WorldKey('operator-1'), new WorldKey('operator-2'), new WorldKey('operator-3')] as const;
+/** Cars learn of them by a command. */
+export const spares = [new WorldKey('spare-1'), new WorldKey('spare-2'), new WorldKey('spare-3')] as const;
+/** All that people sign with who may give commands, or may later. */
+export const signers: readonly WorldKey[] = [...operators, ...spares];
 /** The hub's own. */
 export const hubKey = new WorldKey('hub');
 /** Nobody trusts it. */

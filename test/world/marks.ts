@@ -1,5 +1,5 @@
 /** Finds values of a private time in anything that an agent keeps, sends or logs. */
-import { MARKS } from './car.ts';
+import { HIDDEN, MARKS } from './car.ts';
 
 const ranges = Object.entries(MARKS);
 
@@ -22,4 +22,19 @@ export function findMark(value: unknown): string | undefined {
     if (mark !== undefined) return mark;
   }
   return undefined;
+}
+
+/** A marked value as files may have it: a number of CBOR or of this machine, and as text. */
+const patterns = Object.values(HIDDEN).flatMap((value) => {
+  const [big, little] = [Buffer.alloc(8), Buffer.alloc(8)];
+  big.writeDoubleBE(value);
+  little.writeDoubleLE(value);
+  return [big, little, Buffer.from(value.toFixed(2))].map((bytes) => ({ value, bytes }));
+});
+
+/** The first marked value in the bytes of a file. */
+export function findMarkIn(file: Uint8Array): string | undefined {
+  const bytes = Buffer.from(file.buffer, file.byteOffset, file.length);
+  const found = patterns.find(({ bytes: pattern }) => bytes.includes(pattern));
+  return found && String(found.value);
 }

@@ -214,14 +214,14 @@ export class MutantWorlds {
 async function bundle(mutant: Mutant | undefined): Promise<string> {
   const changed = mutant === undefined ? undefined : join(root, mutant.file);
   const contents = `
-    import { planOf } from './plan.ts';
+    import { narrowPlanOf } from './plan.ts';
     import { explore } from './small.ts';
     import { runWorld } from './world.ts';
     const [seed, minutes] = process.argv.slice(2);
     const breaches =
       seed === 'small'
         ? (await explore(${JSON.stringify(PART)})).broken.flatMap(({ lived }) => lived.breaches)
-        : (await runWorld(planOf(Number(seed), Number(minutes) * 60_000))).breaches;
+        : (await runWorld(narrowPlanOf(Number(seed), Number(minutes) * 60_000))).breaches;
     console.log(JSON.stringify(breaches));
   `;
   const { outputFiles } = await build({

@@ -12,7 +12,9 @@ import type { SentCommand } from './caller.ts';
 import { EFFECTS, type Part, TIMEOUT, type WorldCar } from './car.ts';
 import type { WorldHub } from './hub.ts';
 import type { Breaches } from './invariants.ts';
-import { findMark } from './marks.ts';
+import { spares } from './keys.ts';
+import { findMark, findMarkIn } from './marks.ts';
+import { occurrenceOf, PlannedPrograms, programFault } from './programs.ts';
 import type { WorldTime } from './time.ts';
 import type { Unit, UnitWatcher } from './unit.ts';
 
@@ -43,6 +45,9 @@ interface Watched {
   /** In this run, by kind: the command that has reached SentToVehicle and has not ended. */
   underWay: Map<string, string>;
   readonly revoked: Set<string>;
+  /** Keys that it need not trust: no command that adds them has come. */
+  readonly unknown: Set<string>;
+  readonly programs: PlannedPrograms;
   /** How commands ended, as published. */
   readonly ends: Map<string, Said<string>>;
   readonly accepted: Set<string>;
@@ -73,6 +78,13 @@ export class Observer implements UnitWatcher {
     this.#of(unit).underWay = new Map();
     this.counts.starts++;
     this.#parts.tell(unit.vin, `starts, for the ${unit.run?.boot}. time`);
+  }
+
+  closed(unit: Unit): void {
+    for (const [path, bytes] of unit.disk.files) {
+      const mark = findMarkIn(bytes);
+      if (mark !== undefined) this.#parts.breaches.add('private', `${unit.vin} keeps ${mark} in ${path}`);
+    }
   }
 
   numbered(unit: Unit, message: Message): void {
@@ -117,7 +129,13 @@ export class Observer implements UnitWatcher {
     const opened = attempt(() => openCommand(payload));
     if (opened instanceof VigieError) return;
     const sent = this.#parts.commands.get(opened.command.id);
-    if (sent !== undefined && !this.#of(unit).revoked.has(hex(opened.keyId))) sent.cameTrusted = true;
+    const { revoked, unknown, programs } = this.#of(unit);
+    const key = hex(opened.keyId);
+    if (sent === undefined || revoked.has(key) || unknown.has(key)) return;
+    sent.cameTrusted = true;
+    if (!sent.genuine) return;
+    programs.came(sent);
+    if (sent.adds !== undefined) unknown.delete(sent.adds);
   }
 
   acts(unit: Unit, action: string): void {
@@ -134,14 +152,17 @@ export class Observer implements UnitWatcher {
     const acts = (watched.acts.get(`${id} ${action}`) ?? 0) + 1;
     watched.acts.set(`${id} ${action}`, acts);
     if (acts > 1) breaches.add('actsOnce', said);
+    const now = unit.run?.clock.now() ?? 0;
     const sent = commands.get(id);
-    if (sent === undefined || !sent.genuine || sent.action !== action) {
+    const occurrence = occurrenceOf(id);
+    if (occurrence !== undefined) {
+      const fault = programFault(occurrence, { vin: unit.vin, action, now }, commands.values());
+      if (fault !== undefined) breaches.add('programs', `${said}: ${fault}`);
+    } else if (sent === undefined || !sent.genuine || sent.action !== action) {
       breaches.add('actsSigned', said);
       return;
-    }
-    if (!sent.cameTrusted) breaches.add('actsTrusted', said);
-    const now = unit.run?.clock.now() ?? 0;
-    if (now > sent.expires) breaches.add('actsInTime', `${said}, ${now - sent.expires} ms late`);
+    } else if (!sent.cameTrusted) breaches.add('actsTrusted', said);
+    if (sent !== undefined && now > sent.expires) breaches.add('actsInTime', `${said}, ${now - sent.expires} ms late`);
     const why = this.#forbids(unit, action);
     if (why !== undefined) breaches.add('actsSafely', `${said}: ${why}`);
   }
@@ -175,6 +196,7 @@ export class Observer implements UnitWatcher {
       this.#compareMessages(unit, hub);
       this.compareEnds(unit);
       await this.#compareStatus(unit, hub);
+      this.closed(unit);
       this.#searchRecords(unit);
     }
   }
@@ -218,8 +240,10 @@ export class Observer implements UnitWatcher {
 
   /** At the end: what was accepted has ended. */
   compareEnds(unit: Unit): void {
-    const { accepted, ends } = this.#of(unit);
+    const { accepted, ends, programs } = this.#of(unit);
     for (const id of accepted) if (!ends.has(id)) this.#parts.breaches.add('ends', `${unit.vin} ${id}`);
+    const now = unit.run?.clock.now() ?? 0;
+    for (const id of programs.due(now)) if (!ends.has(id)) this.#parts.breaches.add('planned', `${unit.vin} ${id}`);
   }
 
   async #compareStatus(unit: Unit, hub: WorldHub): Promise<void> {
@@ -250,7 +274,7 @@ export class Observer implements UnitWatcher {
     if (status === 'SentToVehicle') watched.underWay.set(type, id);
     else if (status !== 'Accepted' && watched.underWay.get(type) === id) watched.underWay.delete(type);
     if (status === 'Success' && sent?.revokes !== undefined) watched.revoked.add(sent.revokes);
-    const effect = EFFECTS[sent?.action ?? ''];
+    const effect = EFFECTS[sent?.action ?? programAction(id)];
     if ((status !== 'Success' && status !== 'AlreadyDone') || effect === undefined) return;
     // The same command again gets the same answer, whatever the car shows by then.
     if (watched.succeeded.has(id)) return;
@@ -278,8 +302,10 @@ export class Observer implements UnitWatcher {
       breaches.add('oneEnd', `${unit.vin} ${id}: ${before.value}, then ${status}`);
     }
     watched.ends.set(id, { value: status, unwritten: unit.diskRefused });
-    const revoked = commands.get(id)?.revokes;
-    if (status === 'Success' && revoked !== undefined) this.#parts.revoked(unit.vin, revoked);
+    const ended = commands.get(id);
+    if (status !== 'Success' || ended === undefined) return;
+    if (!unit.diskRefused) watched.programs.taken(ended, unit.run?.clock.now() ?? 0);
+    if (ended.revokes !== undefined) this.#parts.revoked(unit.vin, ended.revokes);
   }
 
   /** What the car shows against an action, by its buses and not by the agent's Status. */
@@ -309,6 +335,8 @@ export class Observer implements UnitWatcher {
       acts: new Map(),
       underWay: new Map(),
       revoked: new Set(),
+      unknown: new Set(spares.map((key) => key.hex)),
+      programs: new PlannedPrograms(),
       ends: new Map(),
       accepted: new Set(),
       succeeded: new Set(),
@@ -325,6 +353,13 @@ const SPEEDS: Readonly<Record<string, number>> = {
   'horn.on': 1,
   'immobilization.on': 0,
 };
+
+/** What the command of a program asks for. */
+function programAction(id: string): string {
+  const key = occurrenceOf(id)?.key;
+  if (key === undefined) return '';
+  return key.startsWith('charge/') ? 'charging.start' : 'preconditioning.start';
+}
 
 const KINDS: Readonly<Record<string, string>> = {
   doors: 'Doors',

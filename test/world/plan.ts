@@ -12,6 +12,12 @@ export type Happening = { readonly at: number; readonly car: number } & (
   | { readonly do: 'hub disk'; readonly for: number }
   | { readonly do: 'clock'; readonly steps: number }
   | { readonly do: 'time unknown'; readonly for: number }
+  | { readonly do: 'drift'; readonly ppm: number; readonly for: number }
+  /** The power fails, and the clock begins again at its origin; it gets the time `for` ms later. */
+  | { readonly do: 'origin'; readonly off: number; readonly for: number }
+  | { readonly do: 'bus-off' | 'flood'; readonly for: number }
+  /** Something is to be done `in` ms later. */
+  | { readonly do: 'program'; readonly which: Program; readonly key: number; readonly in: number }
   | { readonly do: 'drive'; readonly speed: number; readonly for: number }
   | { readonly do: 'door' | 'plug' | 'silence' | 'stubborn'; readonly for: number }
   | { readonly do: 'privacy'; readonly state: 'Geolocation' | 'Full'; readonly for: number }
@@ -25,7 +31,19 @@ export type Happening = { readonly at: number; readonly car: number } & (
 );
 
 /** How a command is sent. */
-export type Manner = 'once' | 'twice' | 'late' | 'unsigned' | 'by a stranger' | 'to another car' | 'again' | 'revoke';
+export type Manner =
+  | 'once'
+  | 'twice'
+  | 'late'
+  | 'unsigned'
+  | 'by a stranger'
+  | 'to another car'
+  | 'again'
+  | 'revoke'
+  | 'add';
+
+/** What a car can be asked to begin by itself later. */
+export type Program = 'delayed charging' | 'charging' | 'preconditioning';
 
 export interface Plan {
   readonly seed: number;
@@ -35,6 +53,8 @@ export interface Plan {
   readonly embedded: boolean;
   /** Bytes. */
   readonly outboxLimit: number;
+  /** What was being written when the power failed may be anything. */
+  readonly damages: boolean;
   readonly happenings: readonly Happening[];
 }
 
@@ -50,6 +70,10 @@ export const FAULTS: ReadonlySet<Happening['do']> = new Set([
   'hub disk',
   'clock',
   'time unknown',
+  'drift',
+  'origin',
+  'bus-off',
+  'flood',
   'silence',
   'stubborn',
 ]);
@@ -62,8 +86,10 @@ const SECOND = 1000;
 
 type Draw = (chance: Chance) => Happening extends infer H ? (H extends unknown ? Omit<H, 'at' | 'car'> : never) : never;
 
+type Weighted = readonly (readonly [weight: number, draw: Draw])[];
+
 /** How often each happens beside the others. */
-const weighted: readonly (readonly [number, Draw])[] = [
+const narrow: Weighted = [
   [
     10,
     (chance) => ({
@@ -134,14 +160,58 @@ const weighted: readonly (readonly [number, Draw])[] = [
     }),
   ],
 ];
-const total = weighted.reduce((sum, [weight]) => sum + weight, 0);
 
-/** @param length ms in which things happen */
+/** What happens beside it in the worlds of new seeds. */
+const further: Weighted = [
+  [2, (chance) => ({ do: 'drift', ppm: chance.between(-20_000, 20_000), for: chance.between(10, 120) * SECOND })],
+  [2, (chance) => ({ do: 'origin', off: chance.between(50, 10 * SECOND), for: chance.between(1, 90) * SECOND })],
+  [3, (chance) => ({ do: 'bus-off', for: chance.between(1, 30) * SECOND })],
+  [1, (chance) => ({ do: 'flood', for: chance.between(1, 10) * SECOND })],
+  [
+    8,
+    (chance) => ({
+      do: 'program',
+      which: chance.pick(['delayed charging', 'charging', 'preconditioning'] as const),
+      key: chance.below(3),
+      in: chance.between(5, 240) * SECOND,
+    }),
+  ],
+  [
+    6,
+    (chance) => ({
+      do: 'command',
+      which: chance.below(1_000),
+      key: chance.between(3, 5),
+      manner: chance.pick(['add', 'add', 'once', 'once', 'twice', 'revoke'] as const),
+      wait: chance.between(0, 40) * SECOND,
+    }),
+  ],
+];
+
+/** The world of a seed: everything that there is may happen in it. @param length ms in which things happen */
 export function planOf(seed: number, length: number): Plan {
   const chance = new Chance(`plan ${seed}`);
+  const plan = drawn(seed, length, chance, [...narrow, ...further], [2, 3, 5, 10]);
+  return { ...plan, damages: chance.happens(0.5) };
+}
+
+/** The world of a seed of before, in which less may happen. */
+export function narrowPlanOf(seed: number, length: number): Plan {
+  return { ...drawn(seed, length, new Chance(`plan ${seed}`), narrow, [2, 5, 10, 20]), damages: false };
+}
+
+/** `paces` are times between happenings, in seconds; they lie between nothing and twice as long. */
+function drawn(
+  seed: number,
+  length: number,
+  chance: Chance,
+  weighted: Weighted,
+  paces: readonly number[],
+): Omit<Plan, 'damages'> {
+  const total = weighted.reduce((sum, [weight]) => sum + weight, 0);
   const cars = chance.happens(0.25) ? chance.between(2, 3) : 1;
   // Some worlds are calm, so that what needs time can happen; others leave no time.
-  const every = chance.pick([2, 5, 10, 20]) * SECOND;
+  const every = chance.pick(paces) * SECOND;
   const happenings: Happening[] = [];
   for (let at = 5 * SECOND; at < length; at += chance.between(1, 2 * every)) {
     let place = chance.below(total);

@@ -76,12 +76,51 @@ export class WorldTime {
 
 /** The clock on the circuit board of a car: it keeps running without power, can be set, and may not know the time. */
 export class BoardClock {
-  /** UTC ms less the time of the world. */
+  /** UTC ms less the time of the world, without the drift that goes on. */
   offset: number;
   quality: ClockQuality = 'ntp';
+  readonly #time: WorldTime;
+  readonly #right: number;
+  /** ms that it gains in each ms of the world, from a moment of the world on. */
+  #rate = 0;
+  #since = 0;
+  #hasForgotten = false;
 
-  constructor(offset: number) {
+  constructor(offset: number, time: WorldTime) {
     this.offset = offset;
+    this.#right = offset;
+    this.#time = time;
+  }
+
+  /** UTC ms as it has them. */
+  get now(): number {
+    return Math.round(this.#time.now + this.offset + this.#drifted);
+  }
+
+  /** From now on it gains so many millionths of the time that passes. */
+  drift(ppm: number): void {
+    this.offset += this.#drifted;
+    this.#rate = ppm / 1e6;
+    this.#since = this.#time.now;
+  }
+
+  /** It begins again at its origin, and does not know the time. */
+  forget(): void {
+    this.drift(0);
+    this.offset = -this.#time.now;
+    this.quality = 'none';
+    this.#hasForgotten = true;
+  }
+
+  /** Knows the time, and has the right one if it had begun again at its origin. */
+  set(quality: ClockQuality): void {
+    if (this.#hasForgotten) this.offset = this.#right;
+    this.#hasForgotten = false;
+    this.quality = quality;
+  }
+
+  get #drifted(): number {
+    return this.#rate * (this.#time.now - this.#since);
   }
 }
 
@@ -99,7 +138,7 @@ export class RunClock implements CarClock, Clock {
   }
 
   now(): number {
-    return Math.round(this.#time.now + this.#board.offset);
+    return this.#board.now;
   }
 
   monotonic(): number {

@@ -33,6 +33,8 @@ export interface UnitWatcher {
   received(unit: Unit, payload: Uint8Array): void;
   logged(unit: Unit, level: keyof Log, event: string, fields: unknown): void;
   opened(unit: Unit): void;
+  /** The run has ended; its disk is as it left it. */
+  closed(unit: Unit): void;
 }
 
 export interface UnitParts {
@@ -72,7 +74,7 @@ export class Unit {
     this.#parts = parts;
     this.vin = parts.vin;
     this.disk = new WorldDisk(parts.time);
-    this.board = new BoardClock(Date.UTC(2026, 0, 5, 6) - parts.time.now);
+    this.board = new BoardClock(Date.UTC(2026, 0, 5, 6) - parts.time.now, parts.time);
   }
 
   /** The unit has power and a program that has not ended. */
@@ -175,16 +177,17 @@ export class Unit {
     watcher.opened(this);
   }
 
-  /** The program ends without a word. With `power` the power fails, and the disk keeps what it must. */
-  cut(power: boolean, chance: Chance): void {
-    const { car } = this.#parts;
+  /** The program ends without a word. With `power` the power fails, and the disk keeps what it must, perhaps damaged. */
+  cut(power: boolean, chance: Chance, damages = false): void {
+    const { car, watcher } = this.#parts;
     if (this.#clock !== undefined) this.#clock.alive = false;
     car.connect(undefined);
     const connection = this.run?.link.connection;
     // The network still brings what was sent, perhaps.
     connection?.end('the unit is off', chance.happens(0.5));
     this.run = undefined;
-    if (power) this.disk.cutPower(chance);
+    watcher.closed(this);
+    if (power) this.disk.cutPower(chance, damages);
   }
 
   /** The run has ended where nobody could see it: inside an operation of the disk. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { planOf } from './plan.ts';
+import { runs } from '../rig/runs.ts';
+import { narrowPlanOf, planOf } from './plan.ts';
 import { runWorld } from './world.ts';
 
 const MINUTE = 60_000;
@@ -12,10 +13,8 @@ test('a seed defines a world byte for byte', async () => {
   expect((await runWorld(planOf(21, 5 * MINUTE))).hash).not.toBe(first.hash);
 });
 
-/** Beside some that are taken as they come, those in which a search has found a defect. */
+/** Worlds in which a search has found a defect, when less could happen in them. */
 const seeds: readonly (readonly [seed: number, found: string])[] = [
-  [1, 'nothing yet'],
-  [3, 'nothing yet'],
   [10, 'Status at the hub stayed as it was after a start of which the car could not write down the number'],
   [19, 'of two keys that were revoked at once one stayed trusted'],
   [256, 'a message was never asked for, because a start before had sent another one under its number from memory'],
@@ -23,7 +22,15 @@ const seeds: readonly (readonly [seed: number, found: string])[] = [
 ];
 
 test.each(seeds)('no invariant is broken in the world of seed %i, which has found: %s', async (seed) => {
-  const { breaches, story, faults } = await runWorld(planOf(seed, 10 * MINUTE));
+  const { breaches, story, faults } = await runWorld(narrowPlanOf(seed, 10 * MINUTE));
   expect(breaches, story.slice(-40).join('\n')).toEqual([]);
   expect(faults).toBeGreaterThan(10);
 });
+
+test.each(Array.from({ length: runs(1, 60) }, (_, place) => 1 + place))(
+  'no invariant is broken in the world of seed %i, in which all may happen',
+  async (seed) => {
+    const { breaches, story } = await runWorld(planOf(seed, 10 * MINUTE));
+    expect(breaches, story.slice(-40).join('\n')).toEqual([]);
+  },
+);

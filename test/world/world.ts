@@ -10,6 +10,7 @@ import type { DiskFaults } from './disk.ts';
 import { BEGIN, WorldHub } from './hub.ts';
 import { type Breach, Breaches, INVARIANTS } from './invariants.ts';
 import { Observer } from './observer.ts';
+import { endFaults, happenTo, type Place, type PowerCut, SYNC } from './place.ts';
 import { type Happening, isFault, type Plan } from './plan.ts';
 import { WorldTime } from './time.ts';
 import { Trace } from './trace.ts';
@@ -34,21 +35,6 @@ export interface Outcome {
   readonly counts: Observer['counts'];
   /** ms of the world. */
   readonly lasted: number;
-}
-
-type Power = Extract<Happening, { do: 'power' }>;
-
-/** A car, its unit, and what is the matter with them now. */
-interface Place {
-  readonly car: WorldCar;
-  readonly unit: Unit;
-  /** The disk answers so; undefined: it works. */
-  code: string | undefined;
-  /** ms that a sync takes at most. */
-  takes: number;
-  /** The power is going to fail, or the program to be killed, after so many operations of the disk. */
-  pending: Power | undefined;
-  operationsLeft: number;
 }
 
 /** Lives through a plan to its end. Always the same for the same plan. */
@@ -119,7 +105,7 @@ class World {
         outboxLimit: plan.outboxLimit,
       });
       const place: Place = {
-        ...{ car, unit, code: undefined, takes: 8, pending: undefined, operationsLeft: 0 },
+        ...{ car, unit, code: undefined, takes: SYNC, pending: undefined, operationsLeft: 0 },
       };
       this.#places.push(place);
     }
@@ -185,7 +171,7 @@ class World {
     this.#tell('world', 'ends all faults and waits until all is quiet');
     for (const place of this.#places) {
       const { unit, car } = place;
-      this.#endFaults(place);
+      Object.assign(place, endFaults(place));
       car.state.ignition = 'Stop';
       car.state.speed = 0;
       car.wake();
@@ -199,6 +185,8 @@ class World {
     while (this.#time.now < end && !(await this.#isQuiet(hub))) await this.#pass(this.#time.now + 10_000);
     if (!(await this.#isQuiet(hub))) this.#breaches.add('rests', await this.#restlessness(hub));
     await this.#pass(this.#time.now + QUIET);
+    // What the cars said in the last moment is still on its way.
+    for (let looks = 0; looks < 100 && !(await this.#isQuiet(hub)); looks++) await this.#pass(this.#time.now + 100);
     await this.#observer.settle(
       this.#places.map(({ unit }) => unit),
       hub,
@@ -223,18 +211,6 @@ class World {
     return found.join('; ');
   }
 
-  #endFaults(place: Place): void {
-    const { unit, car } = place;
-    place.code = undefined;
-    place.takes = 8;
-    place.pending = undefined;
-    unit.network.dark = false;
-    unit.network.lag = 0;
-    unit.board.quality = 'ntp';
-    car.obeys = true;
-    car.unhide();
-  }
-
   #look(): void {
     this.#time.after(LOOK, () => {
       for (const { unit } of this.#places) this.#observer.look(unit, this.#plan.outboxLimit);
@@ -249,7 +225,7 @@ class World {
   }
 
   /** The power fails at once, or within an operation of the disk that is going to come. */
-  #power(place: Place, happening: Power): void {
+  #power(place: Place, happening: PowerCut): void {
     place.pending = happening;
     place.operationsLeft = happening.after;
     if (happening.after === 0) place.unit.endSilently();
@@ -267,7 +243,7 @@ class World {
     if (pending === undefined || unit.alive) return;
     place.pending = undefined;
     this.#tell('world', pending.cuts ? `cuts the power of ${unit.vin}` : `kills the agent of ${unit.vin}`);
-    unit.cut(pending.cuts, this.#chance);
+    unit.cut(pending.cuts, this.#chance, this.#plan.damages);
     this.#time.after(pending.off, () => {
       if (!unit.alive) this.#begin(unit);
     });
@@ -275,13 +251,13 @@ class World {
 
   #happen(happening: Happening): void {
     const place = this.#places[happening.car] as Place;
-    const { unit, car } = place;
+    const { unit } = place;
     const until = (work: () => void): void => {
       if ('for' in happening) this.#time.after(happening.for, work);
     };
     if (isFault(happening)) this.#faults++;
-    if (happening.do === 'command') {
-      this.#tell('caller', this.#caller.send(happening));
+    if (happening.do === 'command' || happening.do === 'program') {
+      this.#tell('caller', happening.do === 'command' ? this.#caller.send(happening) : this.#caller.plan(happening));
       return;
     }
     this.#tell('world', `${unit.vin}: ${JSON.stringify({ ...happening, at: undefined, car: undefined })}`);
@@ -289,31 +265,11 @@ class World {
       case 'power':
         if (unit.alive) this.#power(place, happening);
         break;
-      case 'disk':
-        place.code = happening.code;
-        until(() => {
-          place.code = undefined;
-        });
-        break;
-      case 'slow disk':
-        place.takes = happening.takes;
-        until(() => {
-          place.takes = 8;
-        });
-        break;
-      case 'connection':
-        if (happening.ends === 'half-open') unit.run?.link.connection?.freeze();
-        else unit.run?.link.connection?.end('cut by the world', happening.ends === 'with the rest arriving');
-        break;
-      case 'network':
-        if (happening.dark) {
-          unit.network.dark = true;
-          unit.run?.link.connection?.end('no network', false);
-        } else unit.network.lag = happening.lag;
-        until(() => {
-          unit.network.dark = false;
-          unit.network.lag = 0;
-        });
+      case 'origin':
+        if (!unit.alive) break;
+        this.#power(place, { ...happening, do: 'power', cuts: true, after: 0 });
+        unit.board.forget();
+        until(() => unit.board.set('ntp'));
         break;
       case 'broker':
         if (!this.#broker.up) break;
@@ -329,43 +285,8 @@ class World {
           if (this.#hub !== undefined) this.#hub.refuses = false;
         });
         break;
-      case 'clock':
-        unit.board.offset += happening.steps;
-        break;
-      case 'time unknown':
-        unit.board.quality = 'none';
-        until(() => {
-          unit.board.quality = 'ntp';
-        });
-        break;
-      case 'drive':
-        Object.assign(car.state, { ignition: 'Start', speed: happening.speed });
-        until(() => Object.assign(car.state, { ignition: 'Stop', speed: 0 }));
-        break;
-      case 'door':
-        car.state.door = 'Open';
-        until(() => {
-          car.state.door = 'Closed';
-        });
-        break;
-      case 'plug':
-        Object.assign(car.state, { plugged: false, charging: 'Disconnected' });
-        until(() => Object.assign(car.state, { plugged: true, charging: 'Stopped' }));
-        break;
-      case 'silence':
-        if (car.state.speed === 0) car.awake = false;
-        until(() => car.wake());
-        break;
-      case 'stubborn':
-        car.obeys = false;
-        until(() => {
-          car.obeys = true;
-        });
-        break;
-      case 'privacy':
-        car.hide(happening.state);
-        until(() => car.unhide());
-        break;
+      default:
+        happenTo(place, happening, this.#time);
     }
   }
 

@@ -1,0 +1,134 @@
+/** A car, its unit, and what happens to them that concerns no other part of the world. */
+import type { WorldCar } from './car.ts';
+import type { Happening } from './plan.ts';
+import type { WorldTime } from './time.ts';
+import type { Unit } from './unit.ts';
+
+export type PowerCut = Extract<Happening, { do: 'power' }>;
+
+/** A car, its unit, and what is the matter with them now. */
+export interface Place {
+  readonly car: WorldCar;
+  readonly unit: Unit;
+  /** The disk answers so; undefined: it works. */
+  code: string | undefined;
+  /** ms that a sync takes at most. */
+  takes: number;
+  /** The power is going to fail, or the program to be killed, after so many operations of the disk. */
+  pending: PowerCut | undefined;
+  operationsLeft: number;
+}
+
+/** What concerns the broker, the hub or a caller. */
+type OfTheWorld = 'power' | 'origin' | 'broker' | 'hub' | 'hub disk' | 'command' | 'program';
+export type LocalHappening = Exclude<Happening, { do: OfTheWorld }>;
+
+/** ms that a sync takes at most while the disk is well. */
+export const SYNC = 8;
+/** Batches of frames in a flood come after so many ms, */
+const FLOOD = 50;
+/** with so many frames each. */
+const FRAMES = 10;
+
+/** Ends all faults of the car and its unit. */
+export function endFaults({ unit, car, ...place }: Place): Pick<Place, 'code' | 'takes' | 'pending'> {
+  unit.network.dark = false;
+  unit.network.lag = 0;
+  unit.board.set('ntp');
+  car.obeys = true;
+  car.isBusOff = false;
+  car.unhide();
+  return { ...place, code: undefined, takes: SYNC, pending: undefined };
+}
+
+/** Lets something happen to a place, and ends it when its time is over. */
+export function happenTo(place: Place, happening: LocalHappening, time: WorldTime): void {
+  const { unit, car } = place;
+  const until = (work: () => void): void => {
+    if ('for' in happening) time.after(happening.for, work);
+  };
+  switch (happening.do) {
+    case 'disk':
+      place.code = happening.code;
+      until(() => {
+        place.code = undefined;
+      });
+      break;
+    case 'slow disk':
+      place.takes = happening.takes;
+      until(() => {
+        place.takes = SYNC;
+      });
+      break;
+    case 'connection':
+      if (happening.ends === 'half-open') unit.run?.link.connection?.freeze();
+      else unit.run?.link.connection?.end('cut by the world', happening.ends === 'with the rest arriving');
+      break;
+    case 'network':
+      if (happening.dark) {
+        unit.network.dark = true;
+        unit.run?.link.connection?.end('no network', false);
+      } else unit.network.lag = happening.lag;
+      until(() => {
+        unit.network.dark = false;
+        unit.network.lag = 0;
+      });
+      break;
+    case 'clock':
+      unit.board.offset += happening.steps;
+      break;
+    case 'drift':
+      unit.board.drift(happening.ppm);
+      until(() => unit.board.drift(0));
+      break;
+    case 'time unknown':
+      unit.board.quality = 'none';
+      until(() => {
+        unit.board.quality = 'ntp';
+      });
+      break;
+    case 'drive':
+      Object.assign(car.state, { ignition: 'Start', speed: happening.speed });
+      until(() => Object.assign(car.state, { ignition: 'Stop', speed: 0 }));
+      break;
+    case 'door':
+      car.state.door = 'Open';
+      until(() => {
+        car.state.door = 'Closed';
+      });
+      break;
+    case 'plug':
+      Object.assign(car.state, { plugged: false, charging: 'Disconnected' });
+      until(() => Object.assign(car.state, { plugged: true, charging: 'Stopped' }));
+      break;
+    case 'silence':
+      if (car.state.speed === 0) car.awake = false;
+      until(() => car.wake());
+      break;
+    case 'stubborn':
+      car.obeys = false;
+      until(() => {
+        car.obeys = true;
+      });
+      break;
+    case 'bus-off':
+      car.isBusOff = true;
+      until(() => {
+        car.isBusOff = false;
+      });
+      break;
+    case 'flood': {
+      const end = time.now + happening.for;
+      const flood = (): void => {
+        car.show(FRAMES);
+        if (time.now < end) time.after(FLOOD, flood);
+      };
+      flood();
+      break;
+    }
+    case 'privacy':
+      car.hide(happening.state);
+      until(() => car.unhide());
+      break;
+  }
+}

@@ -1,0 +1,68 @@
+/** What commands have planned for later, and when a car may do it. */
+import type { SentCommand, SentProgram } from './caller.ts';
+
+const DAY = 24 * 3_600_000;
+/** A program that was due this long ago was looked at, ms. */
+const LOOKED = 60_000;
+
+/** An occurrence of a program, as its command is named. */
+export interface Occurrence {
+  readonly key: string;
+  /** UTC ms */
+  readonly due: number;
+}
+
+/** Undefined: the command is not that of a program. */
+export function occurrenceOf(id: string): Occurrence | undefined {
+  const [, key, due] = /^((?:charge|precondition)\/\w+)@(\d+)$/.exec(id) ?? [];
+  return key === undefined ? undefined : { key, due: Number(due) };
+}
+
+/** Why a car must not do this for an occurrence at `now`, UTC ms of its clock; undefined: it may. */
+export function programFault(
+  { key, due }: Occurrence,
+  done: { readonly vin: string; readonly action: string; readonly now: number },
+  commands: Iterable<SentCommand>,
+): string | undefined {
+  const { vin, action, now } = done;
+  const isCause = ({ genuine, cameTrusted, vin: to, program }: SentCommand): boolean =>
+    genuine && cameTrusted && to === vin && program?.key === key && program.action === action && fits(program, due);
+  const cause = [...commands].find(isCause)?.program;
+  if (cause === undefined) return 'no command has planned it';
+  if (now < due) return `${due - now} ms before it is due`;
+  return now > due + cause.window ? `${now - due - cause.window} ms late` : undefined;
+}
+
+function fits({ key, due: first }: SentProgram, due: number): boolean {
+  return due === first || (key !== 'charge/next' && due > first && (due - first) % DAY === 0);
+}
+
+/** Programs that a car has taken: those that it must have begun by its end. */
+export class PlannedPrograms {
+  /** The newest command of each kind and key that was sent to the car. */
+  readonly #newest = new Map<string, SentCommand>();
+  readonly #came = new Set<string>();
+  readonly #taken = new Set<string>();
+
+  /** A command that plans something has come to the car. */
+  came(sent: SentCommand): void {
+    // The same command once more plans nothing anew.
+    if (sent.program === undefined || this.#came.has(sent.id)) return;
+    this.#came.add(sent.id);
+    this.#newest.set(sent.program.key, sent);
+  }
+
+  /** The car has reported Success while its disk took what it wrote, at `now`, UTC ms of its clock. */
+  taken({ id, program }: SentCommand, now: number): void {
+    if (program !== undefined && now < program.due) this.#taken.add(id);
+  }
+
+  /** Occurrences of which the car should have told an end by `now`. */
+  due(now: number): string[] {
+    return [...this.#newest.values()].flatMap(({ id, program }) =>
+      program !== undefined && this.#taken.has(id) && program.due + LOOKED < now
+        ? [`${program.key}@${program.due}`]
+        : [],
+    );
+  }
+}
