@@ -93,7 +93,7 @@ export class Agent implements LinkEvents {
     const watchLease = new WatchLease(clock);
     this.signals = ports.signals?.({
       ...{ status, records, kept: ports.records, memory: ports.memory, log, clock, quality: options.quality, deflate },
-      ...{ batch: outbox.batch, patience: watchLease.patience, privacy: () => this.#mapping.privacyLevel },
+      ...{ batch: outbox.batch, patience: watchLease.patience, privacy: (at) => this.#mapping.privacyLevel(at) },
     });
     this.#sink = this.signals?.behind(this.#mapping, this.#mapping.wanted.length) ?? this.#mapping;
     this.#captures = ports.captures?.({
@@ -109,7 +109,7 @@ export class Agent implements LinkEvents {
       added: ports.recorders,
       watched: this.signals?.watched,
       patience: watchLease.patience,
-      privacy: () => this.#mapping.privacyLevel,
+      privacy: (at) => this.#mapping.privacyLevel(at),
       highestPrivacy: () => this.#mapping.highestPrivacy(),
     });
     this.#snapshot = new Snapshot(status, records, this.#pipeline.recorders, log);
@@ -334,7 +334,7 @@ export class Agent implements LinkEvents {
   }
 
   #stepped(by: number): void {
-    this.channels.stepped(by);
+    this.#mapping.stepped(by);
     this.signals?.stepped(by);
     this.#captures?.stepped(by);
   }

@@ -84,7 +84,7 @@ export class Mapping implements ReadingSink, StatusWriter {
     this.#status = status;
     this.#channels = channels;
     this.#refusals = refusals;
-    this.#position = new PositionGate(status, refusals);
+    this.#position = new PositionGate(status, this.#privacy, refusals);
     const wanted: WantedSignal[] = [];
     const targets: Target[][] = [];
     const indexes = new Map<string, number>();
@@ -111,9 +111,16 @@ export class Mapping implements ReadingSink, StatusWriter {
     this.#position.expectFix(profile.sources.some((source) => source.path === 'lastPosition.fixStatus'));
   }
 
-  /** Level of privacy: 0 nothing is hidden, 1 positions, 2 all but safety. */
-  get privacyLevel(): number {
-    return this.#privacy.level;
+  /** Level of privacy, now or for what was read at `at`: 0 nothing is hidden, 1 positions, 2 all but safety. */
+  privacyLevel(at = Number.POSITIVE_INFINITY): number {
+    const privacy = this.#privacy;
+    return at < privacy.until ? privacy.levelAt(at) : privacy.level;
+  }
+
+  /** The clock was set `by` ms later. */
+  stepped(by: number): void {
+    this.#channels.stepped(by);
+    this.#privacy.stepped(by);
   }
 
   /** The result tells the highest level since it was last called. */
@@ -124,7 +131,8 @@ export class Mapping implements ReadingSink, StatusWriter {
   reading(signal: number, value: number, raw: number, at: number): void {
     this.readings++;
     const { values, raws } = this.#latest;
-    if (value === values[signal] && raw === raws[signal] && this.#confirm(signal, at)) return;
+    const isRepeated = value === values[signal] && raw === raws[signal] && at >= this.#privacy.until;
+    if (isRepeated && this.#confirm(signal, at)) return;
     this.#read(signal, value, raw, at);
     this.#latest.note(signal, value, raw);
   }
@@ -146,7 +154,7 @@ export class Mapping implements ReadingSink, StatusWriter {
       target.absent = converted === undefined;
       // A value that came and went while privacy hid it never comes out.
       if (target.absent && this.#hidden.size > 0) this.#hidden.delete(target);
-      if (target.position) this.#position.offer(target.slot as Slot, converted);
+      if (target.position) this.#position.offer(target.slot as Slot, converted, at);
       else if (converted !== undefined) this.#write(target, converted, at);
       else if (target.channel !== undefined) this.#channels.clear(target.channel, at);
       else if (this.#overruled.size > 0) this.#unsay(target.slot);
@@ -183,7 +191,7 @@ export class Mapping implements ReadingSink, StatusWriter {
 
   /** As {@link alive}, of a group at once: most of what a bus says is that nothing changed. */
   aliveTogether({ signals, slots: plain, channels, others }: SourceGroup, at: number): void {
-    if (this.#hidden.size > 0) {
+    if (this.#hidden.size > 0 || at < this.#privacy.until) {
       this.alive(signals, at);
       return;
     }
@@ -237,20 +245,20 @@ export class Mapping implements ReadingSink, StatusWriter {
 
   expose(exposed: boolean, at: number): void {
     const before = this.#privacy.level;
-    this.#privacy.expose(exposed);
+    this.#privacy.expose(exposed, at);
     this.#privacyChanged(before, at);
   }
 
   /** Takes up the privacy that Status remembers from an earlier run. */
   resume(): void {
     const chosen = this.#status.value(privacyState);
-    if (chosen !== undefined) this.#privacy.choose(chosen);
-    this.#position.hide(this.#privacy.level > 0);
+    if (chosen !== undefined) this.#privacy.choose(chosen, Number.NEGATIVE_INFINITY);
+    this.#position.privacyChanged();
   }
 
   #write(target: Target, value: SlotValue, at: number): void {
     const { slot, channel } = target;
-    if (target.hiddenFrom <= this.#privacy.level) {
+    if (target.hiddenFrom <= this.privacyLevel(at)) {
       this.#hidden.set(target, value);
       this.#refusals?.refused(target.leaf.path, 'hidden', Number.NaN, Number.NaN);
       return;
@@ -292,13 +300,14 @@ export class Mapping implements ReadingSink, StatusWriter {
       return true;
     }
     if (this.#hidden.size > 0 && this.#hidden.has(target)) this.#reveal(target, at);
+    else if (at < this.#privacy.until && target.hiddenFrom <= this.#privacy.levelAt(at)) return false;
     else if (target.slot !== undefined) this.#status.seen(target.slot, at);
     else this.#channels.seen(target.channel as Channel, at);
     return false;
   }
 
   #reveal(target: Target, at: number): void {
-    if (target.hiddenFrom <= this.#privacy.level) return;
+    if (target.hiddenFrom <= this.privacyLevel(at)) return;
     const value = this.#hidden.get(target) as SlotValue;
     this.#hidden.delete(target);
     this.#write(target, value, at);
@@ -306,14 +315,14 @@ export class Mapping implements ReadingSink, StatusWriter {
 
   #choose(state: SlotValue, at: number): void {
     const before = this.#privacy.level;
-    this.#privacy.choose(state);
+    this.#privacy.choose(state, at);
     this.#privacyChanged(before, at);
   }
 
   #privacyChanged(before: number, at: number): void {
     const { level } = this.#privacy;
     if (level === before) return;
-    this.#position.hide(level > 0);
+    this.#position.privacyChanged();
     // Constants are facts of the car, known before; they come back with the rest.
     if (level < before) this.#started = false;
     else this.#conceal(level, at);

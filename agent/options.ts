@@ -112,8 +112,8 @@ export interface SignalParts {
   readonly log: Log;
   readonly clock: Clock;
   readonly quality: () => ClockQuality;
-  /** Level of privacy: 0 nothing is hidden, 1 positions, 2 all. */
-  readonly privacy: () => number;
+  /** Level of privacy, now or for what was read at `at`: 0 nothing is hidden, 1 positions, 2 all. */
+  readonly privacy: (at?: number) => number;
   readonly deflate?: Deflate | undefined;
   readonly batch?: number | undefined;
   readonly patience?: Patience | undefined;

@@ -63,8 +63,7 @@ export interface PipelineParts {
   readonly watched?: MonitorSignals | undefined;
   /** Shortens what is gathered while somebody watches. */
   readonly patience?: Patience;
-  /** Level of privacy: 0 nothing is hidden, 1 positions, 2 all. */
-  readonly privacy: () => number;
+  readonly privacy: RecorderParts['privacy'];
   readonly highestPrivacy: RecorderParts['highestPrivacy'];
 }
 

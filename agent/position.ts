@@ -1,5 +1,6 @@
 import type { StatusContents } from '../protocol/schema/status.ts';
 import { type Slot, type SlotValue, slotByPath } from '../protocol/slots.ts';
+import type { Privacy } from './privacy.ts';
 import type { Status, StatusReader } from './status.ts';
 import type { RefusalListener, ValueRefusal } from './target.ts';
 
@@ -30,15 +31,18 @@ export class PositionGate {
   /** Which of latitude (1) and longitude (2) were heard since the last position. */
   heard = 0;
   #changed = false;
-  #hidden = false;
+  readonly #privacy: Pick<Privacy, 'levelAt'>;
+  /** Components whose latest value was read in a private time. */
+  readonly #concealed = new Set<Slot>();
   #needsFix = false;
   #hasFix = false;
   #last: { latitude: number; longitude: number; at: number } | undefined;
   #jumps = 0;
   readonly #refusals: RefusalListener | undefined;
 
-  constructor(status: Status, refusals?: RefusalListener) {
+  constructor(status: Status, privacy: Pick<Privacy, 'levelAt'>, refusals?: RefusalListener) {
     this.#status = status;
+    this.#privacy = privacy;
     this.#refusals = refusals;
   }
 
@@ -48,7 +52,7 @@ export class PositionGate {
   }
 
   /** Takes one component; undefined says that the receiver has no value for it. */
-  offer(slot: Slot, value: SlotValue | undefined): void {
+  offer(slot: Slot, value: SlotValue | undefined, at: number): void {
     if (slot === fixStatus) this.#hasFix = value !== undefined;
     if (value === undefined) {
       this.#latest.delete(slot);
@@ -56,19 +60,29 @@ export class PositionGate {
       return;
     }
     this.#latest.set(slot, value);
-    this.heard |= bitOf(slot);
+    this.#hear(slot, at);
     this.#changed = true;
   }
 
   /** A component came again unchanged: a car that drives due east repeats its latitude. */
   repeat(slot: Slot, at: number): void {
-    if (this.#latest.has(slot)) this.heard |= bitOf(slot);
+    if (this.#latest.has(slot)) this.#hear(slot, at);
     this.#status.seen(slot, at);
   }
 
-  /** Privacy takes positions away: what Status knows goes, and what comes is kept until it may be shown. */
-  hide(hidden: boolean): void {
-    this.#hidden = hidden;
+  #hear(slot: Slot, at: number): void {
+    this.heard |= bitOf(slot);
+    if (this.#privacy.levelAt(at) > 0) this.#concealed.add(slot);
+    else if (this.#concealed.size > 0) this.#concealed.delete(slot);
+  }
+
+  /** The bit of a component that was not read in a private time. */
+  #open(slot: Slot): number {
+    return this.#concealed.has(slot) ? 0 : bitOf(slot);
+  }
+
+  /** Privacy takes positions away, or no longer: what comes in a private time is kept until it comes again after it. */
+  privacyChanged(): void {
     // The next position must be heard whole after the change, is shown also when it is the last one still, and is not
     // measured against a hidden way.
     this.heard = 0;
@@ -79,8 +93,9 @@ export class PositionGate {
   /** A frame or fix is complete: a whole position goes into Status. */
   settle(at: number): void {
     if (this.heard !== WHOLE) return;
-    if (this.#hidden) {
-      this.heard = 0;
+    const open = this.#privacy.levelAt(at) > 0 ? 0 : this.#open(latitude) | this.#open(longitude);
+    if (open !== WHOLE) {
+      this.heard = open;
       this.#refuse('hidden');
       return;
     }
@@ -100,7 +115,7 @@ export class PositionGate {
     if (!this.#plausible(position)) return;
     this.#last = position;
     if (!this.#latest.has(type)) this.#latest.set(type, 'Acquire');
-    for (const [slot, value] of this.#latest) this.#status.write(slot, value, at);
+    for (const [slot, value] of this.#latest) if (!this.#concealed.has(slot)) this.#status.write(slot, value, at);
   }
 
   #refuse(rule: ValueRefusal): void {

@@ -26,21 +26,38 @@ export function hiddenFrom(path: string): number {
 export class Privacy {
   /** 0 nothing is hidden, 1 positions, 2 all but safety. Every reading is compared with it. */
   level = 0;
+  /** UTC ms. All levels have ended by then: only what was read earlier may be private although {@link level} is 0. */
+  until = Number.NEGATIVE_INFINITY;
+  /** By level: when it ended last, UTC ms. */
+  readonly #ends = [0, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
   /** Each the highest level since its reader asked last. */
   readonly #highest: { level: number }[] = [];
   #chosen = 0;
   #exposed = false;
 
   /** Takes the value of privacy.state. A state that is not known hides as much as the last one did. */
-  choose(state: SlotValue): void {
+  choose(state: SlotValue, at: number): void {
     this.#chosen = levels[String(state)] ?? this.#chosen;
-    this.#apply();
+    this.#apply(at);
   }
 
   /** The car was declared stolen, or is no longer. */
-  expose(exposed: boolean): void {
+  expose(exposed: boolean, at: number): void {
     this.#exposed = exposed;
-    this.#apply();
+    this.#apply(at);
+  }
+
+  /** The level for what was read at `at`: a source may deliver what it read in a private time when that is over. */
+  levelAt(at: number): number {
+    let past = 2;
+    while (past > this.level && at >= (this.#ends[past] as number)) past--;
+    return past;
+  }
+
+  /** The clock was set `by` ms later. */
+  stepped(by: number): void {
+    this.until += by;
+    for (const [level, end] of this.#ends.entries()) this.#ends[level] = end + by;
   }
 
   /** The result tells the highest level since it was last called. */
@@ -54,8 +71,11 @@ export class Privacy {
     };
   }
 
-  #apply(): void {
+  #apply(at: number): void {
+    const before = this.level;
     this.level = this.#exposed ? 0 : this.#chosen;
+    for (let ended = before; ended > this.level; ended--) this.#ends[ended] = at;
+    this.until = Math.max(this.#ends[1] as number, this.#ends[2] as number);
     for (const highest of this.#highest) highest.level = Math.max(highest.level, this.level);
   }
 }

@@ -252,8 +252,8 @@ export class Collector {
     return {
       ...{ status, deflate, batch, patience, records: { append } },
       // While nothing may be collected, all is hidden; what is so then is recorded when that ends, unless it was private.
-      privacy: () => {
-        const level = Math.max(privacy(), this.#batchPrivacy);
+      privacy: (at?: number) => {
+        const level = Math.max(privacy(at), this.#batchPrivacy);
         return this.#isPaused() ? (level > 0 ? ALL : PAUSED) : level;
       },
     };

@@ -19,8 +19,7 @@ export interface PreparedCollection {
 export interface RunningParts extends SignalRecorderOptions {
   readonly status: RecorderParts['status'];
   readonly records: Pick<RecorderParts['records'], 'append'>;
-  /** Level of privacy: 0 nothing is hidden, 1 positions, 2 all. */
-  readonly privacy: () => number;
+  readonly privacy: RecorderParts['privacy'];
 }
 
 /** A collection that is running: its own values and recorder, and a decoder for each source of frames. */

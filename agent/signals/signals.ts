@@ -38,13 +38,13 @@ export class Signals {
   /** Privacy from this level on hides it. */
   readonly #hiddenFrom: Uint8Array;
   readonly #invalid: (ReadonlySet<number> | undefined)[];
-  readonly #level: () => number;
+  readonly #level: (at?: number) => number;
   /** What was read while privacy hid it: it may still be so when privacy ends, and its frame may not change then. */
   readonly #withheld = new Map<number, number>();
   #observers: readonly CustomSignalObserver[] = [];
 
-  /** @param level of privacy: 0 nothing is hidden, 1 positions, 2 all; or {@link PAUSED} */
-  constructor(signals: readonly CustomSignal[], level: () => number) {
+  /** @param level of privacy, now or of a time: 0 nothing is hidden, 1 positions, 2 all; or {@link PAUSED} */
+  constructor(signals: readonly CustomSignal[], level: (at?: number) => number) {
     this.size = signals.length;
     this.#level = level;
     this.#counts = new Float64Array(this.size).fill(Number.NaN);
@@ -102,7 +102,7 @@ export class Signals {
   reading(place: number, value: number, raw: number, at: number): void {
     this.readings++;
     const count = this.#invalid[place]?.has(raw) === true ? Number.NaN : this.#countOf(place, value, raw);
-    if (this.#isPrivate(place)) this.#withhold(place, count);
+    if (this.#isPrivate(place, at)) this.#withhold(place, count);
     else {
       if (this.#withheld.size > 0) this.#withheld.delete(place);
       this.#take(place, count, at);
@@ -111,7 +111,7 @@ export class Signals {
 
   /** The frame that carries these came again unchanged. */
   seen(places: Int32Array, at: number): void {
-    if (this.#withheld.size > 0 || this.#level() > 0) {
+    if (this.#withheld.size > 0 || this.#level(at) > 0) {
       for (const place of places) this.#seenOne(place, at);
       return;
     }
@@ -120,7 +120,7 @@ export class Signals {
 
   #seenOne(place: number, at: number): void {
     const withheld = this.#withheld.get(place);
-    if (this.#isPrivate(place)) {
+    if (this.#isPrivate(place, at)) {
       if (withheld === undefined) this.#withhold(place, this.#counts[place] as number);
     } else if (withheld === undefined) this.#seenAt[place] = at;
     else {
@@ -129,8 +129,8 @@ export class Signals {
     }
   }
 
-  #isPrivate(place: number): boolean {
-    const level = this.#level();
+  #isPrivate(place: number, at: number): boolean {
+    const level = this.#level(at);
     return (this.#hiddenFrom[place] as number) <= level && level < PAUSED;
   }
 

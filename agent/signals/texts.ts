@@ -13,15 +13,15 @@ export class Texts {
   readonly size: number;
   readonly #signals: readonly TextSignal[];
   readonly #records: Pick<Records, 'append'>;
-  readonly #level: () => number;
+  readonly #level: (at?: number) => number;
   readonly #now: (string | undefined)[];
   readonly #seenAt: Float64Array;
   readonly #changedAt: Float64Array;
   readonly #recorded: (string | undefined)[];
   #observers: readonly TextObserver[] = [];
 
-  /** @param level of privacy: 0 nothing is hidden, 1 positions, 2 all */
-  constructor(signals: readonly TextSignal[], records: Pick<Records, 'append'>, level: () => number) {
+  /** @param level of privacy, now or of a time: 0 nothing is hidden, 1 positions, 2 all */
+  constructor(signals: readonly TextSignal[], records: Pick<Records, 'append'>, level: (at?: number) => number) {
     this.size = signals.length;
     this.#signals = signals;
     this.#records = records;
@@ -38,6 +38,10 @@ export class Texts {
 
   /** A reading. What privacy hides is not recorded; the first reading after that is. */
   take(place: number, text: string, at: number): void {
+    if (this.#hiddenAt(place, at)) {
+      this.#now[place] = undefined;
+      return;
+    }
     const value = text.slice(0, LONGEST_TEXT);
     this.#seenAt[place] = at;
     const isNew = value !== this.#now[place];
@@ -45,7 +49,6 @@ export class Texts {
       this.#now[place] = value;
       this.#changedAt[place] = at;
     }
-    if (this.hidden(place)) return;
     if (value !== this.#recorded[place]) {
       this.#recorded[place] = value;
       const { name } = this.#signals[place] as TextSignal;
@@ -71,7 +74,11 @@ export class Texts {
   }
 
   hidden(place: number): boolean {
-    return (this.#signals[place]?.position === true ? 1 : 2) <= this.#level();
+    return this.#hiddenAt(place);
+  }
+
+  #hiddenAt(place: number, at?: number): boolean {
+    return (this.#signals[place]?.position === true ? 1 : 2) <= this.#level(at);
   }
 
   /** The clock was set `by` ms later. */

@@ -158,8 +158,8 @@ export interface RecorderParts {
     readonly status: ObservedStatus;
     readonly publisher: Publisher;
     readonly records: Records;
-    /** Level of privacy: 0 nothing is hidden, 1 positions, 2 all. */
-    readonly privacy: () => number;
+    /** Level of privacy, now or for what was read at `at`: 0 nothing is hidden, 1 positions, 2 all. */
+    readonly privacy: (at?: number) => number;
     /** Its result tells the highest level since it was last called. */
     readonly highestPrivacy: () => () => number;
     readonly patience: Patience;

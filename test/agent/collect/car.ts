@@ -33,6 +33,8 @@ BO_ 512 PRIVACY: 8 ECU
 BO_ 768 PLACE: 8 ECU
  SG_ Latitude : 0|32@1- (0.000001,0) [0|0] "deg" ECU
  SG_ Height : 32|16@1- (1,0) [0|0] "m" ECU
+BO_ 769 EAST: 8 ECU
+ SG_ Longitude : 0|32@1- (0.000001,0) [0|0] "deg" ECU
 BO_ 1024 CELLS: 8 ECU
  SG_ Max : 0|16@1+ (0.001,0) [0|0] "V" ECU
  SG_ Exact : 16|32@1- (1,0) [0|0] "V" ECU
@@ -42,6 +44,8 @@ SIG_VALTYPE_ 1024 Exact : 1;
 
 const body = `VERSION ""
 BU_: ECU
+BO_ 512 PRIVACY: 8 ECU
+ SG_ State : 0|8@1+ (1,0) [0|0] "" ECU
 BO_ 256 DOORS: 8 ECU
  SG_ Open : 0|8@1+ (1,0) [0|0] "" ECU
 BO_ 1024 CELLS: 8 ECU
@@ -95,6 +99,8 @@ interface Start {
   readonly bytesPerDay?: number;
   /** The profile has a custom signal. */
   readonly custom?: boolean;
+  /** Instead of the profile above. */
+  readonly profile?: string;
   readonly quality?: ClockQuality;
 }
 
@@ -103,7 +109,7 @@ export async function startCar(start: Start = {}): Promise<CollectingCar> {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-collect-'));
   writeFileSync(join(folder, 'car.dbc'), dbc);
   writeFileSync(join(folder, 'body.dbc'), body);
-  writeFileSync(join(folder, 'profile.yaml'), start.custom === true ? profile + custom : profile);
+  writeFileSync(join(folder, 'profile.yaml'), start.profile ?? (start.custom === true ? profile + custom : profile));
   const vehicle = loadVehicle(folder);
   const clock = new VirtualClock(start.at ?? START);
   const store = await openStore('/data', { files: disk, now: () => clock.now(), settleWithin: 3_600_000 });

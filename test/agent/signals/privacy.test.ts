@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { SourceMapping } from '../../../protocol/profile.ts';
 import { motion, START, startCar } from '../collect/car.ts';
-import { custom, receive, run } from './car.ts';
+import { custom, receive, run, text } from './car.ts';
 
 const privacy: SourceMapping = {
   ...{ scale: 1, offset: 0, invalid: [], priority: 0, message: 'M', path: 'privacy.state', signal: 'Privacy' },
@@ -101,4 +101,122 @@ test('a collected signal that is read in a private time never leaves the car, wh
     }),
     { numRuns: 30 },
   );
+});
+
+/** Privacy is chosen on one bus; all else comes from another, whose frames the agent may get later. */
+const twoBuses = `profile: 1
+name: two-buses
+buses:
+  - { name: can, dbc: [car.dbc] }
+  - { name: body, dbc: [body.dbc] }
+status:
+  privacy.state: { bus: body, signal: PRIVACY.State, map: { 0: None, 1: Geolocation, 2: Full } }
+  kinetic.speed: { bus: can, signal: MOTION.Speed }
+  lastPosition.latitude: { bus: can, signal: PLACE.Latitude }
+  lastPosition.longitude: { bus: can, signal: EAST.Longitude }
+  lastPosition.altitude: { bus: can, signal: PLACE.Height }
+signals:
+  Vehicle.Torque: { bus: can, signal: MOTION.Torque, interval: 0 }
+  Vehicle.Place: { bus: can, signal: MOTION.Speed, interval: 0, position: true }
+`;
+
+/** Degrees that stand for a value: a car can have driven from one to the next. */
+const degrees = (value: number): number => 1 + value / 1e5;
+
+function place(value: number, height = 0): number[] {
+  const bytes = new DataView(new ArrayBuffer(8));
+  bytes.setInt32(0, Math.round(degrees(value) * 1e6), true);
+  bytes.setInt16(4, height, true);
+  return [...new Uint8Array(bytes.buffer)];
+}
+
+test('what another source read in a private time appears nowhere, also when its frames come after that time', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1 }), async (drawn, lags) => {
+      const car = await startCar({ profile: twoBuses });
+      const signals = [{ signal: 'MOTION.Torque', bus: 'can', name: 'Collected' }];
+      await car.order({ name: 'all', signals, until: START + 3_600_000, interval: 0 });
+      const seen = new Map<string, unknown[]>();
+      car.agent.status.observe({
+        changed: ({ path }, value) => void seen.set(path, [...(seen.get(path) ?? []), value]),
+      });
+      const driven = drivenBy(drawn);
+      const late: Parameters<typeof car.sendAll>[1][number][] = [];
+      for (const [i, { state, value, after }] of driven.entries()) {
+        const at = car.clock.now();
+        car.send('body', 0x200, [state, 0, 0, 0, 0, 0, 0, 0]);
+        late.push({ at: at + 1, id: 0x100, bytes: motion(value, value) });
+        late.push({ at: at + 2, id: 0x300, bytes: place(value, value) });
+        late.push({ at: at + 3, id: 0x301, bytes: place(value) });
+        await car.pass(10 + after);
+        // Some frames wait while others go on.
+        const lag = lags[i % lags.length] as number;
+        const ready = Math.max(0, late.length - lag);
+        if (ready > 0) car.sendAll('can', late.splice(0, ready));
+      }
+      if (late.length > 0) car.sendAll('can', late);
+      await car.pass(5_000);
+      const { readings } = receive(car.published);
+      const values = (name: string) => readings.get(name)?.map(([, value]) => value) ?? [];
+      expectAllowed(values('Vehicle.Torque'), driven, 1);
+      expectAllowed(values('Collected'), driven, 1);
+      expectAllowed(values('Vehicle.Place'), driven, 0);
+      expectAllowed(seen.get('kinetic.speed') ?? [], driven, 1);
+      for (const path of ['lastPosition.latitude', 'lastPosition.longitude']) {
+        const places = (seen.get(path) ?? []) as number[];
+        expectAllowed(
+          places.map((value) => Math.round((value - 1) * 1e5)),
+          driven,
+          0,
+        );
+      }
+      expectAllowed(seen.get('lastPosition.altitude') ?? [], driven, 0);
+      await car.drop();
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('a text that was read in a private time is not shown after it, until it is read again', async () => {
+  const car = await run([], { texts: [text('Vehicle.Part')], sources: [privacy] });
+  const shown = () => car.agent.signals?.view.get('Vehicle.Part', car.clock.now())?.value;
+  car.say({ 'Vehicle.Part': 'public' });
+  expect(shown()).toBe('public');
+  car.give({ Privacy: 2 });
+  car.say({ 'Vehicle.Part': 'private' });
+  expect(shown()).toBeUndefined();
+  car.give({ Privacy: 0 });
+  expect(shown()).toBeUndefined();
+  // Another source gives what it read before that.
+  await car.pass(1_000);
+  const begin = car.clock.now();
+  car.give({ Privacy: 2 });
+  await car.pass(1_000);
+  car.give({ Privacy: 0 });
+  const place = car.agent.wanted.findIndex(({ signal }) => signal === 'Vehicle.Part');
+  car.agent.sink().text?.(place, 'late', begin + 500);
+  expect(shown()).toBeUndefined();
+  car.say({ 'Vehicle.Part': 'again' });
+  expect(shown()).toBe('again');
+  await car.pass(2_000);
+  const texts = car.published.flatMap(({ message }) => (message.kind === 'text' ? [message.body.text] : []));
+  expect(texts).toEqual(['public', 'again']);
+  await car.drop();
+});
+
+test('after a step of the clock what is read is as private as before it', async () => {
+  const car = await run([custom('Vehicle.Torque')], { sources: [privacy] });
+  car.give({ Privacy: 2 });
+  await car.pass(1_000);
+  car.give({ Privacy: 0 });
+  car.clock.step(-3_600_000);
+  await car.pass(1_000);
+  car.give({ 'Vehicle.Torque': 7 });
+  await car.pass(3_000);
+  expect(
+    receive(car.published)
+      .readings.get('Vehicle.Torque')
+      ?.map(([, value]) => value),
+  ).toEqual([7]);
+  await car.drop();
 });
