@@ -9,6 +9,7 @@ import {
   SqlOverview,
   SqlReader,
   SqlRegistry,
+  SqlRetention,
   SqlRollouts,
 } from '../adapters/database/index.ts';
 import type { Clock, Log } from '../agent/ports.ts';
@@ -25,6 +26,7 @@ import type {
   VehicleReader,
 } from '../hub/ports.ts';
 import type { Registry } from '../hub/registry.ts';
+import type { RetentionStore } from '../hub/retention.ts';
 import type { RolloutStore } from '../hub/rollout-store.ts';
 
 /** What a hub has of its database. */
@@ -37,6 +39,7 @@ export interface HubDatabase {
   readonly monitorStore: MonitorStore & CarMonitorStore;
   readonly rollouts: RolloutStore;
   readonly deliveries: DeliveryStore;
+  readonly retention: RetentionStore;
   readonly locks: HubLocks;
   readonly news: HubNews;
   close(): Promise<void>;
@@ -54,6 +57,7 @@ export async function onSqlite(file: string, limit: number): Promise<HubDatabase
     monitorStore: new SqlMonitors(database),
     rollouts: new SqlRollouts(database),
     deliveries: new SqlDeliveries(database, sqliteDeliveries),
+    retention: new SqlRetention(database, ''),
     // The lock of the directory has made sure that no other hub uses the file.
     locks: {
       place: async () => undefined,
@@ -84,6 +88,7 @@ export async function onPostgres(
     monitorStore: new SqlMonitors(database),
     rollouts: new SqlRollouts(database),
     deliveries: new SqlDeliveries(database, postgresDeliveries),
+    retention: new SqlRetention(database, 'FOR UPDATE'),
     locks: new PostgresLocks(url),
     news,
     close: async () => {

@@ -31,6 +31,7 @@ import { FleetOverview } from '../hub/overview.ts';
 import type { NumbersStore } from '../hub/ports.ts';
 import { RegistryStates } from '../hub/registry-state.ts';
 import { ResendRequests } from '../hub/resend.ts';
+import { Retention, type RetentionDays } from '../hub/retention.ts';
 import { Rollouts } from '../hub/rollouts.ts';
 import { Viewers } from '../hub/viewers.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -82,6 +83,8 @@ export interface HubOptions {
   readonly hosts?: { readonly broker?: string; readonly http?: string; readonly metrics?: string };
   /** Where people sign in to the page; absent: they need a token. */
   readonly signIn?: SignInConfiguration;
+  /** Absent: messages are kept for ever. */
+  readonly retention?: RetentionDays;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -125,10 +128,12 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   teardowns.unshift(async () => unlock());
   const callbacks = { ...CALLBACKS, ...options.callbacks };
   const { queueLimit: limit } = callbacks;
-  const { store, reader, overviewReader, audit, registry, monitorStore, rollouts, deliveries, locks, news, close } =
+  const opened =
     database === undefined
       ? await onSqlite(join(data, 'hub.sqlite'), limit)
       : await onPostgres(database, { limit, clock, log });
+  const { store, reader, overviewReader, audit, registry, monitorStore, rollouts, deliveries, locks, news, close } =
+    opened;
   teardowns.unshift(close);
   const keys = join(data, 'keys');
   const key = await commandKey(keys);
@@ -227,6 +232,13 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   });
   rolling.begin();
   teardowns.unshift(() => rolling.stop());
+  const retention = new Retention({
+    ...{ store: opened.retention, days: options.retention ?? {}, clock, log },
+    after: (delay, due) => clock.after(delay, due),
+    removed: (kind, messages) => measures.removed(kind, messages),
+  });
+  retention.begin();
+  teardowns.unshift(() => retention.stop());
   const visible = visibleCars(states);
   const among = async <T extends { readonly vin: string }>(call: Call, all: Iterable<T>): Promise<readonly T[]> => {
     const vins = await visible(call);

@@ -108,6 +108,7 @@ async function runHub(options: Options): Promise<void> {
     port: ports.port,
     http: ports.http,
     ...(configuration?.callbacks === undefined ? {} : { callbacks: configuration.callbacks }),
+    ...(configuration?.retention === undefined ? {} : { retention: configuration.retention }),
     ...(configuration?.signIn === undefined ? {} : { signIn: configuration.signIn }),
     hosts: {
       ...(listen === undefined ? {} : { broker: listen.host }),

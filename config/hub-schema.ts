@@ -2,9 +2,10 @@
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { scopeNames } from '../protocol/interface/operations/scopes.ts';
+import { kinds } from '../protocol/schema/kind.ts';
 import { callbacksSchema } from './callbacks.ts';
 import { brokerMembers } from './configuration-schema.ts';
-import { choice, closed, format, line, listOf, number } from './fields.ts';
+import { choice, closed, format, keyed, line, listOf, number } from './fields.ts';
 
 /** The format of hub.yaml that this version reads. */
 export const hubVersion = 1;
@@ -25,6 +26,8 @@ const local = (description: string) =>
     pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$',
     expected: 'an address and a port, such as 127.0.0.1:8080',
   });
+/** Kinds of messages that are removed after a time. What the others say is needed to read those that come later. */
+const removableKinds = kinds.filter((kind) => kind !== 'catalog' && kind !== 'text');
 /** Parts of topics and of names of clients at the broker. */
 const NAME = { pattern: '^[A-Za-z0-9._-]{1,64}$', expected: 'a name of letters, digits, dots, - and _' };
 
@@ -96,6 +99,18 @@ export const hubSchema = closed(
       ...callbacksSchema,
       description: 'How events go to receivers: webhook, websocket, push',
     }),
+    retention: Type.Optional(
+      keyed(
+        `^(${removableKinds.join('|')})$`,
+        Type.Unsafe<number>({
+          ...number('Days', { minimum: 1, maximum: 36_500 }),
+          type: 'integer',
+          'x-expected': 'a whole number of days',
+        }),
+        'Days for which messages are kept, by kind, such as `{ telemetry: 90, waypoint: 90 }`; kinds that are not named are kept for ever',
+        `one of ${removableKinds.join(', ')}`,
+      ),
+    ),
     signIn: Type.Optional(
       closed(
         {

@@ -2,6 +2,7 @@
 import { dirname, resolve } from 'node:path';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { dataScopes, type Scope } from '../protocol/interface/operations/scopes.ts';
+import type { Kind } from '../protocol/schema/kind.ts';
 import { checkAwaited } from './awaited-file.ts';
 import { type CallbacksConfiguration, readCallbacks } from './callbacks.ts';
 import { credentialPath } from './credentials.ts';
@@ -48,6 +49,8 @@ export interface HubConfiguration {
   readonly http?: Listen;
   /** Absent: to public addresses, with `https` and `wss` only, and no push. */
   readonly callbacks?: CallbacksConfiguration;
+  /** Days by kind of messages. Absent: for ever. */
+  readonly retention?: Readonly<Partial<Record<Kind, number>>>;
   readonly signIn?: SignInConfiguration;
   /** Broker and interface over TLS; absent: without. */
   readonly tls?: { readonly names?: readonly string[]; readonly enrolment?: number };
@@ -84,6 +87,7 @@ function read(input: HubInput, beside: (path: string) => string, findings: Findi
   const broker = readHubBroker(input, beside, findings);
   const database = readDatabase(input, beside, findings);
   const signIn = readSignIn(input, beside, findings);
+  const retention = findings.sound('/retention') ? input.retention : undefined;
   const tls = findings.sound('/tls') ? input.tls : undefined;
   const http = readListen(input.http?.listen, '/http', findings, tls !== undefined);
   const metrics = readListen(input.metrics?.listen, '/metrics', findings, false);
@@ -94,6 +98,7 @@ function read(input: HubInput, beside: (path: string) => string, findings: Findi
     ...(database === undefined ? {} : { database }),
     ...(http === undefined ? {} : { http }),
     ...(input.callbacks === undefined ? {} : { callbacks: readCallbacks(input.callbacks, beside, findings) }),
+    ...(retention === undefined ? {} : { retention }),
     ...(signIn === undefined ? {} : { signIn }),
     ...(tls === undefined ? {} : { tls }),
     ...(metrics === undefined ? {} : { metrics }),

@@ -1,5 +1,6 @@
 /** What one hub counts of the messages that it takes in, for metrics. */
 import { classes } from '../protocol/classes.ts';
+import type { Kind } from '../protocol/schema/kind.ts';
 import type { RemoteReport } from '../protocol/schema/remote.ts';
 import { finalStatuses } from './commands.ts';
 import { type DeliveryCounts, DeliveryMeasures } from './delivery-measures.ts';
@@ -33,6 +34,8 @@ export interface HubMeasurements {
   /** Messages that wait in those cars, as they told last. */
   readonly backlog: readonly number[];
   readonly deliveries: DeliveryCounts;
+  /** Messages that were kept long enough and are removed, by kind. */
+  readonly removed: Readonly<Partial<Record<Kind, number>>>;
 }
 
 /** What a car told last. */
@@ -49,6 +52,7 @@ export class HubMeasures {
   readonly #lag = perClass();
   readonly #givenUp = perClass();
   readonly #commands: Record<string, number> = {};
+  readonly #removed: Partial<Record<Kind, number>> = {};
   readonly #cars = new Map<string, HeardCar>();
   #repeated = 0;
   #refused = 0;
@@ -76,6 +80,11 @@ export class HubMeasures {
     this.#failing = true;
   }
 
+  /** Messages of a kind were kept long enough. */
+  removed(kind: Kind, messages: number): void {
+    this.#removed[kind] = (this.#removed[kind] ?? 0) + messages;
+  }
+
   snapshot(): HubMeasurements {
     const since = this.#clock.now() - HEARD;
     const backlog = perClass();
@@ -98,6 +107,7 @@ export class HubMeasures {
       heard: this.#cars.size,
       backlog,
       deliveries: this.deliveries.counts,
+      removed: this.#removed,
     };
   }
 

@@ -58,9 +58,14 @@ export interface RecordPlace {
   readonly facts?: RecordFacts;
 }
 
+/** Id of a piece of a series. */
+export function pieceId({ boot, seq }: MessageOrder): string {
+  return `${boot.toString(16)}-${seq.toString(16)}`;
+}
+
 /** The record that a message carries: a record with an id, or a piece of a series, which is its own record. */
 export function recordPlaceOf({ kind, seq, boot, body }: Message): RecordPlace | undefined {
-  const piece = `${boot.toString(16)}-${seq.toString(16)}`;
+  const piece = pieceId({ boot, seq });
   if (kind === 'telemetry') return { collection: kind, id: piece, at: Math.round(body.start) };
   if (kind === 'waypoint') {
     const [first] = body.points;

@@ -83,6 +83,8 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/assembly/hub-broker.engine.test.ts',
     'test/commands/hub-brokers.engine.test.ts',
   ],
+  // What is removed after the days of its kind, and what is kept all the same.
+  retention: ['test/assembly/hub-retention.test.ts', 'test/assembly/hub-retention.engine.test.ts'],
   // An older copy of the database is put back.
   restore: ['test/assembly/hub-restore.test.ts', 'test/assembly/hub-restore.engine.test.ts'],
   // Light cars at a broker, all cars at a glance, lists along indexes; `npm run fleet` is the measurement.

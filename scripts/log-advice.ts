@@ -75,6 +75,8 @@ export const logAdvice: Partial<Record<LogEvent, string>> = {
   'hub.news.lost': 'check the database, if it does not come back',
   'hub.receiving.failed': 'check the broker and the rights of the hub there',
   'hub.registry.unread': 'check the database',
+  'hub.retention.failed': 'check the database',
+  'hub.retention.paused': 'check the clock of the hub, if cars are driving',
   'hub.store.failed': 'check the database; the cars send the messages again',
   'line.waiting': CAR,
   'link.certificate': 'renew the certificate',

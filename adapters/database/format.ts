@@ -310,6 +310,10 @@ export const steps: readonly string[] = [
   `
   CREATE INDEX revoked_certificates ON certificates (expires) WHERE revoked IS NOT NULL;
   `,
+  `
+  -- Messages of a kind that were kept long enough.
+  CREATE INDEX messages_by_arrival ON messages (kind, received);
+  `,
 ];
 
 /** Number of the format that this program writes. */

@@ -5,5 +5,6 @@ export { LocalNews } from './news.ts';
 export { SqlOverview } from './overview-queries.ts';
 export { SqlReader } from './queries.ts';
 export { SqlRegistry } from './registry.ts';
+export { SqlRetention } from './retention.ts';
 export { SqlRollouts } from './rollouts.ts';
 export { SqliteDatabase } from './sqlite.ts';

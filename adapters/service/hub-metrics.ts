@@ -118,6 +118,16 @@ export const hubMetrics: readonly Metric<HubSnapshot>[] = [
     values: ({ counted }) =>
       Object.entries(counted.deliveries.lost).map(([reason, count]) => [count, { reason }] as const),
   },
+  {
+    ...metric(
+      'counter',
+      'removed_messages_total',
+      'Messages that this hub kept long enough and removed',
+      () => undefined,
+    ),
+    labels: ['kind'],
+    values: ({ counted }) => Object.entries(counted.removed).map(([kind, count]) => [count, { kind }] as const),
+  },
 ];
 
 /** Gives the text of a snapshot and its media type. */

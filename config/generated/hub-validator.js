@@ -2,7 +2,7 @@
 
 // <stdin>
 var hub = validate52;
-var schema19 = { "type": "object", "required": ["hub"], "properties": { "hub": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part1" }, "broker": { "type": "object", "properties": { "listen": { "$ref": "#/$defs/part2" }, "url": { "$ref": "#/$defs/part3" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part1" }, "passwordFile": { "$ref": "#/$defs/part1" }, "ca": { "$ref": "#/$defs/part1" }, "cert": { "$ref": "#/$defs/part1" }, "key": { "$ref": "#/$defs/part1" }, "crl": { "$ref": "#/$defs/part1" }, "group": { "$ref": "#/$defs/part0" }, "receiveMaximum": { "type": "integer", "minimum": 1, "maximum": 65535 } }, "additionalProperties": false }, "database": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^postgres(ql)?://[^\\s]+$" }, "passwordFile": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "http": { "type": "object", "properties": { "listen": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part1" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part1" } }, "additionalProperties": false } }, "additionalProperties": false }, "signIn": { "type": "object", "required": ["issuer", "clientId"], "properties": { "issuer": { "type": "string", "pattern": `^https?://[^\\s@?#"']+$` }, "clientId": { "$ref": "#/$defs/part1" }, "clientSecretFile": { "$ref": "#/$defs/part1" }, "scope": { "$ref": "#/$defs/part1" }, "groups": { "$ref": "#/$defs/part1" }, "permits": { "type": "array", "items": { "type": "string", "enum": ["data:telemetry", "data:position", "data:trip", "data:alert", "data:collision", "data:vehicle:devices:pnc", "remote:preconditioning:write", "remote:charging:write", "remote:horn:write", "remote:door:write", "remote:lights:write", "remote:wakeup:write", "remote:navigation:write"] }, "minItems": 1 } }, "additionalProperties": false }, "tls": { "type": "object", "properties": { "names": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "enrolment": { "type": "integer", "minimum": 0, "maximum": 65535 } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" } } };
+var schema19 = { "type": "object", "required": ["hub"], "properties": { "hub": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part1" }, "broker": { "type": "object", "properties": { "listen": { "$ref": "#/$defs/part2" }, "url": { "$ref": "#/$defs/part3" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part1" }, "passwordFile": { "$ref": "#/$defs/part1" }, "ca": { "$ref": "#/$defs/part1" }, "cert": { "$ref": "#/$defs/part1" }, "key": { "$ref": "#/$defs/part1" }, "crl": { "$ref": "#/$defs/part1" }, "group": { "$ref": "#/$defs/part0" }, "receiveMaximum": { "type": "integer", "minimum": 1, "maximum": 65535 } }, "additionalProperties": false }, "database": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^postgres(ql)?://[^\\s]+$" }, "passwordFile": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "http": { "type": "object", "properties": { "listen": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part1" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part1" } }, "additionalProperties": false } }, "additionalProperties": false }, "retention": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(status|telemetry|waypoint|trip|alert|collision|maintenance|alarm|stolen|event|remote|monitor|gap|hello|fault|capture)$" }, "additionalProperties": { "type": "integer", "minimum": 1, "maximum": 36500 } }, "signIn": { "type": "object", "required": ["issuer", "clientId"], "properties": { "issuer": { "type": "string", "pattern": `^https?://[^\\s@?#"']+$` }, "clientId": { "$ref": "#/$defs/part1" }, "clientSecretFile": { "$ref": "#/$defs/part1" }, "scope": { "$ref": "#/$defs/part1" }, "groups": { "$ref": "#/$defs/part1" }, "permits": { "type": "array", "items": { "type": "string", "enum": ["data:telemetry", "data:position", "data:trip", "data:alert", "data:collision", "data:vehicle:devices:pnc", "remote:preconditioning:write", "remote:charging:write", "remote:horn:write", "remote:door:write", "remote:lights:write", "remote:wakeup:write", "remote:navigation:write"] }, "minItems": 1 } }, "additionalProperties": false }, "tls": { "type": "object", "properties": { "names": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "enrolment": { "type": "integer", "minimum": 0, "maximum": 65535 } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" } } };
 var func1 = Object.prototype.hasOwnProperty;
 var pattern3 = new RegExp("^[A-Za-z0-9._-]{1,64}$", "u");
 function validate53(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
@@ -144,7 +144,8 @@ var pattern7 = new RegExp("^postgres(ql)?://[^\\s]+$", "u");
 var pattern8 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
 var pattern9 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
 var pattern10 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
-var pattern11 = new RegExp(`^https?://[^\\s@?#"']+$`, "u");
+var pattern11 = new RegExp("^(status|telemetry|waypoint|trip|alert|collision|maintenance|alarm|stolen|event|remote|monitor|gap|hello|fault|capture)$", "u");
+var pattern12 = new RegExp(`^https?://[^\\s@?#"']+$`, "u");
 function validate52(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -669,30 +670,33 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.signIn !== void 0) {
-      let data32 = data.signIn;
+    if (data.retention !== void 0) {
+      let data32 = data.retention;
       if (data32 && typeof data32 == "object" && !Array.isArray(data32)) {
-        if (data32.issuer === void 0) {
-          const err38 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/required", keyword: "required", params: { missingProperty: "issuer" } };
-          if (vErrors === null) {
-            vErrors = [err38];
-          } else {
-            vErrors.push(err38);
-          }
-          errors++;
-        }
-        if (data32.clientId === void 0) {
-          const err39 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/required", keyword: "required", params: { missingProperty: "clientId" } };
-          if (vErrors === null) {
-            vErrors = [err39];
-          } else {
-            vErrors.push(err39);
-          }
-          errors++;
-        }
         for (const key6 in data32) {
-          if (!(key6 === "issuer" || key6 === "clientId" || key6 === "clientSecretFile" || key6 === "scope" || key6 === "groups" || key6 === "permits")) {
-            const err40 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key6 } };
+          const _errs56 = errors;
+          if (typeof key6 === "string") {
+            if (!pattern11.test(key6)) {
+              const err38 = { instancePath: instancePath + "/retention", schemaPath: "#/properties/retention/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(status|telemetry|waypoint|trip|alert|collision|maintenance|alarm|stolen|event|remote|monitor|gap|hello|fault|capture)$" }, propertyName: key6 };
+              if (vErrors === null) {
+                vErrors = [err38];
+              } else {
+                vErrors.push(err38);
+              }
+              errors++;
+            }
+          } else {
+            const err39 = { instancePath: instancePath + "/retention", schemaPath: "#/properties/retention/propertyNames/type", keyword: "type", params: { type: "string" }, propertyName: key6 };
+            if (vErrors === null) {
+              vErrors = [err39];
+            } else {
+              vErrors.push(err39);
+            }
+            errors++;
+          }
+          var valid10 = _errs56 === errors;
+          if (!valid10) {
+            const err40 = { instancePath: instancePath + "/retention", schemaPath: "#/properties/retention/propertyNames", keyword: "propertyNames", params: { propertyName: key6 } };
             if (vErrors === null) {
               vErrors = [err40];
             } else {
@@ -701,57 +705,29 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data32.issuer !== void 0) {
-          let data33 = data32.issuer;
-          if (typeof data33 === "string") {
-            if (!pattern11.test(data33)) {
-              const err41 = { instancePath: instancePath + "/signIn/issuer", schemaPath: "#/properties/signIn/properties/issuer/pattern", keyword: "pattern", params: { pattern: `^https?://[^\\s@?#"']+$` } };
-              if (vErrors === null) {
-                vErrors = [err41];
-              } else {
-                vErrors.push(err41);
-              }
-              errors++;
-            }
-          } else {
-            const err42 = { instancePath: instancePath + "/signIn/issuer", schemaPath: "#/properties/signIn/properties/issuer/type", keyword: "type", params: { type: "string" } };
+        for (const key7 in data32) {
+          let data33 = data32[key7];
+          if (!(typeof data33 == "number" && (!(data33 % 1) && !isNaN(data33)))) {
+            const err41 = { instancePath: instancePath + "/retention/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/retention/additionalProperties/type", keyword: "type", params: { type: "integer" } };
             if (vErrors === null) {
-              vErrors = [err42];
+              vErrors = [err41];
             } else {
-              vErrors.push(err42);
+              vErrors.push(err41);
             }
             errors++;
           }
-        }
-        if (data32.clientId !== void 0) {
-          if (!validate55(data32.clientId, { instancePath: instancePath + "/signIn/clientId", parentData: data32, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data32.clientSecretFile !== void 0) {
-          if (!validate55(data32.clientSecretFile, { instancePath: instancePath + "/signIn/clientSecretFile", parentData: data32, parentDataProperty: "clientSecretFile", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data32.scope !== void 0) {
-          if (!validate55(data32.scope, { instancePath: instancePath + "/signIn/scope", parentData: data32, parentDataProperty: "scope", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data32.groups !== void 0) {
-          if (!validate55(data32.groups, { instancePath: instancePath + "/signIn/groups", parentData: data32, parentDataProperty: "groups", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
-            errors = vErrors.length;
-          }
-        }
-        if (data32.permits !== void 0) {
-          let data38 = data32.permits;
-          if (Array.isArray(data38)) {
-            if (data38.length < 1) {
-              const err43 = { instancePath: instancePath + "/signIn/permits", schemaPath: "#/properties/signIn/properties/permits/minItems", keyword: "minItems", params: { limit: 1 } };
+          if (typeof data33 == "number") {
+            if (data33 > 36500 || isNaN(data33)) {
+              const err42 = { instancePath: instancePath + "/retention/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/retention/additionalProperties/maximum", keyword: "maximum", params: { comparison: "<=", limit: 36500 } };
+              if (vErrors === null) {
+                vErrors = [err42];
+              } else {
+                vErrors.push(err42);
+              }
+              errors++;
+            }
+            if (data33 < 1 || isNaN(data33)) {
+              const err43 = { instancePath: instancePath + "/retention/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/retention/additionalProperties/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
               if (vErrors === null) {
                 vErrors = [err43];
               } else {
@@ -759,125 +735,142 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-            const len2 = data38.length;
-            for (let i2 = 0; i2 < len2; i2++) {
-              let data39 = data38[i2];
-              if (typeof data39 !== "string") {
-                const err44 = { instancePath: instancePath + "/signIn/permits/" + i2, schemaPath: "#/properties/signIn/properties/permits/items/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err44];
-                } else {
-                  vErrors.push(err44);
-                }
-                errors++;
-              }
-              if (!(data39 === "data:telemetry" || data39 === "data:position" || data39 === "data:trip" || data39 === "data:alert" || data39 === "data:collision" || data39 === "data:vehicle:devices:pnc" || data39 === "remote:preconditioning:write" || data39 === "remote:charging:write" || data39 === "remote:horn:write" || data39 === "remote:door:write" || data39 === "remote:lights:write" || data39 === "remote:wakeup:write" || data39 === "remote:navigation:write")) {
-                const err45 = { instancePath: instancePath + "/signIn/permits/" + i2, schemaPath: "#/properties/signIn/properties/permits/items/enum", keyword: "enum", params: { allowedValues: schema19.properties.signIn.properties.permits.items.enum } };
-                if (vErrors === null) {
-                  vErrors = [err45];
-                } else {
-                  vErrors.push(err45);
-                }
-                errors++;
-              }
-            }
-          } else {
-            const err46 = { instancePath: instancePath + "/signIn/permits", schemaPath: "#/properties/signIn/properties/permits/type", keyword: "type", params: { type: "array" } };
-            if (vErrors === null) {
-              vErrors = [err46];
-            } else {
-              vErrors.push(err46);
-            }
-            errors++;
           }
         }
       } else {
-        const err47 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/type", keyword: "type", params: { type: "object" } };
+        const err44 = { instancePath: instancePath + "/retention", schemaPath: "#/properties/retention/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err47];
+          vErrors = [err44];
         } else {
-          vErrors.push(err47);
+          vErrors.push(err44);
         }
         errors++;
       }
     }
-    if (data.tls !== void 0) {
-      let data40 = data.tls;
-      if (data40 && typeof data40 == "object" && !Array.isArray(data40)) {
-        for (const key7 in data40) {
-          if (!(key7 === "names" || key7 === "enrolment")) {
-            const err48 = { instancePath: instancePath + "/tls", schemaPath: "#/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key7 } };
+    if (data.signIn !== void 0) {
+      let data34 = data.signIn;
+      if (data34 && typeof data34 == "object" && !Array.isArray(data34)) {
+        if (data34.issuer === void 0) {
+          const err45 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/required", keyword: "required", params: { missingProperty: "issuer" } };
+          if (vErrors === null) {
+            vErrors = [err45];
+          } else {
+            vErrors.push(err45);
+          }
+          errors++;
+        }
+        if (data34.clientId === void 0) {
+          const err46 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/required", keyword: "required", params: { missingProperty: "clientId" } };
+          if (vErrors === null) {
+            vErrors = [err46];
+          } else {
+            vErrors.push(err46);
+          }
+          errors++;
+        }
+        for (const key8 in data34) {
+          if (!(key8 === "issuer" || key8 === "clientId" || key8 === "clientSecretFile" || key8 === "scope" || key8 === "groups" || key8 === "permits")) {
+            const err47 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key8 } };
             if (vErrors === null) {
-              vErrors = [err48];
+              vErrors = [err47];
             } else {
-              vErrors.push(err48);
+              vErrors.push(err47);
             }
             errors++;
           }
         }
-        if (data40.names !== void 0) {
-          let data41 = data40.names;
-          if (Array.isArray(data41)) {
-            if (data41.length < 1) {
-              const err49 = { instancePath: instancePath + "/tls/names", schemaPath: "#/properties/tls/properties/names/minItems", keyword: "minItems", params: { limit: 1 } };
+        if (data34.issuer !== void 0) {
+          let data35 = data34.issuer;
+          if (typeof data35 === "string") {
+            if (!pattern12.test(data35)) {
+              const err48 = { instancePath: instancePath + "/signIn/issuer", schemaPath: "#/properties/signIn/properties/issuer/pattern", keyword: "pattern", params: { pattern: `^https?://[^\\s@?#"']+$` } };
               if (vErrors === null) {
-                vErrors = [err49];
+                vErrors = [err48];
               } else {
-                vErrors.push(err49);
+                vErrors.push(err48);
               }
               errors++;
             }
-            const len3 = data41.length;
-            for (let i3 = 0; i3 < len3; i3++) {
-              if (!validate55(data41[i3], { instancePath: instancePath + "/tls/names/" + i3, parentData: data41, parentDataProperty: i3, rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
-                errors = vErrors.length;
+          } else {
+            const err49 = { instancePath: instancePath + "/signIn/issuer", schemaPath: "#/properties/signIn/properties/issuer/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err49];
+            } else {
+              vErrors.push(err49);
+            }
+            errors++;
+          }
+        }
+        if (data34.clientId !== void 0) {
+          if (!validate55(data34.clientId, { instancePath: instancePath + "/signIn/clientId", parentData: data34, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data34.clientSecretFile !== void 0) {
+          if (!validate55(data34.clientSecretFile, { instancePath: instancePath + "/signIn/clientSecretFile", parentData: data34, parentDataProperty: "clientSecretFile", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data34.scope !== void 0) {
+          if (!validate55(data34.scope, { instancePath: instancePath + "/signIn/scope", parentData: data34, parentDataProperty: "scope", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data34.groups !== void 0) {
+          if (!validate55(data34.groups, { instancePath: instancePath + "/signIn/groups", parentData: data34, parentDataProperty: "groups", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+            errors = vErrors.length;
+          }
+        }
+        if (data34.permits !== void 0) {
+          let data40 = data34.permits;
+          if (Array.isArray(data40)) {
+            if (data40.length < 1) {
+              const err50 = { instancePath: instancePath + "/signIn/permits", schemaPath: "#/properties/signIn/properties/permits/minItems", keyword: "minItems", params: { limit: 1 } };
+              if (vErrors === null) {
+                vErrors = [err50];
+              } else {
+                vErrors.push(err50);
+              }
+              errors++;
+            }
+            const len2 = data40.length;
+            for (let i2 = 0; i2 < len2; i2++) {
+              let data41 = data40[i2];
+              if (typeof data41 !== "string") {
+                const err51 = { instancePath: instancePath + "/signIn/permits/" + i2, schemaPath: "#/properties/signIn/properties/permits/items/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err51];
+                } else {
+                  vErrors.push(err51);
+                }
+                errors++;
+              }
+              if (!(data41 === "data:telemetry" || data41 === "data:position" || data41 === "data:trip" || data41 === "data:alert" || data41 === "data:collision" || data41 === "data:vehicle:devices:pnc" || data41 === "remote:preconditioning:write" || data41 === "remote:charging:write" || data41 === "remote:horn:write" || data41 === "remote:door:write" || data41 === "remote:lights:write" || data41 === "remote:wakeup:write" || data41 === "remote:navigation:write")) {
+                const err52 = { instancePath: instancePath + "/signIn/permits/" + i2, schemaPath: "#/properties/signIn/properties/permits/items/enum", keyword: "enum", params: { allowedValues: schema19.properties.signIn.properties.permits.items.enum } };
+                if (vErrors === null) {
+                  vErrors = [err52];
+                } else {
+                  vErrors.push(err52);
+                }
+                errors++;
               }
             }
           } else {
-            const err50 = { instancePath: instancePath + "/tls/names", schemaPath: "#/properties/tls/properties/names/type", keyword: "type", params: { type: "array" } };
+            const err53 = { instancePath: instancePath + "/signIn/permits", schemaPath: "#/properties/signIn/properties/permits/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
-              vErrors = [err50];
+              vErrors = [err53];
             } else {
-              vErrors.push(err50);
+              vErrors.push(err53);
             }
             errors++;
-          }
-        }
-        if (data40.enrolment !== void 0) {
-          let data43 = data40.enrolment;
-          if (!(typeof data43 == "number" && (!(data43 % 1) && !isNaN(data43)))) {
-            const err51 = { instancePath: instancePath + "/tls/enrolment", schemaPath: "#/properties/tls/properties/enrolment/type", keyword: "type", params: { type: "integer" } };
-            if (vErrors === null) {
-              vErrors = [err51];
-            } else {
-              vErrors.push(err51);
-            }
-            errors++;
-          }
-          if (typeof data43 == "number") {
-            if (data43 > 65535 || isNaN(data43)) {
-              const err52 = { instancePath: instancePath + "/tls/enrolment", schemaPath: "#/properties/tls/properties/enrolment/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 } };
-              if (vErrors === null) {
-                vErrors = [err52];
-              } else {
-                vErrors.push(err52);
-              }
-              errors++;
-            }
-            if (data43 < 0 || isNaN(data43)) {
-              const err53 = { instancePath: instancePath + "/tls/enrolment", schemaPath: "#/properties/tls/properties/enrolment/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
-              if (vErrors === null) {
-                vErrors = [err53];
-              } else {
-                vErrors.push(err53);
-              }
-              errors++;
-            }
           }
         }
       } else {
-        const err54 = { instancePath: instancePath + "/tls", schemaPath: "#/properties/tls/type", keyword: "type", params: { type: "object" } };
+        const err54 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
           vErrors = [err54];
         } else {
@@ -886,51 +879,53 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
-    if (data.metrics !== void 0) {
-      let data44 = data.metrics;
-      if (data44 && typeof data44 == "object" && !Array.isArray(data44)) {
-        if (data44.listen === void 0) {
-          const err55 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/required", keyword: "required", params: { missingProperty: "listen" } };
-          if (vErrors === null) {
-            vErrors = [err55];
-          } else {
-            vErrors.push(err55);
-          }
-          errors++;
-        }
-        for (const key8 in data44) {
-          if (!(key8 === "listen")) {
-            const err56 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key8 } };
+    if (data.tls !== void 0) {
+      let data42 = data.tls;
+      if (data42 && typeof data42 == "object" && !Array.isArray(data42)) {
+        for (const key9 in data42) {
+          if (!(key9 === "names" || key9 === "enrolment")) {
+            const err55 = { instancePath: instancePath + "/tls", schemaPath: "#/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key9 } };
             if (vErrors === null) {
-              vErrors = [err56];
+              vErrors = [err55];
             } else {
-              vErrors.push(err56);
+              vErrors.push(err55);
             }
             errors++;
           }
         }
-        if (data44.listen !== void 0) {
-          if (!validate57(data44.listen, { instancePath: instancePath + "/metrics/listen", parentData: data44, parentDataProperty: "listen", rootData, dynamicAnchors })) {
-            vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
-            errors = vErrors.length;
+        if (data42.names !== void 0) {
+          let data43 = data42.names;
+          if (Array.isArray(data43)) {
+            if (data43.length < 1) {
+              const err56 = { instancePath: instancePath + "/tls/names", schemaPath: "#/properties/tls/properties/names/minItems", keyword: "minItems", params: { limit: 1 } };
+              if (vErrors === null) {
+                vErrors = [err56];
+              } else {
+                vErrors.push(err56);
+              }
+              errors++;
+            }
+            const len3 = data43.length;
+            for (let i3 = 0; i3 < len3; i3++) {
+              if (!validate55(data43[i3], { instancePath: instancePath + "/tls/names/" + i3, parentData: data43, parentDataProperty: i3, rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+                errors = vErrors.length;
+              }
+            }
+          } else {
+            const err57 = { instancePath: instancePath + "/tls/names", schemaPath: "#/properties/tls/properties/names/type", keyword: "type", params: { type: "array" } };
+            if (vErrors === null) {
+              vErrors = [err57];
+            } else {
+              vErrors.push(err57);
+            }
+            errors++;
           }
         }
-      } else {
-        const err57 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err57];
-        } else {
-          vErrors.push(err57);
-        }
-        errors++;
-      }
-    }
-    if (data.log !== void 0) {
-      let data46 = data.log;
-      if (data46 && typeof data46 == "object" && !Array.isArray(data46)) {
-        for (const key9 in data46) {
-          if (!(key9 === "level")) {
-            const err58 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key9 } };
+        if (data42.enrolment !== void 0) {
+          let data45 = data42.enrolment;
+          if (!(typeof data45 == "number" && (!(data45 % 1) && !isNaN(data45)))) {
+            const err58 = { instancePath: instancePath + "/tls/enrolment", schemaPath: "#/properties/tls/properties/enrolment/type", keyword: "type", params: { type: "integer" } };
             if (vErrors === null) {
               vErrors = [err58];
             } else {
@@ -938,30 +933,29 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             }
             errors++;
           }
-        }
-        if (data46.level !== void 0) {
-          let data47 = data46.level;
-          if (typeof data47 !== "string") {
-            const err59 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
-            if (vErrors === null) {
-              vErrors = [err59];
-            } else {
-              vErrors.push(err59);
+          if (typeof data45 == "number") {
+            if (data45 > 65535 || isNaN(data45)) {
+              const err59 = { instancePath: instancePath + "/tls/enrolment", schemaPath: "#/properties/tls/properties/enrolment/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 } };
+              if (vErrors === null) {
+                vErrors = [err59];
+              } else {
+                vErrors.push(err59);
+              }
+              errors++;
             }
-            errors++;
-          }
-          if (!(data47 === "error" || data47 === "warn" || data47 === "info")) {
-            const err60 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema19.properties.log.properties.level.enum } };
-            if (vErrors === null) {
-              vErrors = [err60];
-            } else {
-              vErrors.push(err60);
+            if (data45 < 0 || isNaN(data45)) {
+              const err60 = { instancePath: instancePath + "/tls/enrolment", schemaPath: "#/properties/tls/properties/enrolment/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
+              if (vErrors === null) {
+                vErrors = [err60];
+              } else {
+                vErrors.push(err60);
+              }
+              errors++;
             }
-            errors++;
           }
         }
       } else {
-        const err61 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        const err61 = { instancePath: instancePath + "/tls", schemaPath: "#/properties/tls/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
           vErrors = [err61];
         } else {
@@ -970,12 +964,96 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
         errors++;
       }
     }
+    if (data.metrics !== void 0) {
+      let data46 = data.metrics;
+      if (data46 && typeof data46 == "object" && !Array.isArray(data46)) {
+        if (data46.listen === void 0) {
+          const err62 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/required", keyword: "required", params: { missingProperty: "listen" } };
+          if (vErrors === null) {
+            vErrors = [err62];
+          } else {
+            vErrors.push(err62);
+          }
+          errors++;
+        }
+        for (const key10 in data46) {
+          if (!(key10 === "listen")) {
+            const err63 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key10 } };
+            if (vErrors === null) {
+              vErrors = [err63];
+            } else {
+              vErrors.push(err63);
+            }
+            errors++;
+          }
+        }
+        if (data46.listen !== void 0) {
+          if (!validate57(data46.listen, { instancePath: instancePath + "/metrics/listen", parentData: data46, parentDataProperty: "listen", rootData, dynamicAnchors })) {
+            vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
+            errors = vErrors.length;
+          }
+        }
+      } else {
+        const err64 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err64];
+        } else {
+          vErrors.push(err64);
+        }
+        errors++;
+      }
+    }
+    if (data.log !== void 0) {
+      let data48 = data.log;
+      if (data48 && typeof data48 == "object" && !Array.isArray(data48)) {
+        for (const key11 in data48) {
+          if (!(key11 === "level")) {
+            const err65 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key11 } };
+            if (vErrors === null) {
+              vErrors = [err65];
+            } else {
+              vErrors.push(err65);
+            }
+            errors++;
+          }
+        }
+        if (data48.level !== void 0) {
+          let data49 = data48.level;
+          if (typeof data49 !== "string") {
+            const err66 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
+            if (vErrors === null) {
+              vErrors = [err66];
+            } else {
+              vErrors.push(err66);
+            }
+            errors++;
+          }
+          if (!(data49 === "error" || data49 === "warn" || data49 === "info")) {
+            const err67 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema19.properties.log.properties.level.enum } };
+            if (vErrors === null) {
+              vErrors = [err67];
+            } else {
+              vErrors.push(err67);
+            }
+            errors++;
+          }
+        }
+      } else {
+        const err68 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err68];
+        } else {
+          vErrors.push(err68);
+        }
+        errors++;
+      }
+    }
   } else {
-    const err62 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err69 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
     if (vErrors === null) {
-      vErrors = [err62];
+      vErrors = [err69];
     } else {
-      vErrors.push(err62);
+      vErrors.push(err69);
     }
     errors++;
   }

@@ -194,3 +194,22 @@ test('callbacks say how far events go to receivers, as in the configuration of a
     expect.stringMatching(/network.*192\.168\.1\.0\/24/s),
   ]);
 });
+
+test('retention has whole days for kinds of messages; a kind that later messages need cannot be removed', () => {
+  expect(load('hub: 1\nretention: { telemetry: 90, status: 1 }\n').configuration?.retention).toEqual({
+    telemetry: 90,
+    status: 1,
+  });
+  const findings = findingsOf(
+    'hub: 1\nretention: { telemetry: 0, waypoint: 1.5, catalog: 3, trips: 4, trip: for ever }\n',
+  );
+  const kinds =
+    'status, telemetry, waypoint, trip, alert, collision, maintenance, alarm, stolen, event, remote, monitor, gap, hello, fault, capture';
+  expect(findings).toEqual([
+    `hub.yaml:2: error: "catalog" must be one of ${kinds}`,
+    `hub.yaml:2: error: "trips" must be one of ${kinds}`,
+    'hub.yaml:2: error: telemetry must be a whole number of days, at least 1, not 0',
+    'hub.yaml:2: error: waypoint must be a whole number of days, not 1.5',
+    'hub.yaml:2: error: trip must be a whole number of days, not "for ever" (take it out of quotes if it is in quotes)',
+  ]);
+});

@@ -13,6 +13,12 @@ const NORTH: Owner = { kind: 'fleet', id: 'north' };
 const LOCAL: Owner = { kind: 'fleet', id: 'local' };
 const KEY = 'aa';
 
+/** One that the control unit still reports. */
+const fault = {
+  ...{ id: 'f1', createdAt: NOON, active: true, code: 'P0143', unit: '7E8', group: 'Powertrain' as const },
+  ...{ status: ['Stored' as const], firstSeenAt: NOON, lastSeenAt: NOON },
+};
+
 const filters: readonly (RecordFilter | undefined)[] = [
   undefined,
   { periods: [{ from: NOON - 10, to: NOON + 10 }] },
@@ -44,6 +50,7 @@ export async function useEveryQuery(begun: HubDatabase, reopened: () => Promise<
   await hub.monitorStore.carMonitors(ONE);
   await rollOut(hub, 'north', 'r2');
   await hub.store.save([received('trip', trip('ff'), { vin: 'VF3VGESTRANGER001' })], []);
+  await removeOld(hub);
   await hub.registry.leave(ONE, [{ kind: 'user', id: 'ada' }], NOON);
   await hub.registry.remove(OTHER, NOON);
   await hub.registry.forget(ONE, NOON);
@@ -68,12 +75,19 @@ async function takeMessages({ store, audit }: HubDatabase): Promise<void> {
       received('gap', { class: 2, count: 2, numbers: [[2, 3]] }, { seq: 0 }),
       received('waypoint', { points }, { seq: 0, boot: 3, clock: 'none' }),
       received('hello', hello, { seq: 1, boot: 3 }),
+      received('fault', fault, { seq: 5000 }),
       received('remote', { remoteActionId: 'a1', type: 'Doors', status: 'Success' }, { seq: 0 }),
       received('monitor', { version: 1, monitors: [] } as never, { seq: 2 }),
     ],
     [{ topic: 't', reason: 'not a message', payload: Uint8Array.of(1), received: NOON }],
   );
   await store.save([received('trip', trip('a999', { createdAt: NOON + 999 }), { seq: 999 })], []);
+}
+
+/** Old messages of a kind with records, of a series, and of events. */
+async function removeOld({ retention }: HubDatabase): Promise<void> {
+  await retention.confirms(NOON, 1);
+  for (const kind of ['fault', 'waypoint', 'event'] as const) await retention.removeBefore(kind, NOON + 1);
 }
 
 async function read({ reader, overviewReader, audit }: HubDatabase, owners: readonly Owner[] | undefined) {
@@ -219,6 +233,7 @@ export const wholeReads: readonly (readonly [sql: string, reason: string])[] = [
     'once, when an older format is opened; its index is empty after that',
   ],
   ['SELECT class, CAST(sum(missing) AS bigint)', 'its index has the classes alone of which something is missing'],
+  ['SELECT at, clock, received FROM messages ORDER BY id DESC LIMIT', 'the newest hundred'],
   ['SELECT count(*) AS total FROM vehicles', 'counts the entries of one index, without the rows'],
   ['SELECT rollout, state, count(*) AS cars FROM rollout_cars GROUP BY', 'for a person who lists all roll-outs'],
   ['SELECT * FROM monitors WHERE vin IS NULL OR vin = ?', 'only without a registry'],

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { MonitorStore } from '../../hub/monitors.ts';
 import type { CommandStore, MessageStore, NumbersStore, VehicleReader } from '../../hub/ports.ts';
 import type { Registry } from '../../hub/registry.ts';
+import type { RetentionStore } from '../../hub/retention.ts';
 import type { RolloutStore } from '../../hub/rollout-store.ts';
 import { compileMonitor } from '../../protocol/schema/monitor.ts';
 import { NOON, ONE, OTHER, received, trip } from '../hub/messages.ts';
@@ -15,6 +16,7 @@ export interface HubRegistryUnderTest {
   /** As another process has it, which `vigie hub add` is. */
   readonly registry: Registry;
   readonly rollouts: RolloutStore;
+  readonly retention: RetentionStore;
   readonly monitors: Pick<MonitorStore, 'putMonitor'>;
   /** Rows of every table that has a column `vehicle`, by table. */
   rows(): Promise<Readonly<Record<string, number>>>;
@@ -174,6 +176,17 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       // It is a stranger now.
       expect([...(await send(ONE, 900)).strangers]).toEqual([ONE]);
       expect(await hub.registry.forget(ONE, NOON)).toBe(false);
+    });
+
+    test('of a forgotten car nothing is left of what was removed before because it was old', async () => {
+      await hub.registry.add(ONE, [FLEET], NOON);
+      const old = Array.from({ length: 100 }, (_, seq) => received('trip', trip(`${MARK}-${seq}`), { seq }));
+      await hub.store.save([...old, received('trip', trip(KEPT), { seq: 200, at: NOON + 1 })], []);
+      expect(await hub.retention.removeBefore('trip', NOON + 1)).toEqual({ removed: 100 });
+      expect(await hub.rows()).toMatchObject({ messages: 1, records: 1 });
+      await hub.registry.forget(ONE, NOON);
+      const left = await hub.files();
+      expect([ONE, MARK, KEPT].filter((text) => left.includes(text))).toEqual([]);
     });
 
     test('a car that was forgotten and is added again begins without what it had', async () => {

@@ -319,6 +319,10 @@ export const steps: readonly string[] = [
   ALTER TABLE numbers SET (fillfactor = 80);
   ALTER TABLE vehicles SET (fillfactor = 50);
   `,
+  `
+  -- Messages of a kind that were kept long enough.
+  CREATE INDEX messages_by_arrival ON messages (kind, received);
+  `,
 ];
 
 /** Number of the format that this program writes, in the table hub_format. */

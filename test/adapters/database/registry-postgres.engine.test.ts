@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { SqlMonitors, SqlRegistry, SqlRollouts } from '../../../adapters/database/index.ts';
+import { SqlMonitors, SqlRegistry, SqlRetention, SqlRollouts } from '../../../adapters/database/index.ts';
 import {
   PostgresCommandStore,
   PostgresDatabase,
@@ -28,6 +28,7 @@ describePeer('initdb', 'PostgreSQL', () => {
       commands: new PostgresCommandStore(database),
       registry: new SqlRegistry(other),
       rollouts: new SqlRollouts(other),
+      retention: new SqlRetention(other, 'FOR UPDATE'),
       monitors: new SqlMonitors(other),
       rows: async () => {
         const tables = await server.execute(

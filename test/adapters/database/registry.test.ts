@@ -9,6 +9,7 @@ import {
   SqlMonitors,
   SqlReader,
   SqlRegistry,
+  SqlRetention,
   SqlRollouts,
 } from '../../../adapters/database/index.ts';
 import { hubRegistryContract } from '../../contracts/hub-registry.ts';
@@ -27,6 +28,7 @@ hubRegistryContract('SQLite', async () => {
     commands: new SqliteCommandStore(database),
     registry: new SqlRegistry(other),
     rollouts: new SqlRollouts(other),
+    retention: new SqlRetention(other, ''),
     monitors: new SqlMonitors(other),
     rows: async () => {
       const tables = database.all(
