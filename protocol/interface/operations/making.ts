@@ -1,6 +1,7 @@
 /** How an operation is written down: what all of a kind have in common is said here once. */
 import type { HttpMethod, Operation, OperationAnswer, Parameter, RequestName, Side } from '../operation.ts';
 import { namesIn, pathParameters } from '../parameters/path.ts';
+import { idempotencyKey } from '../parameters/query.ts';
 import { answerSchema, type ShapeName } from '../schemas/answers.ts';
 import { requestBody } from '../schemas/requests.ts';
 import { noScopes, type OperationScopes } from './scopes.ts';
@@ -10,8 +11,8 @@ export const GEO_JSON = 'application/vnd.geo+json';
 export const JSON_MEDIA = 'application/json';
 
 interface Given {
-  readonly id: string;
-  readonly side: Side;
+  /** Begins with its side. */
+  readonly id: `${Side}.${string}`;
   readonly path: string;
   readonly tag: string;
   readonly summary: string;
@@ -26,6 +27,34 @@ export interface GivenRead extends Given {
   readonly media?: string;
 }
 
+/** A collection, of which `id` and `path` are given, and its members. */
+export interface GivenCollection extends Omit<Given, 'summary'> {
+  /** Parameter of the path that names a member, in braces. */
+  readonly member: string;
+  /** Schemas of a page and of a member. */
+  readonly shapes: readonly [page: ShapeName, member: ShapeName];
+  /** Summaries of both operations. */
+  readonly list: string;
+  readonly get: string;
+  /** What only the list takes, after the parameters of both. */
+  readonly filters: readonly Parameter[];
+}
+
+/** What clients add, change and delete. */
+interface GivenManaged {
+  /** One of them, as summaries name it. */
+  readonly one: 'callback' | 'monitor';
+  readonly member: string;
+  /** Schemas of a page, of a member, and of the answer to a change. */
+  readonly shapes: readonly [page: ShapeName, member: ShapeName, change: ShapeName];
+  readonly body: RequestName;
+  /** Status of the answer when one was added. */
+  readonly added: 200 | 202;
+  readonly filters: readonly Parameter[];
+  readonly onCreate: readonly Parameter[];
+  readonly scopes: Partial<OperationScopes>;
+}
+
 export interface GivenWrite extends Given {
   readonly method: Exclude<HttpMethod, 'GET' | 'DELETE'>;
   readonly body: RequestName;
@@ -35,13 +64,22 @@ export interface GivenWrite extends Given {
 
 /** An operation that only reads. */
 export function read({ shape, media = HAL, ...given }: GivenRead): Operation {
-  return made(given, 'GET', { 200: answer(given.side, shape, 'Requested data.', media) });
+  return made(given, 'GET', { 200: answer(sideOf(given.id), shape, 'Requested data.', media) });
+}
+
+/** The operations that list a collection and that read one of its members. */
+export function listAndGet({ id, path, member, shapes, list, get, filters, ...given }: GivenCollection): Operation[] {
+  const parameters = [...(given.parameters ?? []), ...filters];
+  return [
+    read({ ...given, id: `${id}.list`, path, summary: list, parameters, shape: shapes[0] }),
+    read({ ...given, id: `${id}.get`, path: `${path}/${member}`, summary: get, shape: shapes[1] }),
+  ];
 }
 
 /** An operation that is sent a body. */
 export function write({ method, body, status, shape, ...given }: GivenWrite): Operation {
   const done = status === 200 ? 'Done.' : 'Accepted.';
-  const operation = made(given, method, { [status]: answer(given.side, shape, done, HAL) });
+  const operation = made(given, method, { [status]: answer(sideOf(given.id), shape, done, HAL) });
   return {
     ...operation,
     get body() {
@@ -54,6 +92,44 @@ export function write({ method, body, status, shape, ...given }: GivenWrite): Op
 /** An operation that deletes. */
 export function remove(given: Given): Operation {
   return made(given, 'DELETE', { 204: { description: 'Deleted.' } });
+}
+
+/** All operations on what clients add, change and delete. */
+export function manage(side: Side, path: string, { one, body, added, onCreate, ...given }: GivenManaged): Operation[] {
+  const id: Given['id'] = `${side}.${one}s`;
+  const { member, filters, shapes, scopes } = given;
+  const [page, shape, change] = shapes;
+  const all = { tag: one === 'callback' ? 'Callbacks' : 'Monitors', scopes };
+  const ofOne = { ...all, path: `${path}/${member}` };
+  const changes = { ...ofOne, method: 'PUT', parameters: [idempotencyKey], status: 202, shape: change } as const;
+  return [
+    read({ ...all, id: `${id}.list`, path, summary: `Lists the ${one}s.`, parameters: filters, shape: page }),
+    write({
+      ...all,
+      id: `${id}.create`,
+      method: 'POST',
+      path,
+      summary: `Adds a ${one}, which then runs.`,
+      parameters: onCreate,
+      body,
+      status: added,
+      shape: change,
+    }),
+    read({ ...ofOne, id: `${id}.get`, summary: `Reads a ${one}.`, shape }),
+    write({ ...changes, id: `${id}.replace`, summary: `Replaces a ${one}.`, body }),
+    remove({ ...ofOne, id: `${id}.remove`, summary: `Deletes a ${one}.` }),
+    write({
+      ...changes,
+      id: `${id}.setStatus`,
+      path: `${path}/${member}/status`,
+      summary: `Lets a ${one} run or pause.`,
+      body: 'statusSetter',
+    }),
+  ];
+}
+
+function sideOf(id: Given['id']): Side {
+  return id.startsWith('fleet.') ? 'fleet' : 'user';
 }
 
 function answer(side: Side, shape: ShapeName, description: string, media: string): OperationAnswer {
@@ -70,6 +146,7 @@ function made(given: Given, method: HttpMethod, answers: Operation['answers']): 
   const { parameters = [], scopes, ...rest } = given;
   return {
     ...rest,
+    side: sideOf(given.id),
     method,
     parameters: [...pathParameters(given.path), ...parameters],
     answers,

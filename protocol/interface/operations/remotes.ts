@@ -6,7 +6,7 @@ import { remoteScopes } from './scopes.ts';
 
 function remotes(side: Side): Operation[] {
   const path = `${vehiclePath[side]}/callbacks/{cbid}/remotes`;
-  const given = { side, tag: 'Remotes', scopes: side === 'fleet' ? {} : { optional: remoteScopes } } as const;
+  const given = { tag: 'Remotes', scopes: side === 'fleet' ? {} : { optional: remoteScopes } } as const;
   return [
     write({
       ...given,

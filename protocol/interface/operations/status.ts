@@ -9,7 +9,6 @@ const tag = 'Status';
 export const statusOperations: readonly Operation[] = [
   read({
     id: 'fleet.status.get',
-    side: 'fleet',
     path: `${vehiclePath.fleet}/status`,
     tag,
     summary: 'Reads the state of a vehicle.',
@@ -18,7 +17,6 @@ export const statusOperations: readonly Operation[] = [
   }),
   read({
     id: 'fleet.fleetStatus.list',
-    side: 'fleet',
     path: '/fleets/{fid}/status',
     tag,
     summary: 'Lists the states of the vehicles of a fleet.',
@@ -28,7 +26,6 @@ export const statusOperations: readonly Operation[] = [
   }),
   read({
     id: 'fleet.lastPosition.get',
-    side: 'fleet',
     path: `${vehiclePath.fleet}/lastPosition`,
     tag,
     summary: 'Reads the position of a vehicle; the state of the vehicle contains it too.',
@@ -39,7 +36,6 @@ export const statusOperations: readonly Operation[] = [
   }),
   read({
     id: 'fleet.maintenance.get',
-    side: 'fleet',
     path: `${vehiclePath.fleet}/maintenance`,
     tag,
     summary: 'Reads when a vehicle is next due for service.',
@@ -48,7 +44,6 @@ export const statusOperations: readonly Operation[] = [
   }),
   read({
     id: 'fleet.fleetMaintenances.list',
-    side: 'fleet',
     path: '/fleets/{fid}/maintenances',
     tag,
     summary: 'Lists when the vehicles of a fleet are next due for service.',
@@ -58,7 +53,6 @@ export const statusOperations: readonly Operation[] = [
   }),
   read({
     id: 'user.status.get',
-    side: 'user',
     path: `${vehiclePath.user}/status`,
     tag,
     summary: 'Reads the state of a vehicle.',
@@ -67,7 +61,6 @@ export const statusOperations: readonly Operation[] = [
   }),
   read({
     id: 'user.lastPosition.get',
-    side: 'user',
     path: `${vehiclePath.user}/lastPosition`,
     tag,
     summary: 'Reads the position of a vehicle; the state of the vehicle contains it too.',
@@ -78,7 +71,6 @@ export const statusOperations: readonly Operation[] = [
   }),
   read({
     id: 'user.maintenance.get',
-    side: 'user',
     path: `${vehiclePath.user}/maintenance`,
     tag,
     summary: 'Reads when a vehicle is next due for service.',

@@ -11,7 +11,6 @@ const common = [timestamps, ...longPaging, telemetryExtension];
 export const telemetryOperations: readonly Operation[] = [
   read({
     id: 'fleet.telemetry.list',
-    side: 'fleet',
     path: `${vehiclePath.fleet}/telemetry`,
     tag,
     summary: 'Lists readings of a vehicle.',
@@ -20,7 +19,6 @@ export const telemetryOperations: readonly Operation[] = [
   }),
   read({
     id: 'fleet.tripTelemetry.list',
-    side: 'fleet',
     path: `${vehiclePath.fleet}/trips/{tid}/telemetry`,
     tag,
     summary: 'Lists readings of a vehicle during a trip.',
@@ -29,7 +27,6 @@ export const telemetryOperations: readonly Operation[] = [
   }),
   read({
     id: 'user.telemetry.list',
-    side: 'user',
     path: `${vehiclePath.user}/telemetry`,
     tag,
     summary: 'Lists readings of a vehicle.',
@@ -40,7 +37,6 @@ export const telemetryOperations: readonly Operation[] = [
   }),
   read({
     id: 'user.tripTelemetry.list',
-    side: 'user',
     path: `${vehiclePath.user}/trips/{tid}/telemetry`,
     tag,
     summary: 'Lists readings of a vehicle during a trip.',

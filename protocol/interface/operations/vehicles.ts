@@ -19,7 +19,6 @@ const scopes = { optional: ['data:vehicle:devices:pnc'], more: true } as const;
 export const vehicleOperations: readonly Operation[] = [
   read({
     id: 'fleet.fleets.list',
-    side: 'fleet',
     path: '/fleets',
     tag,
     summary: 'Lists the fleets that the caller works with.',
@@ -28,7 +27,6 @@ export const vehicleOperations: readonly Operation[] = [
   }),
   read({
     id: 'fleet.fleets.get',
-    side: 'fleet',
     path: '/fleets/{fid}',
     tag,
     summary: 'Reads a fleet.',
@@ -36,7 +34,6 @@ export const vehicleOperations: readonly Operation[] = [
   }),
   read({
     id: 'fleet.vehicles.list',
-    side: 'fleet',
     path: '/fleets/{fid}/vehicles',
     tag,
     summary: 'Lists the vehicles of a fleet.',
@@ -45,7 +42,6 @@ export const vehicleOperations: readonly Operation[] = [
   }),
   read({
     id: 'fleet.vehicles.get',
-    side: 'fleet',
     path: vehiclePath.fleet,
     tag,
     summary: 'Reads a vehicle.',
@@ -54,7 +50,6 @@ export const vehicleOperations: readonly Operation[] = [
   }),
   read({
     id: 'fleet.capabilities.get',
-    side: 'fleet',
     path: '/vehicles/{vin}',
     tag,
     summary: 'Reads the capabilities of a vehicle, by its VIN.',
@@ -63,7 +58,6 @@ export const vehicleOperations: readonly Operation[] = [
   }),
   read({
     id: 'user.user.get',
-    side: 'user',
     path: '/user',
     tag,
     summary: 'Reads who the user is.',
@@ -72,7 +66,6 @@ export const vehicleOperations: readonly Operation[] = [
   }),
   read({
     id: 'user.vehicles.list',
-    side: 'user',
     path: '/user/vehicles',
     tag,
     summary: 'Lists the vehicles of the user.',
@@ -82,7 +75,6 @@ export const vehicleOperations: readonly Operation[] = [
   }),
   read({
     id: 'user.vehicles.get',
-    side: 'user',
     path: vehiclePath.user,
     tag,
     summary: 'Reads a vehicle.',
