@@ -39,262 +39,52 @@ export declare const messageBounds: Bounds;
 export type ErrorCode = keyof typeof errors;
 
 export declare const errors: {
-    readonly 'input.unreadable': {
-        readonly meaning: 'a file or device cannot be read';
-        readonly http: 50001;
-        readonly retriable: true;
-    };
-    readonly 'input.malformed': {
-        readonly meaning: 'input does not follow its format';
-        readonly http: 40001;
-        readonly retriable: false;
-    };
-    readonly 'input.unknown': {
-        readonly meaning: 'input names something that does not exist';
-        readonly http: 40002;
-        readonly retriable: false;
-    };
-    readonly 'usage.wrong': {
-        readonly meaning: 'the command line or an option is wrong';
-        readonly http: 40003;
-        readonly retriable: false;
-    };
-    readonly 'configuration.wrong': {
-        readonly meaning: 'configuration, profile or DBC has faults';
-        readonly http: 50002;
-        readonly retriable: false;
-    };
-    readonly 'package.missing': {
-        readonly meaning: 'an optional npm package is not installed';
-        readonly http: 50003;
-        readonly retriable: false;
-    };
-    readonly 'message.malformed': {
-        readonly meaning: 'bytes that are not a message of this protocol version';
-        readonly http: 40010;
-        readonly retriable: false;
-    };
-    readonly 'message.unbounded': {
-        readonly meaning: 'a message larger, deeper or faster than allowed';
-        readonly http: 41301;
-        readonly retriable: false;
-    };
-    readonly 'request.unauthenticated': {
-        readonly meaning: 'the request has no valid credentials, or they have expired';
-        readonly http: 40100;
-        readonly retriable: false;
-    };
-    readonly 'request.forbidden': {
-        readonly meaning: 'the caller may not do this';
-        readonly http: 40300;
-        readonly retriable: false;
-    };
-    readonly 'request.unknown': {
-        readonly meaning: 'there is nothing at this address';
-        readonly http: 40400;
-        readonly retriable: false;
-    };
-    readonly 'request.method': {
-        readonly meaning: 'the address does not accept this method';
-        readonly http: 40500;
-        readonly retriable: false;
-    };
-    readonly 'request.notAcceptable': {
-        readonly meaning: 'no media type of the answer is acceptable';
-        readonly http: 40600;
-        readonly retriable: false;
-    };
-    readonly 'request.media': {
-        readonly meaning: 'the server does not accept the media type of the body';
-        readonly http: 41500;
-        readonly retriable: false;
-    };
-    readonly 'request.misdirected': {
-        readonly meaning: 'the request names another host';
-        readonly http: 42100;
-        readonly retriable: false;
-    };
-    readonly 'request.rate': {
-        readonly meaning: 'more requests than the caller may make';
-        readonly http: 42900;
-        readonly retriable: true;
-    };
-    readonly internal: {
-        readonly meaning: 'a fault of the agent itself';
-        readonly http: 50000;
-        readonly retriable: true;
-    };
-    readonly 'link.lost': {
-        readonly meaning: 'the connection ended before the broker acknowledged';
-        readonly http: 50301;
-        readonly retriable: true;
-    };
-    readonly 'link.refused': {
-        readonly meaning: 'the broker refused the connection or the message';
-        readonly http: 50302;
-        readonly retriable: true;
-    };
-    readonly 'store.failed': {
-        readonly meaning: 'the disk refused a write';
-        readonly http: 50701;
-        readonly retriable: true;
-    };
-    readonly 'command.malformed': {
-        readonly meaning: 'a command that is not a valid signed command';
-        readonly http: 40020;
-        readonly cause: 'WrongCommand';
-        readonly retriable: false;
-    };
-    readonly 'command.unsigned': {
-        readonly meaning: 'signature wrong or key unknown';
-        readonly http: 40101;
-        readonly cause: 'MissingRights';
-        readonly retriable: false;
-    };
-    readonly 'command.forbidden': {
-        readonly meaning: 'the key may not give this kind of command';
-        readonly http: 40301;
-        readonly cause: 'MissingRights';
-        readonly retriable: false;
-    };
-    readonly 'command.expired': {
-        readonly meaning: 'the command came, or would have been carried out, too late';
-        readonly http: 40901;
-        readonly cause: 'VehicleConnectionTimeout';
-        readonly retriable: false;
-    };
-    readonly 'command.longLived': {
-        readonly meaning: 'the time between issue and expiry is longer than the car accepts';
-        readonly http: 40021;
-        readonly cause: 'WrongCommand';
-        readonly retriable: false;
-    };
-    readonly 'command.replayed': {
-        readonly meaning: 'the counter of the key was used before';
-        readonly http: 40902;
-        readonly cause: 'MissingRights';
-        readonly retriable: false;
-    };
-    readonly 'command.busy': {
-        readonly meaning: 'the same action is in progress';
-        readonly http: 40903;
-        readonly cause: 'SameActionInProgress';
-        readonly retriable: true;
-    };
-    readonly 'command.unsupported': {
-        readonly meaning: 'the profile has no way to do this';
-        readonly http: 40904;
-        readonly cause: 'WrongCommand';
-        readonly retriable: false;
-    };
-    readonly 'command.vehicleInUse': {
-        readonly meaning: 'an interlock refuses while the car is driven or its state is unknown';
-        readonly http: 40905;
-        readonly cause: 'VehicleInUse';
-        readonly retriable: true;
-    };
-    readonly 'command.unconfirmed': {
-        readonly meaning: 'the car did not show the result in time';
-        readonly http: 50401;
-        readonly cause: 'VehicleError';
-        readonly retriable: true;
-    };
-    readonly 'command.interrupted': {
-        readonly meaning: 'the agent stopped while the command ran';
-        readonly http: 50303;
-        readonly cause: 'VehicleError';
-        readonly retriable: true;
-    };
-    readonly 'command.batteryLow': {
-        readonly meaning: 'a battery of the car is too low';
-        readonly http: 40906;
-        readonly cause: 'NotPossibleDueToVehicleBatteryLevel';
-        readonly retriable: true;
-    };
-    readonly 'command.private': {
-        readonly meaning: 'privacy in the car hides a value that the command needs';
-        readonly http: 40907;
-        readonly cause: 'NotPossibleDueToVehiclePrivacyLevel';
-        readonly retriable: true;
-    };
-    readonly 'command.stolen': {
-        readonly meaning: 'the car counts as stolen, or the command is only for a stolen car';
-        readonly http: 40908;
-        readonly cause: 'NotPossibleDueToVehicleStolenState';
-        readonly retriable: true;
-    };
-    readonly 'command.doorsOpen': {
-        readonly meaning: 'a door or window is open';
-        readonly http: 40909;
-        readonly cause: 'DoorsOpen';
-        readonly retriable: true;
-    };
-    readonly 'command.notLocked': {
-        readonly meaning: 'the car is not locked';
-        readonly http: 40910;
-        readonly cause: 'VehicleIsNotLocked';
-        readonly retriable: true;
-    };
-    readonly 'command.keyInside': {
-        readonly meaning: 'a key is in the car';
-        readonly http: 40911;
-        readonly cause: 'CidInside';
-        readonly retriable: true;
-    };
-    readonly 'command.keyPerhapsInside': {
-        readonly meaning: 'the car did not carry out the command, perhaps because a key is in it';
-        readonly http: 50403;
-        readonly cause: 'VehicleErrorOrCidInside';
-        readonly retriable: true;
-    };
-    readonly 'command.chargingStation': {
-        readonly meaning: 'no cable is plugged in, or it gives no power';
-        readonly http: 40912;
-        readonly cause: 'ExternalChargingSystemError';
-        readonly retriable: true;
-    };
-    readonly 'command.chargingFault': {
-        readonly meaning: 'the car reports a fault of its charging';
-        readonly http: 50404;
-        readonly cause: 'VehicleChargingSystemError';
-        readonly retriable: true;
-    };
-    readonly 'command.canceled': {
-        readonly meaning: 'an act of the driver ended the command';
-        readonly http: 40913;
-        readonly cause: 'CanceledByDriver';
-        readonly retriable: true;
-    };
-    readonly 'command.tooFast': {
-        readonly meaning: 'more commands in a short time than the car accepts';
-        readonly http: 42901;
-        readonly cause: 'TooManyRequestInShortTime';
-        readonly retriable: true;
-    };
-    readonly 'command.tooMany': {
-        readonly meaning: 'more commands in a day than the car accepts';
-        readonly http: 42902;
-        readonly cause: 'TooManyRequestSent';
-        readonly retriable: true;
-    };
-    readonly 'command.wakeUpsUsed': {
-        readonly meaning: 'the limit of wake-ups in this month is reached';
-        readonly http: 42903;
-        readonly cause: 'TooManyWakeUpsOverMonth';
-        readonly retriable: false;
-    };
-    readonly 'command.asleep': {
-        readonly meaning: 'the car did not wake up';
-        readonly http: 50405;
-        readonly cause: 'VehicleConnectionTimeout';
-        readonly retriable: true;
-    };
-    readonly 'command.actuation': {
-        readonly meaning: 'the frames could not be sent, or a control unit refused';
-        readonly http: 50402;
-        readonly cause: 'VehicleError';
-        readonly retriable: true;
-    };
+    readonly 'input.unreadable': ErrorFact;
+    readonly 'input.malformed': ErrorFact;
+    readonly 'input.unknown': ErrorFact;
+    readonly 'usage.wrong': ErrorFact;
+    readonly 'configuration.wrong': ErrorFact;
+    readonly 'package.missing': ErrorFact;
+    readonly 'message.malformed': ErrorFact;
+    readonly 'message.unbounded': ErrorFact;
+    readonly 'request.unauthenticated': ErrorFact;
+    readonly 'request.forbidden': ErrorFact;
+    readonly 'request.unknown': ErrorFact;
+    readonly 'request.method': ErrorFact;
+    readonly 'request.notAcceptable': ErrorFact;
+    readonly 'request.media': ErrorFact;
+    readonly 'request.misdirected': ErrorFact;
+    readonly 'request.rate': ErrorFact;
+    readonly internal: ErrorFact;
+    readonly 'link.lost': ErrorFact;
+    readonly 'link.refused': ErrorFact;
+    readonly 'store.failed': ErrorFact;
+    readonly 'command.malformed': ErrorFact;
+    readonly 'command.unsigned': ErrorFact;
+    readonly 'command.forbidden': ErrorFact;
+    readonly 'command.expired': ErrorFact;
+    readonly 'command.longLived': ErrorFact;
+    readonly 'command.replayed': ErrorFact;
+    readonly 'command.busy': ErrorFact;
+    readonly 'command.unsupported': ErrorFact;
+    readonly 'command.vehicleInUse': ErrorFact;
+    readonly 'command.unconfirmed': ErrorFact;
+    readonly 'command.interrupted': ErrorFact;
+    readonly 'command.batteryLow': ErrorFact;
+    readonly 'command.private': ErrorFact;
+    readonly 'command.stolen': ErrorFact;
+    readonly 'command.doorsOpen': ErrorFact;
+    readonly 'command.notLocked': ErrorFact;
+    readonly 'command.keyInside': ErrorFact;
+    readonly 'command.keyPerhapsInside': ErrorFact;
+    readonly 'command.chargingStation': ErrorFact;
+    readonly 'command.chargingFault': ErrorFact;
+    readonly 'command.canceled': ErrorFact;
+    readonly 'command.tooFast': ErrorFact;
+    readonly 'command.tooMany': ErrorFact;
+    readonly 'command.wakeUpsUsed': ErrorFact;
+    readonly 'command.asleep': ErrorFact;
+    readonly 'command.actuation': ErrorFact;
 };
 
 /** Every error the agent throws on purpose: a code of the table, a sentence for people, and where it happened. */
