@@ -77,3 +77,8 @@ export const onOff: readonly LabelRule[] = [
   ['false', 'off/inactive/no/none/released/standby/not-active/not-on'],
   ['true', 'on/active/yes/pressed/engaged/progress/running/warning'],
 ];
+
+/** Two states by the labels of each, both of which a signal must give; `bit` as in {@link StateRule}. */
+export function twoStates(labels: Readonly<Record<string, Pattern>>, bit?: StateRule['bit']): StateRule {
+  return { values: Object.entries(labels), enough: Object.keys(labels), ...(bit === undefined ? {} : { bit }) };
+}

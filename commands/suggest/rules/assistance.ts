@@ -1,6 +1,6 @@
 /** Driving assistance, driving mode, warnings and service. */
 import type { Rule, StateRule } from '../rule.ts';
-import { onOff } from '../rule.ts';
+import { onOff, twoStates } from '../rule.ts';
 
 const flag: StateRule = { values: onOff, enough: ['true', 'false'], bit: ['false', 'true'] };
 
@@ -10,14 +10,7 @@ const mode = (path: string, meaning: string, others: string): Rule => ({
   besides: 'gearbox gear',
   around: 'gearbox gear display powertrain',
   never: 'request',
-  states: {
-    values: [
-      ['true', meaning],
-      ['false', others],
-    ],
-    enough: ['true', 'false'],
-    labelled: true,
-  },
+  states: { ...twoStates({ true: meaning, false: others }), labelled: true },
 });
 
 const lamp = (type: string, names: readonly string[], besides = ''): Rule => ({
@@ -56,12 +49,13 @@ export const assistance: readonly Rule[] = [
     never: 'request fault',
     strict: true,
     states: {
-      values: [
-        ['false', 'released/off/no/inactive/open/none/not-active/not-engaged'],
-        ['true', 'engaged/on/active/yes/closed/not-released'],
-      ],
-      enough: ['true', 'false'],
-      bit: ['false', 'true'],
+      ...twoStates(
+        {
+          false: 'released/off/no/inactive/open/none/not-active/not-engaged',
+          true: 'engaged/on/active/yes/closed/not-released',
+        },
+        ['false', 'true'],
+      ),
     },
   },
   {
@@ -70,14 +64,7 @@ export const assistance: readonly Rule[] = [
     besides: 'limiter active cruise',
     around: 'cruise speed adaptive driver switch wiper turn display',
     never: 'fault',
-    states: {
-      values: [
-        ['true', 'limiter'],
-        ['false', 'none/cruise/adaptive/off/no'],
-      ],
-      enough: ['true', 'false'],
-      labelled: true,
-    },
+    states: { ...twoStates({ true: 'limiter', false: 'none/cruise/adaptive/off/no' }), labelled: true },
   },
   {
     path: 'adas.sli',
@@ -112,13 +99,7 @@ export const assistance: readonly Rule[] = [
     around: 'vehicle drive display driver powertrain',
     never: 'gearbox climate request adaptive steering display cruise',
     states: {
-      values: [
-        ['Sport', 'sport'],
-        ['Comfort', 'comfort'],
-        ['Eco', 'eco'],
-        ['Snow', 'snow'],
-        ['Normal', 'fine'],
-      ],
+      values: Object.entries({ Sport: 'sport', Comfort: 'comfort', Eco: 'eco', Snow: 'snow', Normal: 'fine' }),
       enough: ['Normal', 'Sport'],
       labelled: true,
     },

@@ -1,5 +1,6 @@
 /** Doors, locks, belts, lamps, wipers, alarm. */
 import type { Rule } from '../rule.ts';
+import { twoStates } from '../rule.ts';
 
 const sides = {
   Driver: { names: ['door driver', 'door frontleft', 'door front left'], besides: 'driver front left frontleft' },
@@ -25,12 +26,7 @@ const openings: readonly Rule[] = Object.entries(sides).map(([side, { names, bes
   around: 'door trunk hood roof window lock open closed seat belt lamp headlight parkingbrake',
   never: 'request',
   states: {
-    values: [
-      ['Open', 'open/folded/not-closed'],
-      ['Closed', 'closed/not-open'],
-    ],
-    enough: ['Open', 'Closed'],
-    bit: ['Closed', 'Open'],
+    ...twoStates({ Open: 'open/folded/not-closed', Closed: 'closed/not-open' }, ['Closed', 'Open']),
     ...(side.endsWith('Window') ? { bitNeeds: 'open closed contact' } : {}),
     turnedBy: 'closed',
   },
@@ -46,12 +42,13 @@ const belts: readonly Rule[] = [
     around: 'seat belt door airbag lamp warning display driver passenger',
     never: 'request',
     states: {
-      values: [
-        ['Omission', 'unfastened/not-fastened/forgotten/open/warning/on/unlock'],
-        ['Normal', 'fastened/fine/closed/none/off/not-warning/no/lock'],
-      ],
-      enough: ['Omission', 'Normal'],
-      bit: ['Normal', 'Omission'],
+      ...twoStates(
+        {
+          Omission: 'unfastened/not-fastened/forgotten/open/warning/on/unlock',
+          Normal: 'fastened/fine/closed/none/off/not-warning/no/lock',
+        },
+        ['Normal', 'Omission'],
+      ),
       bitNeeds: 'warning forgotten unfastened fastened lamp',
       turnedBy: 'fastened',
     },
@@ -65,12 +62,10 @@ const belts: readonly Rule[] = [
     around: 'seat belt door airbag lamp warning display driver passenger',
     never: 'request',
     states: {
-      values: [
-        ['Omission', 'forgotten/warning/on'],
-        ['Normal', 'fine/none/off/not-warning/no'],
-      ],
-      enough: ['Omission', 'Normal'],
-      bit: ['Normal', 'Omission'],
+      ...twoStates({ Omission: 'forgotten/warning/on', Normal: 'fine/none/off/not-warning/no' }, [
+        'Normal',
+        'Omission',
+      ]),
       bitNeeds: 'warning forgotten lamp',
     },
     note: LEFT_HAND,
@@ -112,14 +107,7 @@ const fogs: readonly Rule[] = lamps.map(({ side, end }) => {
     besides: `lamp ${here} ${end.toLowerCase()} headlight active on ${front ? 'frontfog' : 'rearfog'}`,
     around: 'fog lamp headlight display front rear',
     never: 'fault trailer',
-    states: {
-      values: [
-        ['Off', 'off/no/inactive/none/not-active'],
-        ['On', 'on/active/yes'],
-      ],
-      enough: ['On', 'Off'],
-      bit: ['Off', 'On'],
-    },
+    states: twoStates({ Off: 'off/no/inactive/none/not-active', On: 'on/active/yes' }, ['Off', 'On']),
   };
 });
 
@@ -131,12 +119,12 @@ export const body: readonly Rule[] = [
     around: 'door vehicle lock speed ignition',
     never: 'steering charging charger request seat belt flap ignition trunk climate',
     states: {
-      values: [
-        ['SuperLocked', 'superlock'],
-        ['DriverDoorUnlocked', 'unlock driver'],
-        ['Unlocked', 'unlock/open/not-lock'],
-        ['Locked', 'lock/closed/not-unlock'],
-      ],
+      values: Object.entries({
+        SuperLocked: 'superlock',
+        DriverDoorUnlocked: 'unlock driver',
+        Unlocked: 'unlock/open/not-lock',
+        Locked: 'lock/closed/not-unlock',
+      }),
       enough: ['Locked', 'Unlocked'],
       bit: ['Unlocked', 'Locked'],
       bitNeeds: 'locked unlocked',
@@ -154,12 +142,10 @@ export const body: readonly Rule[] = [
     around: 'wiper washer lever switch driver display vehicle headlight lamp turn',
     never: 'rear request',
     states: {
-      values: [
-        ['false', 'off/no/none/inactive/not-active/stopped'],
-        ['true', 'on/active/wiper/low/high/instant'],
-      ],
-      enough: ['true', 'false'],
-      bit: ['false', 'true'],
+      ...twoStates({ false: 'off/no/none/inactive/not-active/stopped', true: 'on/active/wiper/low/high/instant' }, [
+        'false',
+        'true',
+      ]),
     },
   },
   {
@@ -168,25 +154,14 @@ export const body: readonly Rule[] = [
     besides: 'front speed active',
     around: 'wiper washer lever switch driver display vehicle headlight lamp turn',
     never: 'rear request',
-    states: {
-      values: [
-        ['Low', 'low'],
-        ['High', 'high'],
-      ],
-      enough: ['Low', 'High'],
-      labelled: true,
-    },
+    states: { ...twoStates({ Low: 'low', High: 'high' }), labelled: true },
   },
   {
     path: 'privacy.state',
     names: ['privacy!'],
     around: 'vehicle',
     states: {
-      values: [
-        ['Geolocation', 'location'],
-        ['Full', 'everything'],
-        ['None', 'none/off'],
-      ],
+      values: Object.entries({ Geolocation: 'location', Full: 'everything', None: 'none/off' }),
       enough: ['Full'],
     },
   },
@@ -196,13 +171,6 @@ export const body: readonly Rule[] = [
     besides: 'vehicle active',
     around: 'lock door vehicle',
     never: 'time request',
-    states: {
-      values: [
-        ['Inactive', 'disarmed/not-armed'],
-        ['Active', 'armed'],
-      ],
-      enough: ['Inactive', 'Active'],
-      labelled: true,
-    },
+    states: { ...twoStates({ Inactive: 'disarmed/not-armed', Active: 'armed' }), labelled: true },
   },
 ];

@@ -1,5 +1,6 @@
 /** Fuel, traction battery and charging. */
 import type { Rule } from '../rule.ts';
+import { twoStates } from '../rule.ts';
 
 const percent = { covers: [0, 100], within: [-10, 130], usual: [0, 101] } as const;
 
@@ -106,12 +107,7 @@ export const energy: readonly Rule[] = [
     around: 'charging charger battery vehicle',
     never: 'request flap',
     states: {
-      values: [
-        ['false', 'unplugged/no/off/none/not-plugged'],
-        ['true', 'plugged/plug/yes/on'],
-      ],
-      enough: ['true', 'false'],
-      bit: ['false', 'true'],
+      ...twoStates({ false: 'unplugged/no/off/none/not-plugged', true: 'plugged/plug/yes/on' }, ['false', 'true']),
     },
   },
   {
@@ -121,13 +117,13 @@ export const energy: readonly Rule[] = [
     around: 'battery traction charger vehicle charging',
     never: 'request auxiliary',
     states: {
-      values: [
-        ['Failure', 'fault'],
-        ['Disconnected', 'unplugged/not-plugged'],
-        ['Finished', 'finished'],
-        ['Stopped', 'stopped/off/no/none/not-charging/inactive'],
-        ['InProgress', 'charging/progress/active/on'],
-      ],
+      values: Object.entries({
+        Failure: 'fault',
+        Disconnected: 'unplugged/not-plugged',
+        Finished: 'finished',
+        Stopped: 'stopped/off/no/none/not-charging/inactive',
+        InProgress: 'charging/progress/active/on',
+      }),
       enough: ['InProgress'],
       plain: true,
     },

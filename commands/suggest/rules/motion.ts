@@ -1,5 +1,6 @@
 /** Movement, way, gear, ignition and engine. */
 import type { LabelRule, NumberRule, Rule } from '../rule.ts';
+import { twoStates } from '../rule.ts';
 
 const temperature = (low: number, high: number): NumberRule => {
   return { covers: [0, high], within: [-100, 400], usual: [low, high + 60] };
@@ -51,12 +52,7 @@ export const motion: readonly Rule[] = [
     never: 'request lead adaptive',
     strict: true,
     states: {
-      values: [
-        ['false', 'standing/no/stopped/not-moving'],
-        ['true', 'moving/yes/not-standing'],
-      ],
-      enough: ['true', 'false'],
-      bit: ['false', 'true'],
+      ...twoStates({ false: 'standing/no/stopped/not-moving', true: 'moving/yes/not-standing' }, ['false', 'true']),
       turnedBy: 'standing stopped',
     },
   },
@@ -89,11 +85,11 @@ export const motion: readonly Rule[] = [
     around: 'vehicle power time voltage start',
     never: 'request',
     states: {
-      values: [
-        ['Start', 'running'],
-        ['Stop', 'off/lock/stopped'],
-        ['StartUp', 'accessory/on/run/contact/start/starting/yes'],
-      ],
+      values: Object.entries({
+        Start: 'running',
+        Stop: 'off/lock/stopped',
+        StartUp: 'accessory/on/run/contact/start/starting/yes',
+      }),
       enough: ['Stop'],
       bit: ['Stop', 'StartUp'],
       bitNeeds: 'ignition',
@@ -102,11 +98,11 @@ export const motion: readonly Rule[] = [
       path: 'powertrain.status',
       note: 'Start means that the engine runs; no signal tells it, so "on" is Start here, by which trips begin',
       states: {
-        values: [
-          ['Start', 'running/run/on/contact/yes'],
-          ['Stop', 'off/lock/stopped/no'],
-          ['StartUp', 'accessory/start/starting'],
-        ],
+        values: Object.entries({
+          Start: 'running/run/on/contact/yes',
+          Stop: 'off/lock/stopped/no',
+          StartUp: 'accessory/start/starting',
+        }),
         enough: ['Stop', 'Start'],
         bit: ['Stop', 'Start'],
         bitNeeds: 'ignition',
@@ -197,13 +193,6 @@ export const motion: readonly Rule[] = [
     besides: 'display outside',
     around: 'headlight outside lamp display',
     never: 'time request maintenance',
-    states: {
-      values: [
-        ['false', 'night'],
-        ['true', 'day'],
-      ],
-      enough: ['true', 'false'],
-      labelled: true,
-    },
+    states: { ...twoStates({ false: 'night', true: 'day' }), labelled: true },
   },
 ];

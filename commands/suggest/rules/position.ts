@@ -1,5 +1,6 @@
 /** A receiver of satellites on the bus. */
 import type { Rule } from '../rule.ts';
+import { twoStates } from '../rule.ts';
 
 const around = 'latitude longitude altitude heading fix inertial speed time satellites vehicle rate angle';
 
@@ -37,13 +38,6 @@ export const position: readonly Rule[] = [
     names: ['fix!'],
     besides: 'inertial configuration',
     around,
-    states: {
-      values: [
-        ['3D', 'digit3'],
-        ['2D', 'digit2'],
-      ],
-      enough: ['2D', '3D'],
-      labelled: true,
-    },
+    states: { ...twoStates({ '3D': 'digit3', '2D': 'digit2' }), labelled: true },
   },
 ];
