@@ -57,6 +57,37 @@ export const slimming: Plugin = {
   },
 };
 
+/** Modules that take milliseconds to load, and the members of them that are called, if ever, long after the start. */
+const deferred: Readonly<Record<string, { readonly members: readonly string[]; readonly by: RegExp }>> = {
+  // zlib of Node does its work in the car.
+  fflate: { members: ['deflateSync', 'inflateSync'], by: /./ },
+  // commander starts other programs for commands that are executables of their own.
+  'node:child_process': { members: ['spawn'], by: /\/node_modules\/commander\// },
+  // To take over all members, as bundled code does, loads worker threads and what compares texts.
+  'node:util': { members: ['getSystemErrorName', 'isDeepStrictEqual', 'promisify'], by: /^(?!.*\/node_modules\/)/ },
+};
+
+/** Loads modules when one of their members is called. */
+export const deferring: Plugin = {
+  name: 'deferring',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(fflate|node:child_process|node:util)$/ }, ({ path, importer, namespace, kind }) =>
+      namespace === 'deferred' || kind === 'dynamic-import' || deferred[path]?.by.test(importer) !== true
+        ? undefined
+        : { path, namespace: 'deferred' },
+    );
+    onLoad({ filter: /./, namespace: 'deferred' }, ({ path }) => {
+      const members = deferred[path]?.members.map(
+        (name) => `export const ${name} = (...all) => load().${name}(...all);`,
+      );
+      return {
+        contents: ['let loaded;', `const load = () => (loaded ??= require('${path}'));`, ...(members ?? [])].join('\n'),
+        resolveDir: root,
+      };
+    });
+  },
+};
+
 /**
  * Files that the program reads at run time, by their place beside it: the shipped profiles, the page, the document of
  * the HTTP interface and Swagger UI, which shows it.
@@ -120,7 +151,7 @@ export async function bundleProgram(folder: string = dist): Promise<Metafile> {
     splitting: true,
     chunkNames: '[name]-[hash]',
     metafile: true,
-    plugins: [slimming, requiring],
+    plugins: [slimming, deferring, requiring],
   });
   for (const [place, contents] of contentsBeside()) {
     mkdirSync(dirname(join(folder, place)), { recursive: true });
@@ -129,7 +160,9 @@ export async function bundleProgram(folder: string = dist): Promise<Metafile> {
   const own = filesBeside()
     .map(([, from]) => relative(root, from))
     .filter((file) => !file.startsWith('node_modules'));
-  const sources = Object.keys(metafile.inputs).filter((file) => !/node_modules\/|^(slim|required):/.test(file));
+  const sources = Object.keys(metafile.inputs).filter(
+    (file) => !/node_modules\/|^(slim|required|deferred):/.test(file),
+  );
   // What the launcher compares with; the lock stands for all packages.
   writeFileSync(join(folder, 'sources.json'), JSON.stringify([...sources, ...own, 'package-lock.json'].sort()));
   return metafile;

@@ -33,12 +33,6 @@ import { parse, Wire } from './wire.ts';
 /** What a receiver takes at most; an item is a byte at least, so the bytes bound the items too. */
 export const messageBounds: Bounds = { maximumBytes: 1 << 20, maximumDepth: 16, maximumItems: 1 << 20 };
 
-/** The codecs of one kind: of its messages as they are meant, and as they travel. */
-interface Codecs {
-  readonly message: Codec<unknown>;
-  readonly wire: Codec<unknown>;
-}
-
 type Tree = ReadonlyMap<unknown, unknown>;
 
 /** Keys of the body of a `waypoint` message (protocol/schema/waypoint.ts). */
@@ -52,15 +46,10 @@ const pointFlags: readonly number[] = flagsOf(waypointSchema);
 const quickReaders = new Map<BodyKind, QuickReader>();
 let pointsReader: ColumnsReader | undefined;
 const envelopeCodec = compile(envelopeSchema);
-const codecs = new Map(
-  (Object.keys(bodies) as BodyKind[]).map((kind): [BodyKind, Codecs] => [
-    kind,
-    {
-      message: compile(messageSchema(kind)) as Codec<unknown>,
-      wire: compile(wireSchema(kind)) as Codec<unknown>,
-    },
-  ]),
-);
+/** Made when the first message of a kind is written or read plainly: few kinds travel in one run of a car. */
+const codecs = new Map<Kind, Codec<unknown>>();
+/** Of messages as they travel; only waypoints have such a form of their own. */
+let waypointWireCodec: Codec<unknown> | undefined;
 
 /** A message before the type of its body is known to belong to its kind; the codec checks that. */
 export type UncheckedMessage = Envelope & { readonly body: object };
@@ -72,9 +61,8 @@ export type UncheckedMessage = Envelope & { readonly body: object };
  */
 export function encodeMessage(message: UncheckedMessage, deflate: Deflate = portableDeflate): Uint8Array {
   checkVersion(message.version);
-  const codec = codecsOf(message.kind);
-  let payload = codec.message.encode(message, message.at);
-  if (message.kind === 'waypoint') payload = shorter(payload, withColumns(message, payload, codec));
+  let payload = codecOf(message.kind).encode(message, message.at);
+  if (message.kind === 'waypoint') payload = shorter(payload, withColumns(message, payload));
   // Columns are compressed as they are.
   if (message.kind !== 'telemetry' && message.kind !== 'capture') payload = shorter(payload, pack(payload, deflate));
   if (payload.length <= messageBounds.maximumBytes) return payload;
@@ -92,10 +80,12 @@ function shorter(payload: Uint8Array, other: Uint8Array | undefined): Uint8Array
 }
 
 /** The message with the points of its way as columns; undefined when they have no such form. */
-function withColumns(message: UncheckedMessage, payload: Uint8Array, codec: Codecs): Uint8Array | undefined {
+function withColumns(message: UncheckedMessage, payload: Uint8Array): Uint8Array | undefined {
   const body = (parse(payload) as Tree).get(BODY_KEY) as Tree;
   const columns = columnsOfRows((body.get(POINTS_KEY) as readonly Tree[]).map(flagsAsNumbers));
-  return columns === undefined ? undefined : codec.wire.encode({ ...message, body: { columns } }, message.at);
+  if (columns === undefined) return undefined;
+  waypointWireCodec ??= compile(wireSchema('waypoint')) as Codec<unknown>;
+  return waypointWireCodec.encode({ ...message, body: { columns } }, message.at);
 }
 
 function flagsAsNumbers(point: Tree): Tree {
@@ -161,9 +151,9 @@ export function decodePlainly(bytes: Uint8Array): Message {
   const tree = parse(message);
   const { version, kind, at } = envelopeCodec.fromTree(tree, new Wire(0));
   checkVersion(version);
-  const codec = codecsOf(kind);
+  const codec = codecOf(kind);
   if (kind === 'waypoint') spreadColumns((tree as Tree).get(BODY_KEY));
-  return codec.message.fromTree(tree, new Wire(at)) as Message;
+  return codec.fromTree(tree, new Wire(at)) as Message;
 }
 
 /** Puts the points of columns where the points are that travel one by one. */
@@ -183,8 +173,14 @@ function checkVersion(version: number): void {
   throw new VigieError('message.malformed', `version must be ${PROTOCOL_VERSION}, is ${version}`);
 }
 
-function codecsOf(kind: Kind): Codecs {
-  const found = codecs.get(kind);
-  if (found !== undefined) return found;
-  throw new VigieError('message.malformed', `kind must be one of ${[...codecs.keys()].join(', ')}, is ${kind}`);
+function codecOf(kind: Kind): Codec<unknown> {
+  let codec = codecs.get(kind);
+  if (codec !== undefined) return codec;
+  if (!Object.hasOwn(bodies, kind)) {
+    const known = Object.keys(bodies).join(', ');
+    throw new VigieError('message.malformed', `kind must be one of ${known}, is ${kind}`);
+  }
+  codec = compile(messageSchema(kind)) as Codec<unknown>;
+  codecs.set(kind, codec);
+  return codec;
 }

@@ -4,7 +4,7 @@ import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
-import { bundling, contentsBeside, slimming } from '../bundle.ts';
+import { bundling, contentsBeside, deferring, slimming } from '../bundle.ts';
 import { packageFolder } from './registry.ts';
 import type { PackageTarget } from './targets.ts';
 
@@ -29,7 +29,7 @@ export async function bundleForTarget(target: PackageTarget, outfile: string): P
     define: { 'import.meta.url': 'moduleAddress', 'import.meta.dirname': 'undefined' },
     inject: [join(here, 'embedded/address.ts')],
     legalComments: 'none',
-    plugins: [slimming, carried(target)],
+    plugins: [slimming, deferring, carried(target)],
   });
 }
 

@@ -64,6 +64,18 @@ test('takes the modules of Node with require, so that an HTTP server does not lo
   expect(stdout).not.toContain('undici');
 });
 
+test('loads neither child processes nor worker threads to read a log', () => {
+  const list = 'process.on("exit", () => console.log(process.moduleLoadList.join("\\n")))';
+  const { stdout } = spawnSync(
+    process.execPath,
+    [`--import=data:text/javascript,${encodeURIComponent(list)}`, join(folder, 'main.mjs'), 'replay', '--help'],
+    { encoding: 'utf8' },
+  );
+  expect(stdout).toContain('replay');
+  expect(stdout).toContain('NativeModule path\n');
+  for (const module of ['child_process', 'worker_threads']) expect(stdout).not.toContain(`NativeModule ${module}\n`);
+});
+
 test('takes a module of Node that is imported when it is needed with all its members', () => {
   const later = Object.keys(outputs).flatMap((file) => [
     ...readFileSync(join(root, file), 'utf8').matchAll(/import\(["']([^"']*sqlite[^"']*)["']\)/g),

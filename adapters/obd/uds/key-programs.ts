@@ -1,5 +1,4 @@
 /** Keys that programs on the unit compute: what a maker keeps secret stays out of the agent and of its profiles. */
-import { execFile } from 'node:child_process';
 import { accessSync, constants, readdirSync, type Stats, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { VigieError } from '../../../protocol/errors.ts';
@@ -102,7 +101,9 @@ function guard(path: string): Stats {
   );
 }
 
-function run(file: string, line: string, signal: AbortSignal): Promise<Uint8Array> {
+async function run(file: string, line: string, signal: AbortSignal): Promise<Uint8Array> {
+  // Few profiles have such keys, and the module takes 10 ms of every start.
+  const { execFile } = await import('node:child_process');
   const options = {
     signal,
     killSignal: 'SIGKILL',
