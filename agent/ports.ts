@@ -260,12 +260,12 @@ export interface OutboxStore {
   /** Removes an entry that will never be sent. Its number stays {@link owed}, across restarts. */
   giveUp(priorityClass: number, seq: number): void;
   /**
-   * Numbers that were given out, are in no entry, and were neither acknowledged nor {@link told}: their messages were
+   * Numbers that were given out, are in no entry, and were neither acknowledged nor {@link gapKnown}: their messages were
    * given up, or damage of the disk took them.
    */
   owed(): Iterable<OwedNumbers>;
-  /** A receiver has acknowledged the message that says that these numbers never come: they are owed no more. */
-  told(numbers: OwedNumbers): void;
+  /** The receiver acknowledged the gap message of these numbers: they are owed no more. */
+  gapKnown(numbers: OwedNumbers): void;
   /**
    * Searches what is still on the disk, acknowledged messages included, for those that `wants` says. Each step reads a
    * bounded piece and gives what it found there; a message may come more than once. A step throws `store.failed` when the

@@ -133,8 +133,8 @@ export class PowerStates implements Power {
     if (this.#state === 'asleep') this.#stir('car');
   }
 
-  /** Somebody spoke to the unit, or a program is due: it stays awake to answer, and for what may follow. */
-  spokenTo(by: 'message' | 'program' = 'message'): void {
+  /** A trusted message arrived, or a program is due: the unit stays awake to answer, and for what may follow. */
+  stayAwake(by: 'message' | 'program' = 'message'): void {
     this.#stir(by);
   }
 

@@ -14,7 +14,7 @@ import type { FaultSettings } from '../protocol/settings.ts';
 /** Who is asked for fault codes. */
 export interface AskedForFaults extends Pick<FaultReaderOptions, 'sets'> {
   /** Calls back when control units are found. */
-  readonly heed: FaultReader['heed'];
+  readonly onUnitsFound: FaultReader['onUnitsFound'];
   /** Of all control units, by SAE J1979; absent: the car is not asked that way. */
   readonly requester?: FaultReaderOptions['requester'];
   /** Control units that are asked by UDS. */
@@ -63,7 +63,7 @@ export async function faultCodesOf(
   };
 }
 
-async function readerOf({ requester, sets, heed, uds }: AskedForFaults, log: Log): Promise<FaultReader> {
+async function readerOf({ requester, sets, onUnitsFound, uds }: AskedForFaults, log: Log): Promise<FaultReader> {
   const readers: UnitFaultReader[] = [];
   if (requester !== undefined) {
     const { J1979FaultReader } = await import('../adapters/obd/j1979/fault-reader.ts');
@@ -73,7 +73,7 @@ async function readerOf({ requester, sets, heed, uds }: AskedForFaults, log: Log
     const { UdsFaultReader } = await import('../adapters/obd/uds/fault-reader.ts');
     readers.push(new UdsFaultReader({ ...uds, sets, log }));
   }
-  return { heed, read: (known) => readAll(readers, known, log) };
+  return { onUnitsFound, read: (known) => readAll(readers, known, log) };
 }
 
 /** One reader after the other; that one has no way to ask keeps no other from it. */

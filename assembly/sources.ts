@@ -118,7 +118,7 @@ export function sourcesOf(
             ...(requester === undefined ? {} : { requester }),
             ...(units.length === 0 ? {} : { uds: { units, clock } }),
             sets: vehicle.signalSets.get(polled ?? '') ?? [],
-            heed: (heard: () => void) => void found.add(heard),
+            onUnitsFound: (listener: () => void) => void found.add(listener),
           },
         }),
     ...closing,

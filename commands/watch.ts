@@ -16,7 +16,7 @@ import { renewWatch } from './watch-renewal.ts';
 /** In place of a VIN: all cars that this user of the broker may read. */
 const ALL = '+';
 
-/** Characters that wait for a reader who does not read; what comes then is counted and left out. */
+/** Characters that wait for a slow reader of the output; beyond them messages are counted and left out. */
 const WAITING = 16 * 1024 * 1024;
 
 interface Options extends BrokerOptions {
@@ -86,14 +86,14 @@ async function watch(vin: string, options: Options): Promise<void> {
   const lines = new Lines();
   let flushing = false;
   let left = 0;
-  const pump = (): void => {
+  const flush = (): void => {
     if (flushing) return;
     flushing = true;
     const flushed = lines.flush();
     flushed.then(
       () => {
         flushing = false;
-        if (lines.size > 0) pump();
+        if (lines.size > 0) flush();
       },
       (error: Error) => say(error.message),
     );
@@ -116,7 +116,7 @@ async function watch(vin: string, options: Options): Promise<void> {
       if (!(error instanceof VigieError)) throw error;
       say(`${topic}: ${error.message}`);
     }
-    pump();
+    flush();
   };
   const follow = async (): Promise<(() => void) | undefined> => {
     if (all) {

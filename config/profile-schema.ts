@@ -70,7 +70,7 @@ function describe<S extends TSchema>(schema: S, description: string): S {
 const telemetryRule = closed(
   {
     interval: Type.Optional(duration('At most one reading in this time')),
-    deadBand: Type.Optional(number("A change smaller than this, in the path's unit, is none", { minimum: 0 })),
+    deadBand: Type.Optional(number("Smaller changes, in the path's unit, are not recorded", { minimum: 0 })),
     heartbeat: Type.Optional(duration('A reading is repeated after this time without change')),
     resolution: Type.Optional(
       choice(['1ms', '10ms', '100ms'], 'Resolution of the times of readings in messages to the cloud'),

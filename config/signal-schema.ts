@@ -23,7 +23,7 @@ const interval = Type.Unsafe<number | string>({
 
 const rule = {
   interval: Type.Optional(interval),
-  deadBand: Type.Optional(number('A change smaller than this, in the unit, is none', { minimum: 0 })),
+  deadBand: Type.Optional(number('Smaller changes, in the unit, are not recorded', { minimum: 0 })),
   heartbeat: Type.Optional(duration('A reading is repeated after this time without change')),
   timeResolution: Type.Optional(
     choice(['1ms', '10ms', '100ms'], 'Resolution of the times of readings in messages to the cloud'),

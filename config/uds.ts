@@ -5,7 +5,7 @@ import { type Findings, pointer } from './findings.ts';
 import { readDuration } from './quantities.ts';
 import type { ControlUnitInput, UdsInput } from './uds-schema.ts';
 
-/** With the line of the profile. */
+/** A service, with its line in the profile. */
 export type WrittenUds = Uds & { readonly line: number };
 
 const LONGEST_11 = 0x7ff;
@@ -36,7 +36,7 @@ export function readUds(input: UdsInput, at: string, buses: BusNames, findings: 
   if (security !== undefined && security.level % 2 === 0) {
     findings.error(`${at}/security/level`, 'requests for a seed have odd numbers', `write ${security.level + 1}`);
   }
-  const service = readAsked(input, at, findings);
+  const service = readService(input, at, findings);
   if (service === undefined || bus === undefined || !findings.sound(at)) return undefined;
   return {
     bus,
@@ -78,7 +78,7 @@ export function readControlUnits(
   return units;
 }
 
-/** A bus of which the car is asked is the one for this; else one with frames. */
+/** The bus of a control unit: the one that is named, else the one that the car is asked over. */
 function readBus(
   input: ControlUnitInput | UdsInput,
   at: string,
@@ -129,7 +129,7 @@ function readSession(session = EXTENDED_SESSION, at: string, findings: Findings)
   return session;
 }
 
-function readAsked({ io, routine }: UdsInput, at: string, findings: Findings): Uds['service'] | undefined {
+function readService({ io, routine }: UdsInput, at: string, findings: Findings): Uds['service'] | undefined {
   if ((io === undefined) === (routine === undefined)) {
     findings.error(at, 'exactly one of `io` and `routine` is required');
     return undefined;

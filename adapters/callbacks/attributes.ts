@@ -2,7 +2,7 @@
 import type { Addressee } from '../../agent/callbacks/destination.ts';
 import type { Notification } from '../../agent/callbacks/notification.ts';
 import { type Attribute, type Variable, variableOf } from '../../protocol/schema/callback/attributes.ts';
-import { type BodyAttributes, fleetTold, type NamedVehicle } from './notification.ts';
+import { type BodyAttributes, type NamedVehicle, namedFleet } from './notification.ts';
 
 /** What is around a message: two messages with equal envelopes can travel in one request. */
 export interface NotificationEnvelope {
@@ -38,7 +38,7 @@ function valuesOf(
   notification: Notification,
 ): Partial<Record<Variable, string>> {
   const { vin, vid } = vehicle;
-  const fleetid = fleetTold(
+  const fleetid = namedFleet(
     vehicle,
     notification.type === 'Monitor' ? notification.event.monitorId : (callbackId ?? ''),
   );

@@ -20,11 +20,11 @@ export interface ChannelOptions extends AddressRules {
 
 export interface CallbackChannels extends NotificationChannels {
   /**
-   * Throws why something cannot be sent: what the options throw, and `configuration.wrong` for authorities that are no
-   * certificates and keys that are not a pair.
+   * Throws if something cannot be sent: the errors of the options, and `configuration.wrong` if the authorities are not
+   * certificates or the keys are not a pair.
    */
   inspect(): void;
-  /** The unit goes to sleep: connections that would have to be kept alive are closed. */
+  /** The unit goes to sleep: it closes connections that need keep-alive messages. */
   rest(): void;
   /** Cancels open requests and closes all connections. */
   close(): Promise<void>;
@@ -82,7 +82,7 @@ export function callbackChannels({ networks, allowHttp, ca, vapid, now }: Channe
 /** Node ignores text that is not a certificate, and would then refuse every receiver. */
 function checkAuthorities(text: string): void {
   try {
-    // The first of them.
+    // It reads the first of several.
     new X509Certificate(text);
   } catch (cause) {
     throw new VigieError('configuration.wrong', 'the authorities are not certificates in PEM', {

@@ -15,7 +15,7 @@ import { dataOf } from '../../protocol/schema/monitor/data.ts';
 import type { RemoteReport, RemoteStatus } from '../../protocol/schema/remote.ts';
 import { extensionJson } from './extensions.ts';
 
-/** What the car is called in notifications. */
+/** The names of a car in notifications. */
 export interface NamedVehicle {
   readonly vin: string;
   readonly motorization: Viewer['vehicle']['motorization'];
@@ -26,8 +26,8 @@ export interface NamedVehicle {
   readonly fleetOf?: ((id: string) => string | undefined) | undefined;
 }
 
-/** The fleet that a notification names: no fleet hears of another that the car is in. */
-export function fleetTold({ fleetId, fleetOf }: NamedVehicle, id: string): string {
+/** The fleet that a notification names: a fleet must not learn which other fleets the car is in. */
+export function namedFleet({ fleetId, fleetOf }: NamedVehicle, id: string): string {
   return fleetOf?.(id) ?? fleetId;
 }
 
@@ -54,7 +54,7 @@ function fleetEvent(vehicle: NamedVehicle, notification: Notification): Members 
     const { remoteActionId, type } = notification.report;
     return { remoteActionId, vin, eventDate, remoteType: type, eventStatus: eventStatus(notification.report) };
   }
-  const fleetId = fleetTold(vehicle, notification.event.monitorId);
+  const fleetId = namedFleet(vehicle, notification.event.monitorId);
   return { fleetId, vin, eventDate, ...monitorContent(notification, vehicle, 'fleet') };
 }
 

@@ -22,7 +22,7 @@ export class PushChannel implements NotificationChannel<PushRequest> {
     const { addresses, ca, timeout = TIMEOUT } = options;
     this.#options = options;
     this.#agent = new Agent({
-      // RFC 8030 §3: push services speak HTTP/2; those that do not are content with HTTP/1.1.
+      // RFC 8030 §3: push services speak HTTP/2; the others accept HTTP/1.1.
       allowH2: true,
       connect: connectorTo(addresses, { timeout, allowH2: true, ...(ca === undefined ? {} : { ca }) }),
     });
@@ -37,16 +37,16 @@ export class PushChannel implements NotificationChannel<PushRequest> {
     const signal = AbortSignal.timeout(timeout);
     try {
       addresses.check(message.device.endpoint, 'endpoint');
-      if (!isPoint(message.device.keys.p256dh)) {
+      if (!isOnCurve(message.device.keys.p256dh)) {
         return { outcome: 'gone', reason: 'nothing can be encrypted for the key of the device' };
       }
-      const sealed = this.#seal(message);
+      const encrypted = this.#encrypt(message);
       const answer = await request(message.device.endpoint, {
         method: 'POST',
         dispatcher: this.#agent,
         signal,
-        headers: sealed.headers,
-        body: sealed.body,
+        headers: encrypted.headers,
+        body: encrypted.body,
       });
       answer.body.dump({ limit: 16_384 }).catch(() => undefined);
       return outcomeOf(answer.statusCode, answer.headers['retry-after']);
@@ -61,7 +61,7 @@ export class PushChannel implements NotificationChannel<PushRequest> {
     await this.#agent.destroy();
   }
 
-  #seal({ device, payload, urgency, ttl }: PushRequest): { headers: Record<string, string>; body: Buffer } {
+  #encrypt({ device, payload, urgency, ttl }: PushRequest): { headers: Record<string, string>; body: Buffer } {
     const { headers, body } = webPush.generateRequestDetails(device, payload, {
       vapidDetails: this.#options.vapid,
       TTL: ttl,
@@ -73,12 +73,12 @@ export class PushChannel implements NotificationChannel<PushRequest> {
   }
 }
 
-function isPoint(key: string): boolean {
+function isOnCurve(key: string): boolean {
   try {
     ECDH.convertKey(key, 'prime256v1', 'base64url');
     return true;
   } catch {
-    // Not on the curve: it never will be.
+    // Trying again cannot help: the subscription has ended.
     return false;
   }
 }

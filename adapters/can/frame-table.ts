@@ -1,13 +1,13 @@
 /** The frames of each bus by identifier: how many, how often, the last payload, and when each of its bits changed. */
 import { ERROR, EXTENDED, type FrameBatch, REMOTE } from '../../agent/ports.ts';
 
-/** Identifiers that are kept; a bus with more is noise, or random identifiers of 29 bits. */
+/** Most identifiers in the table; a bus with more carries noise, or random identifiers of 29 bits. */
 const MOST = 4096;
 /** Share of the newest interval in the smoothed period. */
 const SHARE = 1 / 8;
 
 export interface FrameEntry {
-  /** Place in {@link FrameTable.entries}. */
+  /** Index in {@link FrameTable.entries}. */
   readonly key: number;
   readonly bus: string;
   /** Identifier with EXTENDED bit. */
@@ -18,21 +18,22 @@ export interface FrameEntry {
   /** Time of the last frame, UTC ms. */
   at: number;
   length: number;
-  /** The last payload, and of longer ones before the bytes behind it. */
+  /** The last payload; behind it lie bytes of longer ones that came before. */
   data: Uint8Array;
-  /** Number of the last frame, and by bit (byte × 8 + bit) that of the frame in which it changed; 0: it never did. */
+  /** Number of the last frame. */
   frame: number;
+  /** By bit (byte × 8 + bit): number of the frame in which it changed last; 0: never. */
   changed: Uint32Array;
 }
 
 export class FrameTable {
   /** In the order in which they came. */
   readonly entries: FrameEntry[] = [];
-  /** Some identifiers are not kept. */
+  /** There were more identifiers than the table keeps. */
   full = false;
   /** Frames taken so far; the first has number 1. */
   frames = 0;
-  /** Grows when everything is forgotten. */
+  /** Increases with each {@link clear}. */
   generation = 0;
   readonly #byBus = new Map<string, Map<number, FrameEntry>>();
 

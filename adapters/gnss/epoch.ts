@@ -38,7 +38,7 @@ class Epoch {
   /** Satellites in GSA, by system and number. */
   readonly used = new Set<string>();
   /** Talkers and kinds of positional sentences. */
-  readonly told = new Set<string>();
+  readonly sentences = new Set<string>();
 }
 
 export class EpochMerger {
@@ -80,7 +80,7 @@ export class EpochMerger {
 
   /** Gives what is known of the epoch, unless that was given. */
   settle(): void {
-    if (this.given || this.epoch.told.size === 0) return;
+    if (this.given || this.epoch.sentences.size === 0) return;
     this.given = true;
     this.give(this.fix());
   }
@@ -90,14 +90,14 @@ export class EpochMerger {
     const { kind, talker, fields } = sentence;
     const least = positional[kind] as number;
     if (fields.length < least) throw new FieldFault(`${fields.length} fields are too few, ${least} are needed`);
-    const { told, time: current } = this.epoch;
+    const { sentences, time: current } = this.epoch;
     const key = talker + kind;
     const moved = time !== undefined && current !== undefined && Math.abs(time - current) > sameMoment;
-    // GLL may come several times in one epoch. A receiver without time tells its epochs by telling them again.
-    const again = told.has(key) && (kind !== 'GLL' || time === undefined);
+    // GLL may come several times in one epoch. A receiver without time tells its epochs by repeating a sentence.
+    const again = sentences.has(key) && (kind !== 'GLL' || time === undefined);
     if (moved || again) this.next();
     const { epoch } = this;
-    epoch.told.add(key);
+    epoch.sentences.add(key);
     epoch.time = time ?? epoch.time;
     this.given = false;
     return epoch;

@@ -84,7 +84,7 @@ export class GnssSource implements ReadingSource {
   #fixes = 0;
   #positions = 0;
   /** Of parsers of earlier lines. */
-  #told = { records: 0, broken: 0 };
+  #countedBefore = { records: 0, broken: 0 };
   #cancelPause: () => void = () => undefined;
   #unsubscribe: (() => void) | undefined;
 
@@ -131,8 +131,8 @@ export class GnssSource implements ReadingSource {
     const counts = {
       fixes: this.#fixes,
       positions: this.#positions,
-      records: this.#told.records + this.#parser.records,
-      broken: this.#told.broken + this.#parser.faults.count,
+      records: this.#countedBefore.records + this.#parser.records,
+      broken: this.#countedBefore.broken + this.#parser.faults.count,
       ...line.counts,
     };
     if (sleeps) return { state: 'waiting', reason: 'the unit sleeps', counts };
@@ -230,9 +230,9 @@ export class GnssSource implements ReadingSource {
   /** What the line left unfinished is not a whole fix. */
   #ended(): void {
     this.#cancelPause();
-    this.#told = {
-      records: this.#told.records + this.#parser.records,
-      broken: this.#told.broken + this.#parser.faults.count,
+    this.#countedBefore = {
+      records: this.#countedBefore.records + this.#parser.records,
+      broken: this.#countedBefore.broken + this.#parser.faults.count,
     };
     this.#parser = parserOf(this.#options);
   }

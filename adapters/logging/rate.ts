@@ -34,7 +34,7 @@ export class RateLimitedLog implements Log {
 
   /** Tells what was kept back so far. */
   flush(): void {
-    for (const [event, seen] of this.#seen) this.#tell(event, seen);
+    for (const [event, seen] of this.#seen) this.#logCount(event, seen);
     this.#seen.clear();
   }
 
@@ -54,11 +54,11 @@ export class RateLimitedLog implements Log {
     for (const [event, seen] of this.#seen) {
       if (now - seen.since < WINDOW) continue;
       this.#seen.delete(event);
-      this.#tell(event, seen);
+      this.#logCount(event, seen);
     }
   }
 
-  #tell(event: LogEvent, { count, level }: Seen): void {
+  #logCount(event: LogEvent, { count, level }: Seen): void {
     if (count > LINES) this.#log[level](event, { suppressed: count - LINES });
   }
 }

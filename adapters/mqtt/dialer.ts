@@ -81,7 +81,7 @@ export class Dialer {
     const { log, keepAlive, progress } = this.#options;
     const { target } = this;
     const choice = this.#choices[this.#at] as ProtocolChoice;
-    const identity = { ...this.#options.identity, keepalive: keepAlive.told };
+    const identity = { ...this.#options.identity, keepalive: keepAlive.announced };
     let since = 0;
     progress.enter('dialing');
     const connection = new MqttConnection(target, choice.version, identity, {

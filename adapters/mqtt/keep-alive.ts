@@ -44,11 +44,11 @@ export class KeepAlive {
 
   /** How long this side is silent before it asks. */
   get seconds(): number {
-    return this.#asleep ? this.told : Math.min(this.told, this.#awake);
+    return this.#asleep ? this.announced : Math.min(this.announced, this.#awake);
   }
 
   /** The keep-alive of the next CONNECT. The first attempt after a loss is made as if a mapping had been forgotten. */
-  get told(): number {
+  get announced(): number {
     return this.#suspect === undefined ? this.#interval : this.#halfOf(this.#suspect);
   }
 

@@ -18,7 +18,7 @@ import { type BrokerEndpoint, makeTargets } from './socket.ts';
 export interface Presence {
   readonly topic: string;
   readonly online: Uint8Array;
-  /** For a car that sleeps, connected or not, and will come back by itself; without it that is not told. */
+  /** For a car that sleeps, connected or not, and will come back by itself; without it the link announces no sleep. */
   readonly asleep?: Uint8Array;
   /** Also the will, published by the broker when the connection is lost. */
   readonly offline: Uint8Array;
@@ -278,7 +278,7 @@ export class MqttLink implements Link {
     this.#up = true;
     this.#progress.enter('up');
     const announced = this.#announce(connection);
-    this.#tell('up', (events) => events.up());
+    this.#notify('up', (events) => events.up());
     await announced;
   }
 
@@ -302,19 +302,19 @@ export class MqttLink implements Link {
 
   #received(message: Incoming): void {
     this.#progress.counts.received++;
-    this.#tell('message', (events) => events.message(message.topic, message.payload, message.correlation));
+    this.#notify('message', (events) => events.message(message.topic, message.payload, message.correlation));
   }
 
   #lost(reason: string): void {
-    const told = this.#up;
+    const wasUp = this.#up;
     this.#accepted = undefined;
     this.#up = false;
-    if (told && this.#progress.state !== 'closing') this.#progress.counts.losses++;
-    if (told) this.#tell('down', (events) => events.down(reason));
+    if (wasUp && this.#progress.state !== 'closing') this.#progress.counts.losses++;
+    if (wasUp) this.#notify('down', (events) => events.down(reason));
   }
 
   /** Calls the core; what it throws is logged and stays here: the link goes on. */
-  #tell(event: string, call: (events: LinkEvents) => void): void {
+  #notify(event: string, call: (events: LinkEvents) => void): void {
     if (this.#events === undefined) return;
     try {
       call(this.#events);

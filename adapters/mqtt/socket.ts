@@ -80,7 +80,7 @@ export function openSocket(target: BrokerEndpoint, reached: () => void): Socket 
   return socket.once('connect', () => socket.setNoDelay(true));
 }
 
-/** One that never opens, for a reason on our side: told as that of the network would be. */
+/** One that never opens, for a reason on our side: it fails as a connection that the network refuses. */
 export function failedSocket(reason: unknown): Socket {
   const error = reason instanceof Error ? reason : new Error(String(reason));
   // Nothing leaves the machine: the name is never looked up.

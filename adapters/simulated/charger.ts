@@ -18,7 +18,7 @@ export class Charger implements Charging {
   level: number;
   partial: boolean;
   /** The latest remote command since a person last did something at the car. */
-  #told: boolean | undefined;
+  #requested: boolean | undefined;
   #request = 0;
   #rest = 0;
 
@@ -34,19 +34,19 @@ export class Charger implements Charging {
 
   /** `before` and `after`: what the script says, before and after this step. */
   step(ms: number, before: Scene, after: Scene): void {
-    if (before.charging !== after.charging || before.plugged !== after.plugged) this.#told = undefined;
+    if (before.charging !== after.charging || before.plugged !== after.plugged) this.#requested = undefined;
     if (this.#request === 0) return;
     this.#rest -= ms;
     if (this.#rest > 0) return;
     const request = this.#request;
     this.#request = 0;
-    if (request === START || request === STOP) this.#told = request === START;
+    if (request === START || request === STOP) this.#requested = request === START;
     else if (request >= LEVEL1 && request <= LEVEL5) this.level = request - LEVEL1 + 1;
     else this.partial = request === PARTIAL;
   }
 
   /** Whether it is to charge in this scene. */
   charging({ charging, plugged }: Scene): boolean {
-    return plugged && (this.#told ?? charging);
+    return plugged && (this.#requested ?? charging);
   }
 }

@@ -4,7 +4,7 @@ import type { Motion } from './drive.ts';
 export const lamps = ['Battery12V', 'EngineFault', 'OilPressure', 'TyrePressureFL', 'BrakePads'] as const;
 export type Lamp = (typeof lamps)[number];
 
-/** What can be asked for something from the bus. */
+/** Control units that obey requests on the bus. */
 export const parts = ['Network', 'Lock', 'Hazard', 'Horn', 'Charger', 'Climate', 'Immobilizer', 'Navigation'] as const;
 export type Part = (typeof parts)[number];
 
@@ -50,11 +50,11 @@ export interface Scene {
   readonly rolling: number;
   /** The station gives no power, or the charger has a fault. */
   readonly chargingFault: 'None' | 'NoPower' | 'Failure';
-  /** Why preconditioning cannot be, a name of CLIMATE.FailureCause. */
+  /** Why preconditioning fails, a name of CLIMATE.FailureCause. */
   readonly climateFault: string;
-  /** Parts that understand requests and do nothing. */
+  /** Parts that receive requests and ignore them. */
   readonly deaf: readonly Part[];
-  /** Parts obey so much later than they should, ms. */
+  /** Delay after which parts obey, ms. */
   readonly late: number;
   /** Messages that are not sent. */
   readonly silent: readonly string[];
@@ -99,13 +99,13 @@ export type ScenarioName = 'loop' | 'parked' | 'day';
 
 /** What happens to the car. Times are ms since the scenario began, less than `period`. */
 export interface Scenario {
-  /** Length, whole ms; then it begins again. */
+  /** Length, whole ms; the scenario then repeats. */
   readonly period: number;
-  /** Way that the car makes in it, m. */
+  /** Distance that the car drives in one period, m. */
   readonly way: number;
   /** False: the scenario's time stands still. */
   readonly passes: boolean;
-  /** `distance` is from the begin of the scenario. */
+  /** Speed and distance at a time of the scenario; the distance counts from its begin. */
   motion(elapsed: number): Motion;
   /** `toBend` is the way to the next left turn, m (negative within it, Infinity when none follows). */
   scene(elapsed: number, motion: Motion, toBend: number): Scene;

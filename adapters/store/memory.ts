@@ -90,7 +90,7 @@ function memoryOutbox(commit: () => Promise<void>): OutboxStore {
     },
     // Nothing here outlives the outbox that knows what it gave up.
     owed: () => [],
-    told: () => undefined,
+    gapKnown: () => undefined,
     commit,
   };
 }

@@ -116,7 +116,7 @@ export function outboxStore(
       }
     },
     damagedFiles,
-    told({ class: priority, numbers }) {
+    gapKnown({ class: priority, numbers }) {
       const series = classes.get(priority);
       if (series === undefined) return;
       for (const run of numbers) contents.settle(series, run);

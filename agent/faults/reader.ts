@@ -39,5 +39,5 @@ export interface UnitFaultReader {
 
 export interface FaultReader extends UnitFaultReader {
   /** Calls `found` whenever control units are found, as when the ignition comes on. */
-  heed(found: () => void): void;
+  onUnitsFound(found: () => void): void;
 }

@@ -83,7 +83,7 @@ export class FaultRecorder implements Recorder {
     this.#reader = reader;
     this.#options = options;
     this.#parts = parts;
-    reader.heed(() => this.#readSoon());
+    reader.onUnitsFound(() => this.#readSoon());
   }
 
   changed(_: Slot, value: SlotValue, previous: SlotValue | undefined): void {

@@ -125,8 +125,8 @@ export class MeteredStore implements OutboxStore {
     return this.#store.owed();
   }
 
-  told(numbers: OwedNumbers): void {
-    this.#store.told(numbers);
+  gapKnown(numbers: OwedNumbers): void {
+    this.#store.gapKnown(numbers);
   }
 
   find(wants: (priorityClass: number, seq: number) => boolean): Iterator<readonly OutboxEntry[]> {

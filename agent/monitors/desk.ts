@@ -54,14 +54,14 @@ export class MonitorDesk {
   async put(id: string, input: unknown, status?: MonitorStatus, revision?: string): Promise<Monitor> {
     const monitor = this.#monitors.put(id, input, this.#clock.now(), status, revision);
     this.#disown(id);
-    await this.#tell();
+    await this.#publish();
     return monitor;
   }
 
   /** As {@link Monitors.setStatus}; resolves when it is on disk. */
   async setStatus(id: string, status: MonitorStatus): Promise<Monitor> {
     const monitor = this.#monitors.setStatus(id, status, this.#clock.now());
-    await this.#tell();
+    await this.#publish();
     return monitor;
   }
 
@@ -69,7 +69,7 @@ export class MonitorDesk {
   async remove(id: string): Promise<boolean> {
     const found = this.#monitors.remove(id);
     this.#disown(id);
-    await this.#tell();
+    await this.#publish();
     return found;
   }
 
@@ -98,12 +98,12 @@ export class MonitorDesk {
     for (const id of before) if (!written.has(id)) this.#monitors.remove(id);
     this.#written = written;
     this.#writtenChanged = true;
-    await this.#tell();
+    await this.#publish();
   }
 
   /** Tells the list of an earlier run once more: the broker of today may not have it. Rejects when the disk refuses. */
   async announce(): Promise<void> {
-    await this.#tell();
+    await this.#publish();
   }
 
   /** What changed since it was asked last, in the commits of the monitors themselves. */
@@ -133,7 +133,7 @@ export class MonitorDesk {
     if (this.#written.delete(id)) this.#writtenChanged = true;
   }
 
-  async #tell(): Promise<void> {
+  async #publish(): Promise<void> {
     const { version, list } = this.#monitors;
     if (this.#reported === version) return;
     await this.#publisher.secure('monitor', list, { retain: true });

@@ -20,29 +20,29 @@ interface Tally {
 
 /** As it is kept between two starts. */
 interface Kept {
-  readonly untold: readonly Gap[];
-  readonly told: readonly (readonly [seq: number, gap: Gap])[];
+  readonly unreported: readonly Gap[];
+  readonly reports: readonly (readonly [seq: number, gap: Gap])[];
 }
 
 /**
- * Every number that is given up is noted here until the gap message that tells of it has been acknowledged. So what a
- * gap message says outlives the message: one that is damaged or refused gives back what it was to tell.
+ * Every number that is given up is noted here until the gap message that reports it has been acknowledged. So what a
+ * gap message says outlives the message: one that is damaged or refused gives back its gap.
  */
 export class Gaps {
-  readonly #untold = new Map<number, Tally>();
+  readonly #unreported = new Map<number, Tally>();
   /** What the gap messages say that wait or are on their way, by their number. */
-  readonly #told = new Map<number, Gap>();
+  readonly #reports = new Map<number, Gap>();
 
   /** Gap messages that are still to be made. */
-  get untold(): number {
-    let untold = 0;
-    for (const { losses, unknown } of this.#untold.values()) untold += losses.size + Number(unknown.size > 0);
-    return untold;
+  get unreported(): number {
+    let unreported = 0;
+    for (const { losses, unknown } of this.#unreported.values()) unreported += losses.size + Number(unknown.size > 0);
+    return unreported;
   }
 
   /** Gap messages that wait or are on their way. */
   get underway(): number {
-    return this.#told.size;
+    return this.#reports.size;
   }
 
   /** Notes a message that will never be sent; what was noted before changes nothing. */
@@ -54,9 +54,9 @@ export class Gaps {
 
   /** Whether the message was given up. */
   has({ class: priority, seq }: Pick<OutboxReference, 'class' | 'seq'>): boolean {
-    const tally = this.#untold.get(priority);
+    const tally = this.#unreported.get(priority);
     if (tally?.numbers.has(seq) === true || tally?.unknown.has(seq) === true) return true;
-    for (const { class: its, numbers = [] } of this.#told.values()) {
+    for (const { class: its, numbers = [] } of this.#reports.values()) {
       if (its === priority && numbers.some(([first, last]) => first <= seq && seq <= last)) return true;
     }
     return false;
@@ -66,11 +66,11 @@ export class Gaps {
   lose({ class: priority, numbers }: OwedNumbers): Runs {
     const lost = new Runs();
     for (const [first, last] of numbers) lost.add(first, last);
-    for (const gap of [...this.#gaps(), ...this.#told.values()]) {
+    for (const gap of [...this.#gaps(), ...this.#reports.values()]) {
       if (gap.class === priority) for (const [first, last] of gap.numbers ?? []) lost.remove(first, last);
     }
     if (lost.all.length === 0) return lost;
-    if (priority === GAP_CLASS) for (const seq of [...this.#told.keys()]) if (lost.has(seq)) this.#takeBack(seq);
+    if (priority === GAP_CLASS) for (const seq of [...this.#reports.keys()]) if (lost.has(seq)) this.#takeBack(seq);
     this.add({ class: priority, count: lost.size, numbers: [...lost.all] });
     return lost;
   }
@@ -86,53 +86,53 @@ export class Gaps {
     losses.set(lost, before === undefined ? loss : both(before, loss));
   }
 
-  /** Gaps that are still to be reported, one for each kind. The caller reports the outcome with {@link tell}. */
+  /** Gaps that are still to be reported, one for each kind. The caller reports the outcome with {@link report}. */
   take(): Gap[] {
     const gaps = [...this.#gaps()];
-    this.#untold.clear();
+    this.#unreported.clear();
     return gaps;
   }
 
-  /** The gap message with this number tells it. */
-  tell(seq: number, gap: Gap): void {
-    this.#told.set(seq, gap);
+  /** The gap message with this number reports the gap. */
+  report(seq: number, gap: Gap): void {
+    this.#reports.set(seq, gap);
   }
 
-  /** Whether it is known what the gap message with this number tells. */
-  tells(seq: number): boolean {
-    return this.#told.has(seq);
+  /** Whether the gap of the gap message with this number is known. */
+  hasReport(seq: number): boolean {
+    return this.#reports.has(seq);
   }
 
   /** The message with this number has arrived. If it was a gap message, the receiver knows its gap: returns that. */
   arrived(priority: number, seq: number): Gap | undefined {
     if (priority !== GAP_CLASS) return undefined;
-    const gap = this.#told.get(seq);
-    this.#told.delete(seq);
+    const gap = this.#reports.get(seq);
+    this.#reports.delete(seq);
     return gap;
   }
 
   /** Data for {@link restore}; undefined when nothing was given up. */
   state(): Kept | undefined {
-    if (this.#untold.size === 0 && this.#told.size === 0) return undefined;
-    return { untold: [...this.#gaps()], told: [...this.#told] };
+    if (this.#unreported.size === 0 && this.#reports.size === 0) return undefined;
+    return { unreported: [...this.#gaps()], reports: [...this.#reports] };
   }
 
   /** Takes up what {@link state} gave; a gap message that does not wait any more was acknowledged. */
   restore(state: unknown, waits: (priority: number, seq: number) => boolean): void {
-    const { untold, told } = state as Kept;
-    for (const gap of untold) if (isGap(gap)) this.add(gap);
-    for (const [seq, gap] of told) if (isGap(gap) && waits(GAP_CLASS, seq)) this.tell(seq, gap);
+    const { unreported, reports } = state as Kept;
+    for (const gap of unreported) if (isGap(gap)) this.add(gap);
+    for (const [seq, gap] of reports) if (isGap(gap) && waits(GAP_CLASS, seq)) this.report(seq, gap);
   }
 
   #takeBack(seq: number): void {
-    const gap = this.#told.get(seq);
+    const gap = this.#reports.get(seq);
     if (gap === undefined) return;
-    this.#told.delete(seq);
+    this.#reports.delete(seq);
     this.add(gap);
   }
 
   *#gaps(): Generator<Gap> {
-    for (const [priority, { numbers, losses, unknown }] of this.#untold) {
+    for (const [priority, { numbers, losses, unknown }] of this.#unreported) {
       const runs: Run[] = [...numbers.all];
       for (const [lost, loss] of losses) yield { class: priority, lost, ...loss, numbers: runs };
       if (unknown.size > 0) yield { class: priority, count: unknown.size, numbers: [...unknown.all] };
@@ -140,10 +140,10 @@ export class Gaps {
   }
 
   #tally(priority: number): Tally {
-    let tally = this.#untold.get(priority);
+    let tally = this.#unreported.get(priority);
     if (tally === undefined) {
       tally = { numbers: new Runs(), losses: new Map(), unknown: new Runs() };
-      this.#untold.set(priority, tally);
+      this.#unreported.set(priority, tally);
     }
     return tally;
   }

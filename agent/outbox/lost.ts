@@ -34,8 +34,8 @@ export function recallGaps(memory: Memory, store: OutboxStore, gaps: Gaps, log: 
  */
 export function readGaps(store: OutboxStore, gaps: Gaps, log: Log): void {
   const waiting = [...store.entries()].filter(({ kind }) => kind === 'gap');
-  const unknown = waiting.filter((entry) => !gaps.tells(entry.seq) && !gaps.has(entry));
-  // What is noted is older than these messages, which tell all that was untold when they were made.
+  const unknown = waiting.filter((entry) => !gaps.hasReport(entry.seq) && !gaps.has(entry));
+  // What is noted is older than these messages, which report every gap that was not reported when they were made.
   if (unknown.length > 0) gaps.take();
   for (const { class: priority, seq } of unknown) readGap(priority, seq, store, gaps, log);
 }
@@ -64,7 +64,7 @@ function readGap(priority: number, seq: number, store: OutboxStore, gaps: Gaps, 
   try {
     const entry = store.load(priority, seq);
     const message = entry === undefined ? undefined : decodeMessage(entry.payload);
-    if (message?.kind === 'gap') gaps.tell(seq, message.body);
+    if (message?.kind === 'gap') gaps.report(seq, message.body);
   } catch (error) {
     log.error('outbox.gapUnreadable', {
       seq,

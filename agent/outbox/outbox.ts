@@ -90,7 +90,7 @@ export class Outbox implements Publisher {
   /** Messages that wait, are on their way, or are still to be made of what was given up. */
   get waiting(): number {
     const aside = this.#unread.length + this.#refused.length;
-    return this.#queue.size + this.#inFlight + aside + this.#uncommitted.length + this.#gaps.untold;
+    return this.#queue.size + this.#inFlight + aside + this.#uncommitted.length + this.#gaps.unreported;
   }
 
   /** How far each class was sent. */
@@ -227,7 +227,7 @@ export class Outbox implements Publisher {
   }
 
   #drain(): void {
-    this.#tellGaps();
+    this.#reportGaps();
     const window = this.#options.window();
     while (
       !this.#closed &&
@@ -295,8 +295,8 @@ export class Outbox implements Publisher {
   #acknowledged({ class: priority, seq }: Queued): void {
     this.#inFlight--;
     this.#store.acknowledge(priority, seq);
-    const told = this.#gaps.arrived(priority, seq);
-    if (told?.numbers !== undefined) this.#store.told({ class: told.class, numbers: told.numbers });
+    const known = this.#gaps.arrived(priority, seq);
+    if (known?.numbers !== undefined) this.#store.gapKnown({ class: known.class, numbers: known.numbers });
     this.#drain();
   }
 
@@ -329,7 +329,7 @@ export class Outbox implements Publisher {
     if (reference !== undefined) {
       const { kind } = reference;
       this.#log.error(event, { kind, class: priority, seq, error: error?.message });
-      if (kind === 'gap') this.#tellGapsLater();
+      if (kind === 'gap') this.#reportGapsLater();
       this.#gaps.note(reference);
     }
     const forget = () => {
@@ -369,24 +369,24 @@ export class Outbox implements Publisher {
    * Puts a gap message for each kind of which messages will never come. While one waits, no other is put: however long
    * the car is offline and however much is given up, gap messages take no room that others need.
    */
-  #tellGaps(): void {
+  #reportGaps(): void {
     if (this.#closed || !this.#link.connected || this.#gapsLater || this.#gaps.underway > 0) return;
     const gaps = this.#gaps.take();
     if (gaps.length === 0) return;
     for (const gap of gaps) {
       try {
-        this.#gaps.tell(this.#append('gap', gap, {}), gap);
+        this.#gaps.report(this.#append('gap', gap, {}), gap);
       } catch (error) {
         this.#log.error('outbox.gapUnsent', { lost: gap.lost, error: (error as Error).message });
         this.#gaps.add(gap);
-        this.#tellGapsLater();
+        this.#reportGapsLater();
       }
     }
     this.#commitSoon();
   }
 
   /** Otherwise a broker that refuses every message would get a report of each refusal, for ever. */
-  #tellGapsLater(): void {
+  #reportGapsLater(): void {
     this.#gapsLater = true;
     this.#drainLater();
   }

@@ -17,12 +17,12 @@ const RATE = 50;
 
 /** What carries out commands that concern the car, and settles those that an earlier run left open. */
 export interface CarCommands {
-  /** An authentic command came that was never taken before. */
-  spokenTo(): void;
+  /** An authentic command arrived that is not a repetition. */
+  commandArrived(): void;
   /** Why it does not carry out commands of this kind, if it does not. */
   unsupported(type: CommandKind): string | undefined;
   /** States of such a command that are not published. */
-  untold(type: CommandKind): ReadonlySet<RemoteStatus>;
+  unreported(type: CommandKind): ReadonlySet<RemoteStatus>;
   /** Resolves when the outcome has been reported. */
   carryOut(order: Order, progress: Progress): Promise<void>;
 }
@@ -110,7 +110,7 @@ export class CommandIntake {
       }
       const replayed = firstRefusal('replay', { opened, key: hex(opened.keyId), ledger });
       if (replayed !== undefined) return this.#leaveUnanswered(replayed);
-      if (typeof car !== 'string') car.spokenTo();
+      if (typeof car !== 'string') car.commandArrived();
       await this.carryOut({ id, type, body, issued, expires, correlation, own: false }, rights, crowded);
     });
   }
@@ -131,7 +131,7 @@ export class CommandIntake {
 
   progress(record: ActionRecord, correlation?: Uint8Array): Progress {
     const { car } = this.#parts;
-    return { record, correlation, untold: typeof car === 'string' ? new Set() : car.untold(record.type) };
+    return { record, correlation, unreported: typeof car === 'string' ? new Set() : car.unreported(record.type) };
   }
 
   /** What expiry is judged by, at this moment. */
@@ -161,7 +161,7 @@ export class CommandIntake {
     const { agentCommands, car } = this.#parts;
     const { id, type, status } = progress.record;
     const open = !final(status) && !this.#underWay.has(id) && agentCommands?.has(type) === true;
-    if (typeof car !== 'string' || !open) return this.reports.tell(progress);
+    if (typeof car !== 'string' || !open) return this.reports.publish(progress);
     const detail = 'the agent was restarted while it was carried out';
     return this.reports.fail(progress, { code: 'command.interrupted', detail });
   }

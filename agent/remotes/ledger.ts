@@ -43,7 +43,7 @@ interface Head extends Omit<LedgerData, 'counters' | 'actions' | 'accepted' | 'k
   /** The revision that the file had at least. */
   readonly filed?: number;
   /** Finished commands whose outcome is not in the same commit. */
-  readonly untold: readonly string[];
+  readonly unreported: readonly string[];
   /** Where the commands are, oldest first: the last part of their keys. */
   readonly places: readonly number[];
 }
@@ -85,14 +85,14 @@ export function lacksCommits(file: LedgerData, memory: Pick<Memory, 'recall'>): 
 /**
  * What must survive a power cut so that nothing is carried out twice: used counters, commands with their state, and
  * what commands have planned. It is kept twice: as {@link states} in the commits of the outbox, each state with the
- * message that tells it, and in a file of its own, which is behind by what is under way and makes up for commits that
+ * message that reports it, and in a file of its own, which is behind by what is under way and makes up for commits that
  * are lost or damaged.
  */
 export class Ledger {
   readonly #document: LedgerDocument;
   #data: LedgerData;
   /** Finished commands whose outcome has not gone to the outbox yet. */
-  readonly #untold = new Set<string>();
+  readonly #unreported = new Set<string>();
   #kept: () => Readonly<Record<string, unknown>> = () => ({});
   #behind: boolean;
   /** Revisions that are known to be on disk. */
@@ -148,7 +148,7 @@ export class Ledger {
     for (const { id } of copied) this.#places.set(id, before.get(id) ?? (free.next().value as number));
     const places = [...this.#places.values()];
     const filed = this.#filed === undefined ? {} : { filed: this.#filed };
-    yield [COPY, { ...head, ...filed, untold: [...this.#untold], places } satisfies Head];
+    yield [COPY, { ...head, ...filed, unreported: [...this.#unreported], places } satisfies Head];
     yield [`${COPY}/counters`, counters];
     yield [`${COPY}/accepted`, accepted];
     yield [`${COPY}/kept`, kept];
@@ -166,7 +166,7 @@ export class Ledger {
     const lost = lacksCommits(this.#data, memory);
     let restored = false;
     if (isHead(head)) {
-      const { places, untold, filed = 0, ...rest } = head;
+      const { places, unreported, filed = 0, ...rest } = head;
       restored = !this.#behind && this.revision < filed;
       this.committed(revisionOf(head));
       const found = places.map((place) => [place, memory.recall(`${COPY}/${place}`)] as const);
@@ -185,21 +185,21 @@ export class Ledger {
         ...(Array.isArray(accepted) ? { accepted } : {}),
         ...(kept === undefined ? {} : { kept }),
       };
-      this.#unite(copy, untold);
+      this.#unite(copy, unreported);
     }
     // What the file does not have yet may have been in what is lost.
     if (memory.damaged === true || lost || restored) this.#data = { ...this.#data, doubtful: true };
   }
 
-  #unite(copy: LedgerData, untold: readonly string[]): void {
+  #unite(copy: LedgerData, unreported: readonly string[]): void {
     const mine = this.#data;
     const newer = revisionOf(copy) > revisionOf(mine) ? copy : mine;
     if (newer === copy) this.#behind = true;
-    const told = new Map(copy.actions.map((action) => [action.id, action]));
+    const copied = new Map(copy.actions.map((action) => [action.id, action]));
     // The copy is of a commit with all that was published: what it does not have as finished was perhaps never published.
-    const known = mine.actions.findLastIndex(({ id, status }) => told.get(id)?.status === status);
-    for (const { id, status } of mine.actions.slice(known + 1)) if (final(status)) this.#untold.add(id);
-    for (const id of untold) this.#untold.add(id);
+    const known = mine.actions.findLastIndex(({ id, status }) => copied.get(id)?.status === status);
+    for (const { id, status } of mine.actions.slice(known + 1)) if (final(status)) this.#unreported.add(id);
+    for (const id of unreported) this.#unreported.add(id);
     const actions = new Map([...copy.actions, ...mine.actions].map((action) => [action.id, action]));
     if (newer === copy) for (const action of copy.actions) actions.set(action.id, action);
     // Whether it is doubtful, too, is what the newer one says: a file that lost nothing newer than the copy is made up for.
@@ -234,14 +234,14 @@ export class Ledger {
     return this.#data.actions.filter((action) => !final(action.status));
   }
 
-  /** Finished commands that an earlier run did not tell the outcome of. */
-  untold(): readonly ActionRecord[] {
-    return this.#data.actions.filter(({ id, status }) => final(status) && this.#untold.has(id));
+  /** Finished commands whose outcome an earlier run did not report. */
+  unreported(): readonly ActionRecord[] {
+    return this.#data.actions.filter(({ id, status }) => final(status) && this.#unreported.has(id));
   }
 
   /** The outcome goes to the outbox, in the commit that has the next {@link states}. */
-  told(id: string): void {
-    this.#untold.delete(id);
+  reported(id: string): void {
+    this.#unreported.delete(id);
   }
 
   /** Marks a counter as used; false when it was used before. On disk with the next state of a command. */
@@ -280,7 +280,7 @@ export class Ledger {
 
   /** Sets a command's state. It is on disk with the next commit, as one of the {@link states}, and with the next `write`. */
   set(action: ActionRecord): void {
-    if (final(action.status)) this.#untold.add(action.id);
+    if (final(action.status)) this.#unreported.add(action.id);
     const others = this.#data.actions.filter((other) => other.id !== action.id);
     this.#data = { ...this.#data, actions: [...others, Object.freeze(action)].slice(-REMEMBERED) };
     this.#advance();
@@ -332,8 +332,8 @@ function isBooks(data: unknown): data is LedgerData {
 }
 
 function isHead(data: unknown): data is Head {
-  const { untold, places } = (data ?? {}) as Partial<Head>;
-  return Array.isArray(untold) && Array.isArray(places);
+  const { unreported, places } = (data ?? {}) as Partial<Head>;
+  return Array.isArray(unreported) && Array.isArray(places);
 }
 
 function isAction(data: unknown): data is ActionRecord {

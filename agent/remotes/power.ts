@@ -10,8 +10,8 @@ export interface Power {
    * Counted against the monthly budget.
    */
   wake(actions?: readonly string[]): Promise<boolean>;
-  /** A sender that the car trusts spoke to it, or a program of the car has come to its time. */
-  spokenTo?(by?: 'message' | 'program'): void;
+  /** A trusted sender sent a message, or a program of the car is due: the unit stays awake. */
+  stayAwake?(by?: 'message' | 'program'): void;
   /** The unit itself sleeps: it is woken by what is due, and looks at nothing of its own accord. */
   asleep?(): boolean;
 }

@@ -87,10 +87,10 @@ export class Remotes {
       copied: options.memory !== undefined,
       limits: this.#limits,
       car: {
-        spokenTo: () => this.#power.spokenTo?.(),
+        commandArrived: () => this.#power.stayAwake?.(),
         unsupported: (type) =>
           findRemoteKind(type) === undefined ? `this agent does not carry out ${type}` : undefined,
-        untold: (type) => (findRemoteKind(type)?.quiet === true ? BEFORE_SENT : new Set()),
+        unreported: (type) => (findRemoteKind(type)?.quiet === true ? BEFORE_SENT : new Set()),
         carryOut: (order, progress) => this.#carryOut(order, progress),
       },
     });
@@ -143,7 +143,7 @@ export class Remotes {
     const { ledger } = this.#o;
     // What is begun from now on is not of the earlier run.
     const unfinished = ledger.unfinished();
-    const untold = ledger.untold();
+    const unreported = ledger.unreported();
     for (const record of unfinished) this.#occupy(record, this.#planOf(record));
     await this.intake.guarded(async () => {
       await this.intake.makeUp();
@@ -153,7 +153,7 @@ export class Remotes {
     // A schedule that begins after `stop` would keep the process from ending.
     if (this.intake.reports.stopped) return;
     this.#scheduled.start();
-    for (const record of untold) await this.intake.reports.tell(this.intake.progress(record));
+    for (const record of unreported) await this.intake.reports.publish(this.intake.progress(record));
     await Promise.all(unfinished.map((record) => this.#settle(record)));
   }
 
@@ -261,7 +261,7 @@ export class Remotes {
         log.warn('program.skipped', { id, type });
         return;
       }
-      this.#power.spokenTo?.('program');
+      this.#power.stayAwake?.('program');
       await this.#parts.programs.runs.during(type, () => this.intake.carryOut(order, [type]));
     });
   };

@@ -14,7 +14,7 @@ export interface Progress {
   readonly record: ActionRecord;
   readonly correlation: Uint8Array | undefined;
   /** States that are not published. */
-  readonly untold: ReadonlySet<RemoteStatus>;
+  readonly unreported: ReadonlySet<RemoteStatus>;
 }
 
 export interface ReportsParts {
@@ -70,10 +70,10 @@ export class Reports {
     await this.#keep(progress, { ...progress.record, status: 'Failed', failureCause: cause, detail });
   }
 
-  /** Tells a state again that is on disk. */
-  async tell({ record, correlation, untold }: Progress): Promise<void> {
+  /** Publishes a state that is on disk. */
+  async publish({ record, correlation, unreported }: Progress): Promise<void> {
     const { id, type, status, failureCause, detail } = record;
-    if (untold.has(status)) return;
+    if (unreported.has(status)) return;
     const { revision } = this.#parts.ledger;
     const report: RemoteReport = {
       remoteActionId: id,
@@ -82,7 +82,7 @@ export class Reports {
       ...(failureCause === undefined ? {} : { failureCause }),
       ...(detail === undefined ? {} : { detail: detail.slice(0, DETAIL) }),
     };
-    if (final(status)) this.#parts.ledger.told(id);
+    if (final(status)) this.#parts.ledger.reported(id);
     try {
       await this.#parts.publisher.secure('remote', report, {
         ...(correlation === undefined ? {} : { correlation }),
@@ -109,14 +109,14 @@ export class Reports {
     const { ledger, copied, log, clock } = this.#parts;
     ledger.set(record);
     // One commit has the state and the message that reports it; a state that is not published makes no commit.
-    const together = copied && !progress.untold.has(record.status);
+    const together = copied && !progress.unreported.has(record.status);
     try {
       if (!together) await ledger.write();
     } catch (error) {
       if (!finished) throw error;
       log.error('command.unwritten', { error: (error as Error).message });
     }
-    await this.tell(next);
+    await this.publish(next);
     if (together && finished) this.#behind ??= clock.after(FOLLOW, () => this.#save());
     return next;
   }

@@ -2,9 +2,9 @@
 import { createInterface } from 'node:readline';
 
 export interface Work {
-  /** What is waited for before a round, and is none of its time. */
+  /** Awaited before each round; its time does not count. */
   ready?(): Promise<void>;
-  /** Does the work once and says what came out. */
+  /** Does the work once and returns a text of the result: equal results give equal texts. */
   check(): Promise<string> | string;
   /** Does the work once. */
   round(): Promise<void> | void;
@@ -31,8 +31,7 @@ export async function answer(work: Work): Promise<void> {
 }
 
 /**
- * A sum over what came out that does not depend on the order of delivery, but on every bit of it and on where it
- * belongs. Two 32-bit sums, as reference/round.h has them.
+ * A checksum of decoded values that depends on each bit and on the place of each value, not on the order of delivery. Two 32-bit sums, as reference/round.h has them.
  */
 export class Digest {
   count = 0;
@@ -41,7 +40,7 @@ export class Digest {
   readonly #double = new Float64Array(1);
   readonly #words = new Uint32Array(this.#double.buffer);
 
-  /** @param place number of the frame; @param part what of the frame it is. */
+  /** @param place number of the frame; @param part number of the value within the frame */
   add(place: number, part: number, value: number): void {
     // Zeros of both signs are the same value, and so is every NaN.
     this.#double[0] = value === 0 ? 0 : Number.isNaN(value) ? Number.NaN : value;

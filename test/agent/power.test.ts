@@ -104,8 +104,8 @@ describe('power states', () => {
   test('a program that came to its time wakes the unit, and is counted apart', () => {
     const { power, pass } = unit();
     pass(standbyFor / 1_000 + 1, false);
-    power.spokenTo('program');
-    power.spokenTo('program');
+    power.stayAwake('program');
+    power.stayAwake('program');
     expect(power.cost).toMatchObject({ state: 'standby', wakeUps: 0, wokenByMessages: 0, wokenByPrograms: 1 });
   });
 
@@ -117,13 +117,13 @@ describe('power states', () => {
     expect(power.state).toBe('standby');
     pass(3, false);
     expect(power.state).toBe('asleep');
-    power.spokenTo();
+    power.stayAwake();
     pass(lowBatteryStandbyFor / 1_000 - 1, false);
     expect(power.state).toBe('standby');
     pass(2, false);
     expect(power.state).toBe('asleep');
     see('battery.voltage', battery);
-    power.spokenTo();
+    power.stayAwake();
     pass(standbyFor / 1_000 - 2, false);
     expect(power.state).toBe('standby');
   });
@@ -150,7 +150,7 @@ describe('power states', () => {
   test('who speaks to it keeps it awake for three minutes, though the car sleeps on', () => {
     const { power, states, pass } = unit();
     pass(standbyFor / 1_000 + 1, false);
-    power.spokenTo();
+    power.stayAwake();
     expect([power.state, power.awake()]).toEqual(['standby', false]);
     pass(standbyFor / 1_000 - 2, false);
     expect(power.state).toBe('standby');
@@ -217,7 +217,7 @@ test('whatever happens: asleep only after three minutes without frame and messag
       for (const next of steps) {
         if (next.kind === 'pass') pass('seconds' in next ? next.seconds : 0, false);
         else if (next.kind === 'heard') power.heard();
-        else if (next.kind === 'spoken') power.spokenTo();
+        else if (next.kind === 'spoken') power.stayAwake();
         else if (next.kind === 'ignition') see('ignition.type', 'on' in next && next.on ? 'Start' : 'Stop');
         else isOpen = next.kind === 'open';
         open(isOpen);

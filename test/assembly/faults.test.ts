@@ -104,7 +104,7 @@ test('the codes of a car are published and served', async () => {
   const log = new MemoryLog();
   const vehicle = loadVehicle('generic-obd2');
   const codes = await faultCodesOf(
-    { requester, sets: [], heed: () => undefined },
+    { requester, sets: [], onUnitsFound: () => undefined },
     { every: 3_600_000 },
     { ...vehicle.profile, faultCodes: { U0100: 'Silent' } },
     log,

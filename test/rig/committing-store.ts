@@ -16,7 +16,7 @@ export function committingStore(commit: () => Promise<void>, inner: OutboxStore 
     acknowledge: (priority, seq) => inner.acknowledge(priority, seq),
     giveUp: (priority, seq) => inner.giveUp(priority, seq),
     owed: () => inner.owed(),
-    told: (numbers) => inner.told(numbers),
+    gapKnown: (numbers) => inner.gapKnown(numbers),
     commit,
   };
 }

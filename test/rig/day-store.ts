@@ -121,7 +121,7 @@ export class KillableStore {
       giveUp: (priority, seq) => this.#change(({ classes }) => classes.get(priority)?.entries.delete(seq)),
       // Nothing is damaged here, and what the outbox gave up is in its state.
       owed: () => [],
-      told: () => undefined,
+      gapKnown: () => undefined,
       commit: async () => {
         this.asked = true;
         // As in the store on disk: a group is cut when the work that asked for it is done.

@@ -1,5 +1,5 @@
 /**
- * A CAN network description (DBC) after loading: every name resolved, every oddity decided on. Bit positions,
+ * A CAN network description (DBC) after loading: all names resolved, all deviations from the format settled. Bit positions,
  * byte orders and value types are those of the Vector DBC file format 1.0.5.
  */
 
@@ -45,7 +45,7 @@ export interface Signal extends BitField {
   readonly range?: readonly [minimum: number, maximum: number];
   readonly unit: string;
   readonly receivers: readonly string[];
-  /** Other signals of the message are selected by this one. */
+  /** This signal selects other signals of the message. */
   readonly multiplexor: boolean;
   readonly selection?: Selection;
   readonly choices?: Choices;
@@ -74,7 +74,7 @@ export interface DbcMessage {
   readonly bitRateSwitch: boolean;
   /** Matched by parameter group number instead of the whole identifier (SAE J1939-21). */
   readonly j1939: boolean;
-  /** False for Vector's container of signals that are in no frame. */
+  /** False for Vector's pseudo message, which contains signals that no frame carries. */
   readonly onBus: boolean;
   readonly senders: readonly string[];
   readonly signals: readonly Signal[];

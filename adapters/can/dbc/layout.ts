@@ -1,5 +1,5 @@
 /**
- * Where bits lie. Two ways of numbering the bits of a payload make every signal one run of consecutive bits: Intel
+ * The bits of a field. With one of two numberings of the payload, each signal is one run of consecutive bits: Intel
  * signals run upwards through bits counted from the least significant bit of byte 0, Motorola signals run through
  * bits counted from the most significant bit of byte 0:
  *
@@ -34,7 +34,7 @@ export function readBits(data: Uint8Array, field: BitField): bigint {
   return bitsOf(field).reduceRight((raw, bit) => (raw << 1n) | BigInt((data[bit >>> 3]! >>> (bit & 7)) & 1), 0n);
 }
 
-/** Puts the low bits of `raw` into the field and leaves the others as they are; two's complement for negatives. */
+/** Writes the low bits of `raw` into the field and no others; negative numbers in two's complement. */
 export function writeBits(data: Uint8Array, field: BitField, raw: bigint): void {
   bitsOf(field).forEach((bit, i) => {
     const mask = 1 << (bit & 7);

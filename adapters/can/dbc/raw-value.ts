@@ -1,4 +1,4 @@
-/** From what a person or a command says to the bits of a signal. */
+/** Converts a value that a person or a command gives into the bits of a signal. */
 import { VigieError } from '../../../protocol/errors.ts';
 import { nearest } from '../../../protocol/nearest.ts';
 import type { Signal } from './database.ts';
@@ -31,7 +31,7 @@ function halfBits(value: number): number {
   if (Number.isNaN(value)) return 0x7e00;
   const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
   const size = Math.abs(value);
-  // 65520 is halfway between the largest number and what would come after it.
+  // 65520 is halfway between the largest binary16 number, 65504, and 2^16: it rounds to infinity.
   if (size >= 65520) return sign | 0x7c00;
   const exponent = Math.max(-14, Math.floor(Math.log2(size)));
   const steps = size / 2 ** (exponent - 10);
@@ -61,11 +61,11 @@ function checkRange(signal: Signal, raw: bigint, value: number | string, where: 
   throw refuse(signal, where, `${value} does not fit, its ${signal.length} bits hold ${ends[0]} to ${ends[1]}`);
 }
 
-/** A declared range limits physical values; a raw value with a name is meant whatever the range says. */
+/** Refuses physical values outside the declared range; a raw value with a name may lie outside. */
 function checkDeclared(signal: Signal, value: number, raw: number, where: string): void {
   if (signal.range === undefined || signal.choices?.has(raw)) return;
   const [minimum, maximum] = signal.range;
-  // Limits are written with few digits: half a step beyond them is still meant.
+  // Authors round limits to few digits, so half a step beyond them is accepted.
   const slack = Math.abs(signal.factor) / 2;
   if (value >= minimum - slack && value <= maximum + slack) return;
   throw refuse(signal, where, `${value} is outside its range ${minimum} to ${maximum}`);
@@ -105,7 +105,7 @@ export function rawValue(signal: Signal, value: number | string, where: string):
     throw refuse(signal, where, `its factor is 0, so it can only be ${signal.offset}`);
   }
   const raw = Math.round((physical - signal.offset) / signal.factor);
-  // A bit pattern that cannot be carried is the clearer answer, so it comes first.
+  // “Does not fit its bits” explains more than “outside its range”, so this check comes first.
   const bits = checkRange(signal, BigInt(raw), physical, where);
   checkDeclared(signal, physical, raw, where);
   return bits;

@@ -29,7 +29,7 @@ export function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    // Not UTF-8 is the answer sought, not a fault: the format's own encoding accepts any byte.
+    // The bytes are not UTF-8; Windows-1252 accepts any byte.
     if (error instanceof TypeError) return windows1252(bytes);
     throw error;
   }

@@ -20,7 +20,7 @@ export interface FrameCriteria {
   readonly identifiers?: readonly IdentifierRange[];
   /** Frames of these messages; with the signals that matter. */
   readonly chosen?: ReadonlyMap<DbcMessage, readonly Signal[]>;
-  /** Frames from this time on, and up to that one, both included. */
+  /** First and last time, both included. */
   readonly from?: Moment;
   readonly to?: Moment;
   /**
@@ -30,13 +30,13 @@ export interface FrameCriteria {
   readonly changes?: 'payload' | 'known';
 }
 
-/** What is done with the frames of one identifier on one bus. */
+/** Whether frames of one identifier on one bus are wanted, and the detector that then compares them. */
 interface Verdict {
   readonly wanted: boolean;
   readonly detector: ChangeDetector | undefined;
 }
 
-/** Leaves frames out of batches, before anything else looks at them. */
+/** Removes unwanted frames from batches before anything else reads them. */
 export class FrameFilter {
   readonly #criteria: FrameCriteria;
   readonly #finder: MessageFinder;
@@ -50,13 +50,13 @@ export class FrameFilter {
     this.#finder = new MessageFinder(databases);
   }
 
-  /** What follows is of another log. */
+  /** The next batch belongs to another log. */
   endLog(): void {
     this.#verdicts.clear();
     this.#from = Number.NaN;
   }
 
-  /** Takes the frames out that are not wanted; the batch is filled anew before it is read again. */
+  /** Removes unwanted frames; the source must fill the batch anew before it passes it again. */
   apply(batch: FrameBatch, buses: readonly string[]): void {
     const { at, id, bus, flags, length, offset } = batch;
     if (Number.isNaN(this.#from) && batch.count > 0) this.#begin(at[0]!);
@@ -104,7 +104,7 @@ export class FrameFilter {
     const own = (id & ~REMOTE) >>> 0;
     const listed = identifiers?.some(({ first, last }) => own >= first && own <= last) ?? true;
     const named = chosen === undefined || (message !== undefined && chosen.has(message));
-    // Remote and error frames have nothing in them that could change.
+    // Remote and error frames carry no payload that could change.
     const wanted = listed && named && (changes === undefined || data);
     if (!wanted || changes === undefined) return { wanted, detector: undefined };
     const signals = message === undefined ? undefined : (chosen?.get(message) ?? message.signals);

@@ -13,7 +13,7 @@ import { Transmission } from './transmission.ts';
 /** Control units that may answer at once; a functional request reaches eight of 11 bits (ISO 15765-4 §6.3.2.2). */
 const MOST_RESPONDERS = 16;
 
-/** Answers that one request may have; beyond them somebody floods the bus. */
+/** Answers that one request may have; more are a flood. */
 const MOST_ANSWERS = 64;
 
 export interface ExchangeOptions {
@@ -26,19 +26,19 @@ export interface ExchangeOptions {
   send(id: number, target: number | undefined, data: Uint8Array): Promise<void>;
 }
 
-/** One request and what answers it. */
+/** One request and its answers. */
 export class Exchange {
   /** The answers; empty when there were none. Rejects as `DiagnosticRequester.request` says. */
   readonly answers: Promise<readonly DiagnosticAnswer[]>;
   /** Messages that are not answers to this request, e.g. late ones to the request before. */
   strays = 0;
-  /** What began and did not come whole. */
+  /** Answers that began and stayed incomplete. */
   readonly faults: VigieError[] = [];
   readonly #options: ExchangeOptions;
   readonly #request: Transmission;
   readonly #receptions = new Map<number, Reception>();
   readonly #answers: DiagnosticAnswer[] = [];
-  /** By identifier: until when the announced answer is waited for, monotonic ms. */
+  /** By identifier: until when an answer may follow its “response pending”, monotonic ms. */
   readonly #pending = new Map<number, number>();
   readonly #outcome = deferred<readonly DiagnosticAnswer[]>();
   readonly #begun: number;
@@ -58,7 +58,7 @@ export class Exchange {
     );
   }
 
-  /** A frame that the bus brought; true when it comes from somebody who may answer. */
+  /** Takes a frame of the bus; true if a possible responder sent it. */
   frame(id: number, extended: boolean, data: Uint8Array): boolean {
     const { route, wire } = this.#options;
     const responder = this.#ended || extended !== route.extended ? undefined : route.responder(id, data[0]);
@@ -72,7 +72,7 @@ export class Exchange {
     return true;
   }
 
-  /** Gives up; the answers reject with `error`. */
+  /** Ends the exchange; `answers` rejects with `error`. */
   abort(error: VigieError): void {
     this.#end(() => this.#outcome.reject(error));
   }
@@ -108,8 +108,8 @@ export class Exchange {
     }
     const { clock, settings } = this.#options.wire;
     if (payload[0] === NEGATIVE && payload[2] === PENDING) {
-      // Announced for ever is not answered (ISO 14229-2 §7.2 leaves the number of announcements open).
-      if (clock.monotonic() - this.#begun > settings.longestPending) this.#failed(id, this.#unkept(id));
+      // A unit that announces for ever does not answer (ISO 14229-2 §7.2 leaves the number of announcements open).
+      if (clock.monotonic() - this.#begun > settings.longestPending) this.#failed(id, this.#unanswered(id));
       else this.#pending.set(id, clock.monotonic() + settings.pending);
       return;
     }
@@ -125,7 +125,7 @@ export class Exchange {
     else this.#finish();
   }
 
-  /** Ends the exchange when nothing more is to be waited for, else comes back when that may be so. */
+  /** Ends the exchange if no answer is outstanding; else sets the timer for the next review. */
   #review(): void {
     this.#cancel?.();
     this.#cancel = undefined;
@@ -134,23 +134,23 @@ export class Exchange {
     for (const [id, until] of this.#pending) {
       if (until > now || this.#receptions.get(id)?.active === true) continue;
       this.#pending.delete(id);
-      this.faults.push(this.#unkept(id));
+      this.faults.push(this.#unanswered(id));
     }
-    // A unit in the middle of an answer has its own time-out, which leads here again.
+    // An answer that has begun has its own time-out, which calls this again.
     for (const reception of this.#receptions.values()) if (reception.active) return;
     const until = Math.max(this.#deadline, ...this.#pending.values());
     if (until <= now) this.#finish();
     else this.#cancel = this.#options.wire.clock.after(until - now, () => this.#review());
   }
 
-  #unkept(id: number): VigieError {
+  #unanswered(id: number): VigieError {
     return new VigieError(
       'input.malformed',
       `${id.toString(16).toUpperCase()} said "response pending" to service ${hexByte(this.#options.payload[0] ?? 0)}, and no answer followed`,
     );
   }
 
-  /** Whole answers count, also where another control unit's did not come whole. */
+  /** Complete answers count even if the answer of another control unit is incomplete. */
   #finish(): void {
     const [fault] = this.faults;
     if (this.#answers.length > 0 || fault === undefined) this.#end(() => this.#outcome.resolve(this.#answers));

@@ -34,7 +34,7 @@ export function waypointJson(viewer: Viewer, point: Waypoint): Feature {
   });
 }
 
-/** Interface 3.19.2 Position, PositionBase: the fleet line names the car. */
+/** Interface 3.19.2 Position, PositionBase: on the fleet side a position names the car. */
 export function feature(
   { side, vehicle }: Viewer,
   coordinates: readonly number[],
@@ -47,7 +47,7 @@ export function feature(
   };
 }
 
-/** Puts the named positions of a record that is being written into the form of the viewer's line, or leaves them out. */
+/** Replaces the named positions in the JSON of a record by the form that the viewer gets, or removes them. */
 export function placePositions<T extends object, K extends keyof T & string>(
   viewer: Viewer,
   written: Members,

@@ -13,19 +13,12 @@ const HOUR = 3_600_000;
 const form =
   /^P(?=[\dT])(?:(\d{1,4})Y)?(?:(\d{1,5})M)?(?:(\d{1,6})W)?(?:(\d{1,7}(?:\.\d{1,9})?)D)?(?:T(?=\d)(?:(\d{1,8}(?:\.\d{1,9})?)H)?(?:(\d{1,10}(?:\.\d{1,9})?)M)?(?:(\d{1,12}(?:\.\d{1,9})?)S)?)?$/;
 
-/** The duration that a text says, e.g. `P1M`, `PT36H`, `P1DT0.5S`; undefined when it says none. */
+/** Reads a duration such as `P1M`, `PT36H`, `P1DT0.5S`; undefined for any other text. */
 export function calendarDuration(text: string): CalendarDuration | undefined {
   const found = form.exec(text);
   if (found === null || /\.\d+[A-Z]./.test(text)) return undefined;
-  const [years, months, weeks, days, hours, minutes, seconds] = found.slice(1).map((part) => Number(part ?? 0)) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  const parts = found.slice(1).map((part) => Number(part ?? 0));
+  const [years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = parts;
   return {
     months: years * 12 + months,
     milliseconds: Math.round((weeks * 7 + days) * DAY + hours * HOUR + minutes * 60_000 + seconds * 1000),

@@ -73,19 +73,19 @@ describe('keep-alive', () => {
   it('is silent for longer in a unit that sleeps, while the broker was told the longer of the two', () => {
     const keepAlive = new KeepAlive(60, 15, 900);
     keepAlive.reached('10.0.0.2');
-    expect([keepAlive.seconds, keepAlive.told]).toEqual([60, 900]);
+    expect([keepAlive.seconds, keepAlive.announced]).toEqual([60, 900]);
     keepAlive.asleep = true;
     expect(keepAlive.seconds).toBe(900);
     // The network forgets what is silent for so long: half of it, asleep; awake nothing changes.
     keepAlive.ended(true);
     expect(keepAlive.seconds).toBe(450);
     keepAlive.reached('10.0.0.2');
-    expect([keepAlive.seconds, keepAlive.told]).toEqual([450, 450]);
+    expect([keepAlive.seconds, keepAlive.announced]).toEqual([450, 450]);
     keepAlive.asleep = false;
     expect(keepAlive.seconds).toBe(60);
     // Short silences prove nothing about long ones, those of the present length do.
     for (let i = 0; i < 100; i++) keepAlive.answered();
-    expect(keepAlive.told).toBe(450);
+    expect(keepAlive.announced).toBe(450);
     keepAlive.asleep = true;
     for (let i = 0; i < 10; i++) keepAlive.answered();
     expect(keepAlive.seconds).toBe(675);
@@ -96,7 +96,7 @@ describe('keep-alive', () => {
     keepAlive.reached('10.0.0.2');
     keepAlive.ended(true);
     keepAlive.reached('10.0.0.2');
-    expect([keepAlive.seconds, keepAlive.told]).toEqual([30, 30]);
+    expect([keepAlive.seconds, keepAlive.announced]).toEqual([30, 30]);
     keepAlive.asleep = true;
     expect(keepAlive.seconds).toBe(30);
   });

@@ -91,8 +91,8 @@ describe('file store', () => {
       await store.close();
       store = await openOutboxStore(directory, { segmentBytes: 1000 });
     }
-    store.told({ class: 4, numbers: [[0, 1]] });
-    store.told({ class: 1, numbers: [[2, 3]] });
+    store.gapKnown({ class: 4, numbers: [[0, 1]] });
+    store.gapKnown({ class: 1, numbers: [[2, 3]] });
     await store.close();
     store = await openOutboxStore(directory);
     expect([...store.owed()]).toEqual([{ class: 4, numbers: [[5, 5]] }]);

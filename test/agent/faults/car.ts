@@ -81,14 +81,19 @@ export async function startFaultCar(start: Start): Promise<FaultCar> {
   const messages: Message[] = [];
   const sent: { topic: string; payload: Uint8Array }[] = [];
   const listeners: (() => void)[] = [];
-  const heed = (told: () => void) => void listeners.push(told);
+  const onUnitsFound = (told: () => void) => void listeners.push(told);
   const profile = { ...bareProfile(paths.map(mapped)), faultCodes: texts };
   const listed = Object.entries(uds).map(([id, name]) => {
     const address = { request: Number(id) - 8, extended: false };
     return { name, bus: 'obd', address, statusMask: 0x0d, requester };
   });
   const asking = listed.length === 0 ? {} : { uds: { units: listed, clock } };
-  const codes = await faultCodesOf({ requester, sets: [standard()], heed, ...asking }, { every: EVERY }, profile, log);
+  const codes = await faultCodesOf(
+    { requester, sets: [standard()], onUnitsFound, ...asking },
+    { every: EVERY },
+    profile,
+    log,
+  );
   const agent: Agent = new Agent(
     profile,
     {

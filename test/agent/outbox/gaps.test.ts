@@ -15,7 +15,7 @@ const reference = (priority: number, seq: number, kind: string, at = seq * 10, b
 /** Tells everything, with numbers from `seq` on. */
 function tellAll(gaps: Gaps, seq: number): Gap[] {
   const told = gaps.take();
-  for (const [index, gap] of told.entries()) gaps.tell(seq + index, gap);
+  for (const [index, gap] of told.entries()) gaps.report(seq + index, gap);
   return told;
 }
 
@@ -26,7 +26,7 @@ describe('what was given up', () => {
     gaps.note(reference(3, 1, 'status'));
     gaps.note(reference(3, 2, 'monitor'));
     gaps.note(reference(3, 2, 'monitor'));
-    expect([gaps.untold, gaps.underway]).toEqual([3, 0]);
+    expect([gaps.unreported, gaps.underway]).toEqual([3, 0]);
     const numbers: Gap['numbers'] = [[1, 2]];
     expect(tellAll(gaps, 10)).toEqual([
       {
@@ -44,7 +44,7 @@ describe('what was given up', () => {
       { class: 3, lost: 'status', count: 1, bytes: 5, from: 10, to: 10, numbers },
       { class: 3, lost: 'monitor', count: 1, bytes: 5, from: 20, to: 20, numbers },
     ]);
-    expect([gaps.untold, gaps.underway]).toEqual([0, 3]);
+    expect([gaps.unreported, gaps.underway]).toEqual([0, 3]);
   });
 
   test('is known until the message that tells it has arrived', () => {
@@ -101,7 +101,7 @@ describe('what was given up', () => {
   test('and lost, kinds and all, is one gap of its own that names what was not noted before', () => {
     const gaps = new Gaps();
     gaps.note(reference(4, 3, 'waypoint'));
-    gaps.tell(20, { class: 4, lost: 'waypoint', count: 2, bytes: 9, from: 1, to: 2, numbers: [[7, 8]] });
+    gaps.report(20, { class: 4, lost: 'waypoint', count: 2, bytes: 9, from: 1, to: 2, numbers: [[7, 8]] });
     const owed = { class: 4, numbers: [[2, 9]] as const };
     expect(gaps.lose(owed).all).toEqual([
       [2, 2],
@@ -109,7 +109,7 @@ describe('what was given up', () => {
       [9, 9],
     ]);
     expect(gaps.lose(owed).all).toEqual([]);
-    expect([gaps.has({ class: 4, seq: 5 }), gaps.has({ class: 4, seq: 1 }), gaps.untold]).toEqual([true, false, 2]);
+    expect([gaps.has({ class: 4, seq: 5 }), gaps.has({ class: 4, seq: 1 }), gaps.unreported]).toEqual([true, false, 2]);
     const again = new Gaps();
     again.restore(structuredClone(gaps.state()), () => true);
     expect(again.take()).toEqual([
@@ -128,7 +128,7 @@ describe('what was given up', () => {
 
   test('and told by a gap message that was lost is told anew', () => {
     const gaps = new Gaps();
-    gaps.tell(11, { class: 4, lost: 'waypoint', count: 2, bytes: 9, from: 1, to: 2, numbers: [[7, 8]] });
+    gaps.report(11, { class: 4, lost: 'waypoint', count: 2, bytes: 9, from: 1, to: 2, numbers: [[7, 8]] });
     gaps.lose({ class: 3, numbers: [[11, 11]] });
     expect(gaps.underway).toBe(0);
     expect(gaps.take()).toEqual([
@@ -146,7 +146,7 @@ describe('what was given up', () => {
       { ...good, from: '1' },
     ];
     const told = [...strange.map((gap, index) => [index, gap]), [9, { ...good, class: 4 }]];
-    gaps.restore({ untold: [...strange, good], told }, () => true);
-    expect(gaps.state()).toEqual({ untold: [good], told: [[9, { ...good, class: 4 }]] });
+    gaps.restore({ unreported: [...strange, good], reports: told }, () => true);
+    expect(gaps.state()).toEqual({ unreported: [good], reports: [[9, { ...good, class: 4 }]] });
   });
 });

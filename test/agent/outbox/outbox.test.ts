@@ -607,7 +607,7 @@ describe('outbox', () => {
     for (const at of [1, 2]) await earlier.outbox.secure('waypoint', waypoint(at));
     const { kind, at, bytes } = store.reference(4, 0) as { kind: Kind; at: number; bytes: number };
     const untold = [{ class: 4, lost: kind, count: 1, bytes, from: at, to: at, numbers: [[0, 0]] }];
-    const memory: Memory = { recall: () => ({ untold, told: [] }), keep: () => undefined };
+    const memory: Memory = { recall: () => ({ unreported: untold, reports: [] }), keep: () => undefined };
     const { outbox, link, sent, log } = setUp(store, {}, memory);
     link.connected = true;
     outbox.linkUp();
@@ -621,7 +621,7 @@ describe('outbox', () => {
     const store = memoryOutboxStore();
     const gap = { class: 4, lost: 'waypoint', count: 1, bytes: 9, from: 1, to: 1, numbers: [[7, 7]] };
     // Of the two that the earlier run told, the one with number 0 was acknowledged since, and is no more.
-    const memory: Memory = { recall: () => ({ untold: [], told: [[0, gap]] }), keep: () => undefined };
+    const memory: Memory = { recall: () => ({ unreported: [], reports: [[0, gap]] }), keep: () => undefined };
     const states: unknown[] = [];
     const keep: Memory['keep'] = (entries) => states.push(...[...entries()].map(([, state]) => state));
     setUp(store, {}, { ...memory, keep });

@@ -103,18 +103,18 @@ describe('two books', () => {
     ledger.set(record('two', 'Success'));
     await ledger.write();
     const before = copyOf(ledger);
-    ledger.told('two');
+    ledger.reported('two');
     const after = copyOf(ledger);
     ledger.set(record('one', 'Success'));
     await ledger.write();
     const untold = (copy: Copy): string[] => {
       const next = new Ledger(disk(document.data));
       next.recall(copy);
-      return next.untold().map(({ id }) => id);
+      return next.unreported().map(({ id }) => id);
     };
     expect(untold(before).sort()).toEqual(['one', 'two']);
     expect(untold(after)).toEqual(['one']);
-    ledger.told('one');
+    ledger.reported('one');
     expect(untold(copyOf(ledger))).toEqual([]);
     // Without a copy nothing is known of what was told, and nothing is told again.
     expect(untold(none)).toEqual([]);

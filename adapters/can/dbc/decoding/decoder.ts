@@ -45,13 +45,13 @@ import { type BusSlots, Slots, TAIL } from './slots.ts';
 export interface DecodeCounts extends ShortCounts {
   /** Frames that carry wanted signals. */
   frames: number;
-  /** Of these, equal to the one before of their identifier. */
+  /** Of these, frames equal to the previous one of their identifier. */
   repeated: number;
 }
 
 /**
  * Takes the wanted signals out of frames by tables built beforehand. A frame equal to the last one of its
- * identifier on its bus is not decoded again. Error and remote frames carry nothing.
+ * identifier on its bus is not decoded again. Error and remote frames carry no signals.
  */
 export class DbcDecoder implements FrameDecoder {
   /** Wanted signals that do not exist; the others are decoded all the same. */
@@ -89,7 +89,7 @@ export class DbcDecoder implements FrameDecoder {
     this.read(batch).deliver(batch, sink);
   }
 
-  /** What the frames of a batch say, all at once; valid until the next call. */
+  /** Decodes a batch into columns; the result is valid until the next call. */
   read(batch: FrameBatch): Readings {
     const readings = this.#readings;
     const { count } = batch;
@@ -130,7 +130,7 @@ export class DbcDecoder implements FrameDecoder {
   /*
    * Nearly all frames take one loop, selectClassic, which calls nothing. So the compiler keeps in the loop what it
    * knows of the arrays; after a call it would look them all up again for the next frame, which costs as much as
-   * decoding a signal. Hence what is rare leaves the loop, and some lines stand twice.
+   * decoding a signal. Hence rare frames leave the loop, and some lines occur twice.
    */
 
   /**
@@ -318,7 +318,7 @@ export class DbcDecoder implements FrameDecoder {
     this.#valued = this.#columns.decode(this.#slots.records, record, this.#tables, this.#readings, this.#valued);
   }
 
-  /** Decodes whatever still waits, and forgets where frames waited. */
+  /** Decodes the frames that still wait, and clears the records in which they waited. */
   #drainAll(): void {
     const { records } = this.#slots;
     for (let record = this.#linked; record >= 0; ) {
@@ -360,7 +360,7 @@ export class DbcDecoder implements FrameDecoder {
     return group << GROUP_SHIFT;
   }
 
-  /** A bus of which nothing was seen yet. */
+  /** Makes the tables of a bus whose first frame has come. */
   #prepare(number: number): BusSlots {
     const bus = this.#slots.prepare(this.#buses[number]);
     this.#byBus[number] = bus;

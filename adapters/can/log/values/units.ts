@@ -1,7 +1,7 @@
 /** Units in the headers of value tables, brought to those of Status: km/h, °C, km, kPa, m/s². */
 
 interface Unit {
-  /** As `decode` prints it and as profiles count on it. */
+  /** As `decode` prints it and profiles name it. */
   readonly canonical: string;
   readonly scale: number;
   readonly offset: number;
@@ -10,7 +10,7 @@ interface Unit {
 const STANDARD_GRAVITY = 9.806_65;
 const MILE = 1.609_344;
 
-/** Spellings without blanks, dots and case. */
+/** Spellings in lower case, without blanks and dots; � and ? stand for characters that a table lost. */
 const spellings: readonly (readonly [canonical: string, scale: number, offset: number, spelled: string])[] = [
   ['km/h', 1, 0, 'km/h kmh kph km/hr kmph kilometers/hour kilometres/hour'],
   ['km/h', MILE, 0, 'mph mi/h mile/h miles/h miles/hour'],
@@ -59,14 +59,14 @@ const units: ReadonlyMap<string, Unit> = new Map(
   ),
 );
 
-/** Units that stand at the end of a name without brackets, and are not words of their own there. */
+/** Units that count at the end of a name without brackets: none of them is a word. */
 const behindName = /[ _](km\/h|kmh|kph|mph|m\/s\^?2|m\/s²|degc|degf|kpa|psi|kwh)$/i;
 
 /** A column of values by its name. */
 export interface Column {
   /** As a profile writes it: letters, digits and single underscores. */
   readonly signal: string;
-  /** The unit of its values after scaling; undefined: none that is known, values are as written. */
+  /** The unit of its values after scaling; undefined: unknown, so values stay as written. */
   readonly unit: string | undefined;
   /** value = written × scale + offset. */
   readonly scale: number;
@@ -89,7 +89,7 @@ export function columnOf(header: string, given?: string): Column {
   const inside = bracket?.[1] ?? bracket?.[2];
   if (bracket !== null && inside !== undefined) {
     const found = unitOf(inside);
-    // What square brackets hold is always a unit, also one that is not known here.
+    // Square brackets always contain a unit, even an unknown one.
     if (found !== undefined || bracket[2] !== undefined) name = name.slice(0, bracket.index);
     unit ??= found;
   } else {
