@@ -1,15 +1,20 @@
 /** Monitors of custom signals: from a profile, a DBC and a recorded drive to events, and over HTTP. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { callbackChannels } from '../../adapters/callbacks/index.ts';
-import { LogSource } from '../../adapters/can/log/index.ts';
+import { append, createBatch } from '../../adapters/can/frames.ts';
+import { formatCandump, LogSource } from '../../adapters/can/log/index.ts';
 import { SystemClock } from '../../adapters/clock/system.ts';
+import { capturesOf } from '../../assembly/captures.ts';
 import { startCar } from '../../assembly/car.ts';
 import { decoderFor, loadVehicle, type Vehicle } from '../../assembly/vehicle.ts';
+import { unpackFrames } from '../../protocol/captures/capture.ts';
+import type { Capture } from '../../protocol/schema/capture.ts';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import { agentSettings } from '../../protocol/settings.ts';
+import { readLog } from '../adapters/can/log/frames.ts';
 import { fetchJson } from '../adapters/http/rig.ts';
 import { type Run, run } from '../agent/signals/car.ts';
 import { MemoryLog } from '../rig/log.ts';
@@ -43,6 +48,9 @@ signals:
   ${MAX}: { signal: BATTERY.CellMax, interval: 10s }
   Vehicle.Mode: { signal: BATTERY.Mode }
   Vehicle.Fan: { signal: BATTERY.Fan }
+captures:
+  monitors:
+    over: { before: 4s, after: 2s }
 `,
   );
   vehicle = loadVehicle(join(folder, 'profile.yaml'));
@@ -141,6 +149,57 @@ test('a replayed drive: a monitor of a cell voltage fires at the right readings,
   const wasAbove = (readings.at(-1) as CellReading).volts > 4.13;
   expect(added.map(({ at }) => at)).toEqual([...(wasAbove ? [] : [again[0]?.at]), again[4]?.at]);
   await online.drop();
+});
+
+/** The frames of a capture as lines of a candump log, in the order of its parts. */
+function linesOf(parts: readonly Capture[]): string[] {
+  return [...parts]
+    .sort((a, b) => a.part - b.part)
+    .flatMap((part) => {
+      const frames = unpackFrames(part);
+      return Array.from({ length: frames.count }, (_, i) => formatCandump(frames, i, part.buses));
+    });
+}
+
+test('a monitor of a cell voltage fires with its capture, whose frames are those of the log around the event', async () => {
+  const signals = vehicle.profile.signals ?? [];
+  const car = await run(signals, { profile: vehicle.profile, ...(await capturesOf(vehicle)) });
+  onTestFinished(() => car.drop());
+  const over = { data: `signal.${MAX}`, op: 'greaterThan', value: ['4.15'], hysteresis: 0.02 };
+  await car.agent.monitors.put('over', monitorOf(over));
+  const readings = drive(car.clock.now());
+  // Frames that no DBC describes come between those of the battery.
+  const lines = readFileSync(logOf(readings), 'utf8')
+    .trim()
+    .split('\n')
+    .flatMap((line, i) => {
+      const at = (readings[i] as CellReading).at + 0.125;
+      return [line, `(${(at / 1000).toFixed(6)}) can0 18FEF100#${i.toString(16).padStart(4, '0')}`];
+    })
+    .map((line) => line.toUpperCase().replace('CAN0', 'can0'));
+  const path = join(folder, 'cells.log');
+  writeFileSync(path, `${lines.join('\n')}\n`);
+  const buses = ['can0'];
+  const take = car.agent.intake(() => decoderFor(vehicle, car.agent.wanted, buses), { buses });
+  for (const { at, id, flags, data, length } of (await readLog(path)).frames) {
+    const batch = createBatch(1, 8);
+    append(batch, at, id, 0, flags, Buffer.from(data, 'hex'), length);
+    if (at > car.clock.now()) await car.pass(at - car.clock.now());
+    take(batch);
+  }
+  await car.pass(4_000);
+
+  const events = eventsOf(car, 'over');
+  expect(events.map(({ at }) => at)).toEqual(crossings(readings).map(({ at }) => at));
+  expect(events.length).toBeGreaterThan(1);
+  const captured = car.published.flatMap(({ message }) => (message.kind === 'capture' ? [message.body] : []));
+  expect(new Set(captured.map(({ of }) => of))).toEqual(new Set(events.map(({ id }) => id)));
+  const atOf = (line: string): number => Number(line.slice(1, line.indexOf(')'))) * 1000;
+  for (const { id, at } of events) {
+    const around = lines.filter((line) => atOf(line) >= at - 4_000 && atOf(line) <= at + 2_000);
+    expect(around.length).toBeGreaterThan(70);
+    expect(linesOf(captured.filter(({ of }) => of === id))).toEqual(around);
+  }
 });
 
 test('nothing looks at custom signals for monitors until one names a signal, and nothing does after the last is gone', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memoryStore } from '../../../adapters/store/memory.ts';
+import { ruleOf } from '../../../adapters/store/retention.ts';
 import { openStore, type Store, type StoreOptions } from '../../../adapters/store/store.ts';
 import { memoryContract } from '../../contracts/memory.ts';
 import { contractRules, recordStoreContract } from '../../contracts/record-store.ts';
@@ -284,6 +285,27 @@ describe('store', () => {
     expect(store.records.get('waypoint', 'next')).toBeDefined();
     await store.outbox.commit();
     expect(store.metrics.flashedToday).toBe(4096);
+  });
+
+  it('keeps custom signals for 60 days and up to 64 MiB, other records up to 16 MiB, and drops the oldest first', async () => {
+    expect(ruleOf('signals', {})).toEqual({ days: 60, bytes: 64 << 20 });
+    expect(ruleOf('alert', {})).toEqual({ days: 60, bytes: 16 << 20 });
+    const day = 86_400_000;
+    const now = Date.UTC(2024, 1, 1);
+    const store = await open(new SimulatedDisk(), { now: () => now, records: { signals: { bytes: 64 << 10 } } });
+    const kept = () => [...store.records.list('signals')].map(({ id }) => id);
+    for (const age of [62, 60.5, 59.5, 1]) {
+      store.records.put('signals', { id: `${age} days`, at: now - age * day, record: 1 });
+    }
+    await store.outbox.commit();
+    expect(kept()).toEqual(['59.5 days', '1 days']);
+    for (let i = 0; i < 70; i++) {
+      store.records.put('signals', { id: `${i}`, at: now + i, record: new Uint8Array(1 << 10) });
+      await store.outbox.commit();
+    }
+    // Each takes some bytes beside its record.
+    expect(kept()).toEqual(Array.from({ length: 61 }, (_, i) => `${70 - 61 + i}`));
+    await store.close();
   });
 
   it('drops nothing for its age while nobody knows the time', async () => {

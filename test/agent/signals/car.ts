@@ -1,6 +1,7 @@
 /** An agent with custom signals over a real store on a disk in memory, and what a receiver has of it. */
 import { openStore } from '../../../adapters/store/index.ts';
 import { Agent } from '../../../agent/agent.ts';
+import type { AgentPorts } from '../../../agent/options.ts';
 import { emptyLedger } from '../../../agent/remotes/ledger.ts';
 import { CustomSignals } from '../../../agent/signals/custom-signals.ts';
 import { decodeMessage } from '../../../protocol/cbor/message.ts';
@@ -74,6 +75,7 @@ interface Start {
   readonly texts?: readonly TextSignal[];
   /** Instead of one with nothing but `sources`. */
   readonly profile?: VehicleProfile;
+  readonly captures?: AgentPorts['captures'];
 }
 
 export async function run(signals: readonly CustomSignal[], start: Start = {}): Promise<Run> {
@@ -95,6 +97,7 @@ export async function run(signals: readonly CustomSignal[], start: Start = {}): 
         },
       },
       signals: (parts) => new CustomSignals(signals, parts, start.texts),
+      ...(start.captures === undefined ? {} : { captures: start.captures }),
     },
     {
       vin: VIN,

@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SignalNumbers } from '../../../agent/signals/numbers.ts';
+import { MessageReader } from '../../../commands/received.ts';
+import { encodeMessage } from '../../../protocol/cbor/message.ts';
+import type { CustomSignal } from '../../../protocol/profile.ts';
 import type { SignalDefinition } from '../../../protocol/schema/catalog.ts';
 import { catalogHash } from '../../../protocol/signals/catalog.ts';
 import { hexOf } from '../../../protocol/signals/hash.ts';
 import { RecordedDisk } from '../../adapters/store/recorded-disk.ts';
 import { KeptMemory } from '../../rig/keeping.ts';
 import { MemoryLog } from '../../rig/log.ts';
-import { stride } from '../../rig/runs.ts';
+import { runs, stride } from '../../rig/runs.ts';
 import { custom, type Published, receive, run } from './car.ts';
 
 const definition: fc.Arbitrary<SignalDefinition> = fc.record({
@@ -199,6 +202,63 @@ test('a backlog of an earlier profile is read by the catalog it was recorded und
     if (message.kind === 'telemetry' && message.body.signals !== undefined) expect(seen.size).toBeGreaterThan(0);
   }
   await now.drop();
+});
+
+/** Signals in a profile: their catalogs have several parts. */
+const MANY = runs(2_000, 5_000);
+
+/** The same names in each of three profiles, of which each gives them another unit, step or kind. */
+const fleet = (more: (i: number) => Partial<CustomSignal>): CustomSignal[] =>
+  Array.from({ length: MANY }, (_, i) => custom(`Vehicle.S${i}`, more(i)));
+const names = ['Off', 'On', 'Fault', 'None'].map((name, count) => ({ count, name }));
+const profilesOfOneCar = [
+  fleet(() => ({ unit: 'V' })),
+  fleet((i) => (i % 2 === 0 ? { unit: 'V' } : { unit: 'mV', resolution: 0.25, offset: -40 })),
+  fleet((i) => (i % 5 === 0 ? { kind: 'enumeration', names } : { unit: 'kV', resolution: 0.5 })).reverse(),
+];
+
+test('thousands of signals whose profile changes twice offline are read with the names and units of their time', {
+  timeout: 600_000,
+}, async () => {
+  let car = await run(profilesOfOneCar[0] as CustomSignal[], { connected: false });
+  const expected = new Map<string, [unit: string | undefined, value: unknown][]>();
+  for (const [place, signals] of profilesOfOneCar.entries()) {
+    const last = place === profilesOfOneCar.length - 1;
+    if (place > 0) {
+      const disk = new RecordedDisk(car.disk.after(car.disk.moments, (most) => most));
+      car = await run(signals, { disk, at: car.clock.now(), boot: place + 1, connected: last });
+    }
+    for (let step = 0; step < 3; step++) {
+      car.give(Object.fromEntries(signals.map(({ name }, i) => [name, (i + step) % 4])));
+      for (const [i, { name, kind, unit, resolution = 1, offset = 0 }] of signals.entries()) {
+        const count = (i + step) % 4;
+        const value = kind === 'enumeration' ? names[count]?.name : count * resolution + offset;
+        expected.set(name, [...(expected.get(name) ?? []), [unit, value]]);
+      }
+      await car.pass(1_000);
+    }
+    await car.pass(4_000);
+    await car.drop();
+  }
+
+  // As `vigie watch` reads them, in the order in which they come.
+  const reader = new MessageReader((catalog) => expect.fail(`catalog ${catalog} has not come`));
+  const found = new Map<string, [unit: string | undefined, value: unknown][]>();
+  const catalogs = new Set<string>();
+  for (const { topic, message } of car.published) {
+    const { body } = reader.line(topic, encodeMessage(message));
+    if (message.kind === 'catalog') expect(message.body.parts).toBeGreaterThan(1);
+    const { catalog, signals } = body as { catalog: string; signals?: { name: string; unit?: string; values: [] }[] };
+    for (const { name, unit, values } of signals ?? []) {
+      catalogs.add(catalog);
+      const series = found.get(name) ?? [];
+      found.set(name, series);
+      for (const value of values) series.push([unit, value]);
+    }
+  }
+  expect(catalogs.size).toBe(3);
+  expect(found.size).toBe(MANY);
+  expect(found).toEqual(expected);
 });
 
 test('at whatever moment the power fails, no number that was published gets another meaning', {
