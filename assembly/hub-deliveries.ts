@@ -124,6 +124,12 @@ export class HubDeliveries {
   async #begin(receiver: ClaimedReceiver): Promise<void> {
     const { store, notifier, measures, clock, log } = this.#parts;
     const to = this.#destinationOf(receiver);
+    if (to === 'unreadable') {
+      const { key, lease, held, tries, next } = receiver;
+      const released = { proven: false, now: Math.round(clock.now()), resting: true, seen: next };
+      await this.#saves.save({ key, lease, held, tries, done: [], lasts: LEASE, released });
+      return;
+    }
     if (to === undefined) {
       notifier.release(receiver.key);
       await store.removeReceiver(receiver.key, receiver.lease);
@@ -147,9 +153,16 @@ export class HubDeliveries {
     this.#rounds.set(receiver.key, { round, running });
   }
 
-  /** Undefined: the callback or its device was removed. */
-  #destinationOf({ key, callback, delivery, removed }: ClaimedReceiver): Destination | undefined {
+  /** Undefined: the callback or its device was removed. What waits for an unreadable one waits until it is changed. */
+  #destinationOf({
+    key,
+    callback,
+    delivery,
+    removed,
+    unreadable,
+  }: ClaimedReceiver): Destination | undefined | 'unreadable' {
     try {
+      if (unreadable !== undefined) throw new Error(unreadable);
       if (callback === undefined) {
         return delivery === undefined ? undefined : monitorDestination(readDelivery(delivery));
       }
@@ -157,7 +170,7 @@ export class HubDeliveries {
       return endpoint === undefined ? undefined : callbackDestinations(callback).get(endpoint);
     } catch (error) {
       this.#parts.log.error('callbacks.unreadable', { key, error: (error as Error).message });
-      return undefined;
+      return 'unreadable';
     }
   }
 

@@ -9,9 +9,13 @@ export interface KeptDeliveries {
   readonly receivers: number;
   /** Receivers with too many waiting events lost the oldest. */
   readonly dropped: readonly DroppedDeliveries[];
-  /** Monitors whose delivery cannot be read. */
-  readonly unreadable: readonly { readonly monitorId: string; readonly error: string }[];
+  /** Monitors whose delivery cannot be read, and receivers whose callback cannot be. */
+  readonly unreadable: readonly UnreadableDelivery[];
 }
+
+export type UnreadableDelivery = ({ readonly monitorId: string } | { readonly key: string }) & {
+  readonly error: string;
+};
 
 export interface DroppedDeliveries {
   readonly receiver: string;
@@ -37,7 +41,9 @@ export interface ClaimedReceiver extends ReceiverProgress {
   readonly key: string;
   readonly lease: string;
   readonly owner: Owner;
-  /** As it is now; absent: it was removed, or the receiver is the webhook of a monitor. */
+  /** Why its callback or monitor cannot be read; absent: it can. */
+  readonly unreadable?: string;
+  /** As it is now; absent: it was removed, it cannot be read, or the receiver is the webhook of a monitor. */
   readonly callback?: Callback;
   /** Delivery of the monitor whose webhook the receiver is (MonitorParameter.delivery), also after it was removed. */
   readonly delivery?: string;

@@ -116,7 +116,7 @@ export class Intake {
         log.warn('callbacks.dropped', { receiver, dropped: total });
       }
     }
-    for (const one of unreadable) log.error('callbacks.unconfigured', one);
+    for (const one of unreadable) log.error('key' in one ? 'callbacks.unreadable' : 'callbacks.unconfigured', one);
     if (receivers > 0) waiting?.();
   }
 

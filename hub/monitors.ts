@@ -23,9 +23,11 @@ export interface MonitorStore {
   /** In the order in which they were given. */
   monitorsOf(owner: Owner): Promise<readonly OwnedMonitor[]>;
   callbacksOf(owner: Owner): Promise<readonly OwnedCallback[]>;
+  /** Replaces the one with the same id. Rejects with `request.forbidden` when that belongs to another owner. */
   putMonitor(one: OwnedMonitor): Promise<void>;
   /** False: the owner has no such monitor. */
   removeMonitor(owner: Owner, id: string): Promise<boolean>;
+  /** As {@link putMonitor}. */
   putCallback(one: OwnedCallback): Promise<void>;
   /** Removes it with the monitors that were given under it. False: the owner has no such callback. */
   removeCallback(owner: Owner, id: string): Promise<boolean>;

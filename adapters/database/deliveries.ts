@@ -164,16 +164,13 @@ export class SqlDeliveries implements DeliveryStore {
 }
 
 function claimedIn(row: SqlRow): ClaimedReceiver {
-  const { key, lease, kind, owner, held, tries, due, proven, delivery, next_seq: next } = row;
+  const { key, lease, kind, owner, held, tries, due, proven, next_seq: next } = row;
   const { callback: callbackId, monitor: monitorId, callback_document: callback, monitor_document: monitor } = row;
-  const current = monitor === null ? undefined : (JSON.parse(monitor as string) as Monitor).monitor.delivery;
-  const text = current ?? delivery;
   return {
     key: key as string,
     lease: lease as string,
     owner: { kind: kind as OwnerKind, id: owner as string },
-    ...(callback === null ? {} : { callback: JSON.parse(callback as string) as Callback }),
-    ...(text === null ? {} : { delivery: text as string }),
+    ...destinationIn(row),
     removed: callbackId === null ? monitorId !== null && monitor === null : callback === null,
     held: held as number,
     tries: tries as number,
@@ -181,6 +178,24 @@ function claimedIn(row: SqlRow): ClaimedReceiver {
     proven: proven === 1,
     next: next as number,
   };
+}
+
+/** One that cannot be read must not hold up the others. */
+function destinationIn({
+  callback_document: callback,
+  monitor_document: monitor,
+  delivery,
+}: SqlRow): Pick<ClaimedReceiver, 'callback' | 'delivery' | 'unreadable'> {
+  try {
+    const current = monitor === null ? undefined : (JSON.parse(monitor as string) as Monitor).monitor.delivery;
+    const text = current ?? delivery;
+    return {
+      ...(callback === null ? {} : { callback: JSON.parse(callback as string) as Callback }),
+      ...(text === null ? {} : { delivery: text as string }),
+    };
+  } catch (error) {
+    return { unreadable: (error as Error).message };
+  }
 }
 
 function deliveryIn(row: SqlRow): WaitingDelivery {

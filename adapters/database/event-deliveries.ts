@@ -1,7 +1,7 @@
 /** Puts events of monitors into the queues of their receivers, in the commit of the messages that brought them. */
 import { createHash } from 'node:crypto';
 import { callbackDestinations } from '../../agent/callbacks/destination.ts';
-import type { DeliveryContents, DroppedDeliveries, KeptDeliveries } from '../../hub/deliveries.ts';
+import type { DeliveryContents, DroppedDeliveries, KeptDeliveries, UnreadableDelivery } from '../../hub/deliveries.ts';
 import type { CarMessage } from '../../hub/message.ts';
 import type { Callback } from '../../protocol/schema/callback.ts';
 import { type MonitorDelivery, readDelivery } from '../../protocol/schema/callback.ts';
@@ -40,14 +40,23 @@ interface KnownMonitor {
   readonly delivery: MonitorDelivery;
 }
 
+/** A callback as far as events need it. */
+interface KnownCallback {
+  readonly receivers: readonly string[];
+  /** What waits is looked at when somebody changes the callback. */
+  readonly rests: boolean;
+}
+
 const NOTHING: KeptDeliveries = { receivers: 0, dropped: [], unreadable: [] };
 
 /** The receiver of a webhook that a monitor brings. */
 export const receiverOfMonitor = (id: string): string => `monitor/${id}`;
 
+const receiverOfCallback = (id: string): string => `callback/${id}`;
+
 /** The receivers of a callback, with where each is among its destinations. */
 export function receiversOfCallback(callback: Callback): ReadonlyMap<string, string> {
-  const base = `callback/${callback.callbackId}`;
+  const base = receiverOfCallback(callback.callbackId);
   return new Map(
     [...callbackDestinations(callback).keys()].map((endpoint) => [
       // Who knows the endpoint of a device can address it: the log has the receivers.
@@ -61,10 +70,10 @@ export function receiversOfCallback(callback: Callback): ReadonlyMap<string, str
 export function* keepDeliveries(fresh: readonly PlacedMessage[], limit: number): SqlSteps<KeptDeliveries> {
   const events = fresh.filter(({ message }) => message.kind === 'event' && message.body.complement !== true);
   if (events.length === 0) return NOTHING;
-  const unreadable: { monitorId: string; error: string }[] = [];
+  const unreadable: UnreadableDelivery[] = [];
   const monitors = yield* monitorsOf(events, unreadable);
   const owned = yield* ownersOf(events);
-  const callbacks = yield* callbacksOf(monitors);
+  const callbacks = yield* callbacksOf(monitors, unreadable);
   const queues = new Map<string, Queue>();
   for (const one of events) {
     const { message, vin } = one;
@@ -91,7 +100,7 @@ export function* keepDeliveries(fresh: readonly PlacedMessage[], limit: number):
 /** What cannot be read must not hold up the messages of the commit. */
 function* monitorsOf(
   events: readonly PlacedMessage[],
-  unreadable: { monitorId: string; error: string }[],
+  unreadable: UnreadableDelivery[],
 ): SqlSteps<Map<string, KnownMonitor>> {
   const ids = events.flatMap(({ message }) => (message.kind === 'event' ? [message.body.monitorId] : []));
   const rows = yield* selectIn('SELECT id, kind, owner, vin, document FROM monitors WHERE id IN', ids);
@@ -116,13 +125,30 @@ function* ownersOf(events: readonly PlacedMessage[]): SqlSteps<ReadonlySet<strin
   return new Set(rows.map(({ vin, kind, owner }) => `${vin} ${kind} ${owner}`));
 }
 
-function* callbacksOf(monitors: ReadonlyMap<string, KnownMonitor>): SqlSteps<Map<string, Callback>> {
+/** The events of a callback that cannot be read wait until it can be. */
+function* callbacksOf(
+  monitors: ReadonlyMap<string, KnownMonitor>,
+  unreadable: UnreadableDelivery[],
+): SqlSteps<Map<string, KnownCallback>> {
   const ids = [...monitors.values()].flatMap(({ delivery: { callbackId } }) => callbackId ?? []);
   const rows = yield* selectIn('SELECT id, document FROM callbacks WHERE id IN', ids);
-  return new Map(rows.map(({ id, document }) => [id as string, JSON.parse(document as string) as Callback]));
+  const callbacks = new Map<string, KnownCallback>();
+  for (const { id, document } of rows as readonly Record<string, string>[]) {
+    try {
+      const callback = JSON.parse(document as string) as Callback;
+      const wanted = callback.subscribe.type?.includes('Monitor') ?? true;
+      const receivers = wanted ? [...receiversOfCallback(callback).keys()] : [];
+      callbacks.set(id as string, { receivers, rests: callback.status === 'Paused' });
+    } catch (error) {
+      const key = receiverOfCallback(id as string);
+      unreadable.push({ key, error: (error as Error).message });
+      callbacks.set(id as string, { receivers: [key], rests: true });
+    }
+  }
+  return callbacks;
 }
 
-function queuesOf(known: KnownMonitor, callbacks: ReadonlyMap<string, Callback>): Queue[] {
+function queuesOf(known: KnownMonitor, callbacks: ReadonlyMap<string, KnownCallback>): Queue[] {
   const { kind, owner, monitor, delivery } = known;
   const base = { owner: { kind, id: owner }, monitor: null, callback: null, delivery: null, rests: false };
   const queues: Queue[] = [];
@@ -132,11 +158,9 @@ function queuesOf(known: KnownMonitor, callbacks: ReadonlyMap<string, Callback>)
     const text = monitor.monitor.delivery ?? null;
     queues.push({ ...base, key: receiverOfMonitor(monitorId), monitor: monitorId, delivery: text, events: [] });
   }
-  const callback = callbackId === undefined ? undefined : callbacks.get(callbackId);
-  if (callback === undefined || !(callback.subscribe.type?.includes('Monitor') ?? true)) return queues;
-  for (const key of receiversOfCallback(callback).keys()) {
-    queues.push({ ...base, key, callback: callback.callbackId, rests: callback.status === 'Paused', events: [] });
-  }
+  if (callbackId === undefined) return queues;
+  const { receivers = [], rests = false } = callbacks.get(callbackId) ?? {};
+  for (const key of receivers) queues.push({ ...base, key, callback: callbackId, rests, events: [] });
   return queues;
 }
 

@@ -8,6 +8,7 @@ import type {
   OwnedMonitor,
 } from '../../hub/monitors.ts';
 import type { Owner } from '../../hub/registry.ts';
+import { VigieError } from '../../protocol/errors.ts';
 import type { Callback } from '../../protocol/schema/callback.ts';
 import type { Monitor, MonitorList } from '../../protocol/schema/monitor.ts';
 import { receiverOfMonitor } from './event-deliveries.ts';
@@ -38,14 +39,16 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
   }
 
   async putMonitor({ owner: { kind, id }, vin, callbackId, monitor }: OwnedMonitor): Promise<void> {
-    await this.#database.write([
+    const [written = []] = await this.#database.write([
       [
         `INSERT INTO monitors (id, kind, owner, vin, callback, created, document) VALUES (?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT (id) DO UPDATE SET vin = excluded.vin, callback = excluded.callback, document = excluded.document`,
+         ON CONFLICT (id) DO UPDATE SET vin = excluded.vin, callback = excluded.callback, document = excluded.document
+         WHERE monitors.kind = excluded.kind AND monitors.owner = excluded.owner RETURNING id`,
         ...[monitor.monitorId, kind, id, vin ?? null, callbackId ?? null, monitor.createdAt, JSON.stringify(monitor)],
       ],
       ...makeDue({ kind, id }),
     ]);
+    if (written.length === 0) throw foreign('monitor', monitor.monitorId);
   }
 
   async removeMonitor({ kind, id: owner }: Owner, id: string): Promise<boolean> {
@@ -60,15 +63,17 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
   }
 
   async putCallback({ owner: { kind, id }, callback }: OwnedCallback): Promise<void> {
-    await this.#database.write([
+    const [written = []] = await this.#database.write([
       [
         `INSERT INTO callbacks (id, kind, owner, created, document) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT (id) DO UPDATE SET document = excluded.document`,
+         ON CONFLICT (id) DO UPDATE SET document = excluded.document
+         WHERE callbacks.kind = excluded.kind AND callbacks.owner = excluded.owner RETURNING id`,
         ...[callback.callbackId, kind, id, callback.createdAt, JSON.stringify(callback)],
       ],
       // What waits goes to the new address, or goes on.
       ['UPDATE receivers SET look = 0 WHERE callback = ? AND waiting > 0', callback.callbackId],
     ]);
+    if (written.length === 0) throw foreign('callback', callback.callbackId);
   }
 
   async removeCallback({ kind, id: owner }: Owner, id: string): Promise<boolean> {
@@ -132,6 +137,10 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
       ...(report === undefined ? {} : { reportedAt: report['received'] as number }),
     };
   }
+}
+
+function foreign(kind: 'monitor' | 'callback', id: string): VigieError {
+  return new VigieError('request.forbidden', `the ${kind} "${id}" belongs to another fleet or user: choose another id`);
 }
 
 const gone = (table: string): string => `NOT EXISTS (SELECT 1 FROM ${table} WHERE id = ?)`;

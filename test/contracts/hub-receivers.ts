@@ -1,6 +1,8 @@
 /** Slow, dead and healthy receivers of one hub, and hubs that share receivers, whatever database they have. */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { HubDatabase } from '../../assembly/hub-database.ts';
+import type { Callback } from '../../protocol/schema/callback.ts';
+import type { Monitor } from '../../protocol/schema/monitor.ts';
 import { DeliveryRig } from '../hub/delivery-rig.ts';
 
 /** `database` gives connections to one database, which is new for each test. */
@@ -229,6 +231,55 @@ export function hubReceiversContract(name: string, database: () => Promise<() =>
       await hub.stop();
       expect([await callbacks(), await store.monitorStore.monitorsOf(rig.user)]).toEqual([[], []]);
       expect(log.lines.map(({ event }) => event)).toEqual(['callbacks.forgotten', 'callbacks.forgotten']);
+    });
+
+    test('a monitor and a callback keep their owner: another fleet or user cannot put theirs under the same id', async () => {
+      const store = await rig.connected(await database());
+      const { monitorStore } = store;
+      const { callback, monitor } = await rig.userMonitor(store, {
+        webhook: { target: 'http://127.0.0.1:9/', name: 'n' },
+      });
+      const [before, beside] = [await monitorStore.monitorsOf(rig.user), await monitorStore.callbacksOf(rig.user)];
+      const [own] = before;
+      const bob = { kind: 'user', id: 'bob' } as const;
+      const south = { kind: 'fleet', id: 'south' } as const;
+      const refused = { code: 'request.forbidden' };
+      for (const owner of [bob, south]) {
+        const changed = { ...callback, status: 'Paused' as const };
+        await expect(monitorStore.putCallback({ owner, callback: changed })).rejects.toMatchObject(refused);
+        const taken = { owner, monitor: { ...own?.monitor, status: 'Paused' } as Monitor };
+        await expect(monitorStore.putMonitor(taken)).rejects.toMatchObject(refused);
+        expect([await monitorStore.monitorsOf(owner), await monitorStore.callbacksOf(owner)]).toEqual([[], []]);
+      }
+      expect(before.map((one) => one.monitor.monitorId)).toEqual([monitor]);
+      expect(await monitorStore.monitorsOf(rig.user)).toEqual(before);
+      expect(await monitorStore.callbacksOf(rig.user)).toEqual(beside);
+    });
+
+    test('a callback without a receiver holds up no message and no other receiver, and its events wait until it has one', async () => {
+      const store = await rig.connected(await database());
+      const { hub, log } = rig.hubOn(store);
+      const [healthy, repaired] = [await rig.receiver(), await rig.receiver()];
+      const [known = ''] = await rig.monitorsTo(store, [healthy.url]);
+      const { callback, monitor } = await rig.userMonitor(store, { webhook: { target: repaired.url, name: 'n' } });
+      await store.store.save(rig.eventsOf([monitor]), []);
+      const { callback: _, ...without } = callback.subscribe;
+      const broken = { ...callback, subscribe: without } as unknown as Callback;
+      await store.monitorStore.putCallback({ owner: rig.user, callback: broken });
+      const { fresh, deliveries } = await store.store.save(rig.eventsOf([monitor, known]), []);
+      expect(fresh).toHaveLength(2);
+      expect(deliveries?.unreadable).toMatchObject([{ key: `callback/${callback.callbackId}` }]);
+      const first = healthy.next();
+      hub.wake();
+      await first;
+      while (!log.lines.some(({ event }) => event === 'callbacks.unreadable')) await new Promise(setImmediate);
+      await rig.drained(store, 2);
+      const next = repaired.next();
+      await store.monitorStore.putCallback({ owner: rig.user, callback });
+      hub.wake();
+      await next;
+      await rig.drained(store);
+      expect(repaired.received.flatMap(({ body }) => JSON.parse(String(body)))).toHaveLength(2);
     });
   });
 }
