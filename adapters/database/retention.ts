@@ -2,6 +2,7 @@
 import { pieceId } from '../../hub/message.ts';
 import type { RetentionPlace, RetentionStore } from '../../hub/retention.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { classOf } from '../../protocol/classes.ts';
 import { type Kind, recordKinds } from '../../protocol/schema/kind.ts';
 import { chunks } from './event-deliveries.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
@@ -43,8 +44,8 @@ export class SqlRetention implements RetentionStore {
     const more = ofRecords.has(kind) ? ', payload' : kind === 'event' ? `, ${WAITS} AS waits` : '';
     const rows = await this.#database.select(
       `SELECT id, vehicle, received, boot, seq${more} FROM messages
-       WHERE kind = ? AND received < ? AND (received, id) > (?, ?) ORDER BY received, id LIMIT ${BATCH}`,
-      ...[kind, before, place.received, place.id],
+       WHERE class = ? AND kind = ? AND received < ? AND (received, id) > (?, ?) ORDER BY received, id LIMIT ${BATCH}`,
+      ...[classOf(kind), kind, before, place.received, place.id],
     );
     const removed = await this.#remove(kind, rows);
     const last = rows.at(-1);
