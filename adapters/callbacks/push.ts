@@ -1,5 +1,5 @@
 import { ECDH } from 'node:crypto';
-import { Agent, request } from 'undici';
+import { Agent } from 'undici';
 import webPush from 'web-push';
 import type { Receipt } from '../../agent/callbacks/notifier.ts';
 import type { NotificationChannel, PushRequest } from './channel.ts';
@@ -41,9 +41,11 @@ export class PushChannel implements NotificationChannel<PushRequest> {
         return { outcome: 'gone', reason: 'nothing can be encrypted for the key of the device' };
       }
       const encrypted = this.#encrypt(message);
-      const answer = await request(message.device.endpoint, {
+      const { origin, pathname, search } = new URL(message.device.endpoint);
+      const answer = await this.#agent.request({
+        origin,
+        path: `${pathname}${search}`,
         method: 'POST',
-        dispatcher: this.#agent,
         signal,
         headers: encrypted.headers,
         body: encrypted.body,

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { Agent, request } from 'undici';
+import { Agent } from 'undici';
 import type { Receipt } from '../../agent/callbacks/notifier.ts';
 import type { Addresses } from './addresses.ts';
 import type { NotificationChannel, WebhookRequest } from './channel.ts';
@@ -49,9 +49,11 @@ export class WebhookChannel implements NotificationChannel<WebhookRequest> {
     try {
       addresses.check(url, 'target');
       const signature = secret === undefined ? {} : { 'vigie-signature': sign(secret, now(), body) };
-      const answer = await request(url, {
+      const { origin, pathname, search } = new URL(url);
+      const answer = await this.#agent.request({
+        origin,
+        path: `${pathname}${search}`,
         method: 'POST',
-        dispatcher: this.#agent,
         signal,
         headers: {
           'content-type': 'application/json',

@@ -26,14 +26,13 @@ export async function makeExecutable(
   const scratch = mkdtempSync(join(tmpdir(), 'vigie-package-'));
   try {
     progress('bundling the program');
-    const script = join(scratch, 'vigie.cjs');
-    await bundleForTarget(target, script);
+    const program = await bundleForTarget(target, scratch);
     const node = join(scratch, 'node');
     writeFileSync(node, loadedPart(readFileSync(original)), { mode: 0o755 });
     const command = runner(target, node);
     progress(`making the executable with pkg${command.length > 1 ? `, its compiled code with ${command[0]}` : ''}`);
     mkdirSync(dirname(file), { recursive: true });
-    const job: PkgJob = { script, node, version, runner: command, options: target.options, output: resolve(file) };
+    const job: PkgJob = { ...program, node, version, runner: command, options: target.options, output: resolve(file) };
     execFileSync(process.execPath, [join(import.meta.dirname, 'pkg.ts'), JSON.stringify(job)], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });

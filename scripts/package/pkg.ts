@@ -15,6 +15,8 @@ import { isDeepStrictEqual } from 'node:util';
 
 export interface PkgJob {
   readonly script: string;
+  /** Files that Node takes in beside the script, by the names of the assets. */
+  readonly assets: Readonly<Record<string, string>>;
   /** Node's executable for the unit, its version, and the command line that runs it on this machine. */
   readonly node: string;
   readonly version: string;
@@ -41,6 +43,7 @@ export async function packWithPkg(job: PkgJob, file: string = entrance): Promise
     disableExperimentalSEAWarning: true,
     useCodeCache: true,
     ...(job.options.length === 0 ? {} : { execArgv: job.options }),
+    ...(Object.keys(job.assets).length === 0 ? {} : { assets: job.assets }),
   };
   const { execFile } = childProcess;
   let started = 0;

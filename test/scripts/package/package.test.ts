@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { contentsBeside } from '../../../scripts/bundle.ts';
 import { makePackage } from '../../../scripts/package/deb.ts';
 import { makeExecutable } from '../../../scripts/package/executable.ts';
 import { type PackageTarget, targetNamed, targets } from '../../../scripts/package/targets.ts';
@@ -46,6 +47,22 @@ it('forbids code from strings by itself, without a setting of its environment', 
     status: 0,
     stderr: 'EvalError\n',
   });
+});
+
+it('has a script of ASCII, which V8 keeps in half the memory', () => {
+  const contents = readFileSync(executable);
+  // From a regular expression of adapters/can/log/table.
+  expect(contents.includes('nachm\\.?|下午')).toBe(false);
+  expect(contents.includes('nachm\\.?|\\u4e0b\\u5348')).toBe(true);
+});
+
+it('carries files and machine code beside the script, so that only what is read takes memory', () => {
+  const probe = join(folder, 'assets.cjs');
+  writeFileSync(probe, "console.error(require('node:sea').getAssetKeys().join('\\n'));");
+  const { stderr } = run(['--version'], { NODE_OPTIONS: `--require=${probe}` });
+  expect(stderr.split('\n')).toEqual(
+    expect.arrayContaining([...contentsBeside().keys(), 'vigie:koffi', 'vigie:serialport']),
+  );
 });
 
 const profiles = readdirSync(join(root, 'config/vehicles'));

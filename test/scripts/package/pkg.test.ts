@@ -16,6 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const job: PkgJob = {
   script: join(folder, 'vigie.cjs'),
+  assets: { page: join(folder, 'page') },
   node: join(folder, 'node'),
   version: '24.21.0',
   // Notes where and how the Node of the unit is started.
@@ -79,6 +80,7 @@ test('the Node of the unit makes the blob, with its options, where the script li
     disableExperimentalSEAWarning: true,
     useCodeCache: true,
     execArgv: ['--option-of-the-unit'],
+    assets: { page: join(folder, 'page') },
   });
 });
 
@@ -100,6 +102,11 @@ test.each([
     'drops the options',
     'exports.default = (_, o) => start(...config(o, { ...o.seaConfig, execArgv: undefined }));',
     'it does not pass execArgv on to Node',
+  ],
+  [
+    'drops the assets',
+    'exports.default = (_, o) => start(...config(o, { ...o.seaConfig, assets: {} }));',
+    'it does not pass assets on to Node',
   ],
 ])('a version of pkg that %s is refused', async (name, code, difference) => {
   await expect(packWithPkg(job, changedEntrance(name.replaceAll(' ', '-'), code))).rejects.toThrow(
