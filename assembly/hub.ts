@@ -164,7 +164,11 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   delivering.begin();
   teardowns.unshift(() => delivering.stop());
   const waiting = (): void => delivering.wake();
-  const intake = new Intake({ store, clock, log, measures, soon: (work) => setImmediate(work), waiting });
+  const intake = new Intake({
+    ...{ store, clock, log, measures, waiting },
+    soon: (work) => setImmediate(work),
+    after: (delay, due) => clock.after(delay, due),
+  });
   teardowns.unshift(() => intake.settled());
   let displace: (error: VigieError) => void = () => undefined;
   const displaced = new Promise<VigieError>((resolve) => {

@@ -3,10 +3,16 @@ import { VigieError } from '../protocol/errors.ts';
 import type { KeptDeliveries } from './deliveries.ts';
 import type { HubMeasures } from './measures.ts';
 import { type CarMessage, type RefusedMessage, readMessage, vinIn } from './message.ts';
-import type { HubLog, MessageStore, WallClock } from './ports.ts';
+import type { HubLog, MessageStore, Timer, WallClock } from './ports.ts';
 
 /** Messages of one commit: the backlog of a car that was away must not hold up the others. */
 const BATCH = 500;
+/**
+ * While messages keep coming, a commit waits for more of them, since a commit costs hub and database much the same for one
+ * message as for fifty: it looks so often whether more came, after so many ms each.
+ */
+const LOOKS = 10;
+const LOOK = 5;
 
 const NOT_REGISTERED = 'is not registered here, or was removed: `vigie hub add` registers a car';
 
@@ -17,6 +23,7 @@ export interface IntakeParts {
   readonly measures: HubMeasures;
   /** Calls `work` when what has already arrived has been taken in. */
   readonly soon: (work: () => void) => void;
+  readonly after: Timer;
   /** Events wait for receivers; absent: this process sends no events. */
   readonly waiting?: () => void;
 }
@@ -79,8 +86,22 @@ export class Intake {
 
   /** Never rejects, like what it calls: the sender of each message learns what became of it. */
   async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0, BATCH));
+    while (this.#waiting.length > 0) {
+      await this.#commit(this.#waiting.splice(0, BATCH));
+      await this.#gather();
+    }
     this.#draining = false;
+  }
+
+  /** Resolves when no more messages came since the last look, when there are enough for a commit, or after all looks. */
+  async #gather(): Promise<void> {
+    let before = 0;
+    for (let looks = 0; looks < LOOKS; looks++) {
+      const { length } = this.#waiting;
+      if (length === before || length >= BATCH) return;
+      before = length;
+      await new Promise<void>((resolve) => this.#parts.after(LOOK, resolve));
+    }
   }
 
   async #commit(batch: readonly Waiting[]): Promise<void> {

@@ -29,6 +29,7 @@ test('on a full disk nothing is acknowledged; with space again everything arrive
     log,
     measures: new HubMeasures(clock),
     soon: (work) => setImmediate(work),
+    after: (delay, due) => clock.after(delay, due),
   });
   const broker = await startEmbedded(
     { port: 0 },

@@ -2,11 +2,16 @@ import { expect, test } from 'vitest';
 import { Intake } from '../../hub/intake.ts';
 import { HubMeasures } from '../../hub/measures.ts';
 import type { CarMessage, RefusedMessage } from '../../hub/message.ts';
-import type { MessageStore, Saved } from '../../hub/ports.ts';
+import type { MessageStore, Saved, Timer } from '../../hub/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { upTopic } from '../../protocol/topics.ts';
 import { MemoryLog } from '../rig/log.ts';
 import { NOON, ONE, OTHER, payloadOf } from './messages.ts';
+
+const immediately: Timer = (_delay, due) => {
+  const timer = setImmediate(due);
+  return () => clearImmediate(timer);
+};
 
 interface Commit {
   readonly messages: readonly CarMessage[];
@@ -50,12 +55,12 @@ class SlowDisk implements MessageStore {
   }
 }
 
-function begin() {
+function begin(after: Timer = immediately) {
   const disk = new SlowDisk();
   const log = new MemoryLog();
   const clock = { now: () => NOON };
   const measures = new HubMeasures(clock);
-  const intake = new Intake({ store: disk, clock, log, measures, soon: (work) => setImmediate(work) });
+  const intake = new Intake({ store: disk, clock, log, measures, soon: (work) => setImmediate(work), after });
   const send = (seq: number): Promise<void> =>
     intake.accept(upTopic(ONE, 'gap'), payloadOf('gap', { class: 5, count: 1 }, { seq }));
   return { disk, log, intake, measures, send };
@@ -77,6 +82,68 @@ test('messages that arrive together share a commit, those that arrive during it 
   await Promise.all(second);
   await intake.settled();
   expect(disk.commits).toHaveLength(2);
+});
+
+/** A timer that the test runs: `next` ends the present wait and resolves when the intake waits again. */
+class Looks {
+  count = 0;
+  #due: () => void = () => undefined;
+  #looked: () => void = () => undefined;
+
+  readonly after: Timer = (_delay, due) => {
+    this.count++;
+    this.#due = due;
+    this.#looked();
+    return () => undefined;
+  };
+
+  next(): Promise<void> {
+    const looked = new Promise<void>((resolve) => {
+      this.#looked = resolve;
+    });
+    this.#due();
+    return looked;
+  }
+}
+
+test('while messages keep coming the next commit waits for more of them, and no longer', async () => {
+  const looks = new Looks();
+  const { disk, send } = begin(looks.after);
+  const sent = [send(0)];
+  const one = await disk.commit(0);
+  sent.push(send(1));
+  const first = looks.next();
+  one.done();
+  await first;
+  sent.push(send(2));
+  await looks.next();
+  // Nothing came since the last look.
+  void looks.next();
+  const two = await disk.commit(1);
+  expect(numbersOf(two)).toEqual([1, 2]);
+  two.done();
+  await Promise.all(sent);
+});
+
+test('messages that never cease to come are committed after ten looks for more of them', async () => {
+  const looks = new Looks();
+  const { disk, send } = begin(looks.after);
+  const sent = [send(0)];
+  const one = await disk.commit(0);
+  sent.push(send(1));
+  const first = looks.next();
+  one.done();
+  await first;
+  for (let seq = 2; looks.count < 10; seq++) {
+    sent.push(send(seq));
+    await looks.next();
+  }
+  sent.push(send(11));
+  void looks.next();
+  const two = await disk.commit(1);
+  expect(numbersOf(two)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+  two.done();
+  await Promise.all(sent);
 });
 
 test('no message is acknowledged before its commit has ended', async () => {

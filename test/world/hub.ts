@@ -79,6 +79,7 @@ export class WorldHub {
       log: quiet,
       measures: new HubMeasures(clock),
       soon: (work) => void time.after(1, () => run.alive && work()),
+      after: (delay, due) => time.after(delay, () => run.alive && due()),
       store: {
         refuses: (error) => this.#store.refuses(error),
         save: async (messages, refused) => {
