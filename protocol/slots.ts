@@ -224,7 +224,9 @@ function read(node: PlanNode, value: unknown, at: number, found: Disassembled[])
 }
 
 function isEntry(item: unknown, identity: Readonly<Record<string, string>>): boolean {
-  return isRecord(item) && Object.entries(identity).every(([name, value]) => item[name] === value);
+  if (!isRecord(item)) return false;
+  for (const name in identity) if (item[name] !== identity[name]) return false;
+  return true;
 }
 
 /** The createdAt of an object lies in it or in a flat record of it. */

@@ -4,7 +4,7 @@ import { ErrorWithReasonCode, type IConnackPacket, type IPublishPacket, MqttClie
 import { writeToStream } from 'mqtt-packet';
 import { VigieError } from '../../protocol/errors.ts';
 import { Acknowledgements, machineClock } from './acknowledgements.ts';
-import { asBuffer, puback } from './bytes.ts';
+import { acknowledge, asBuffer, puback } from './bytes.ts';
 import { type Identity, sayable } from './identity.ts';
 import { type Oversize, PacketBound, packetBytes } from './packet-bound.ts';
 import type { Closing, Version } from './protocol-choice.ts';
@@ -281,7 +281,7 @@ export class MqttConnection {
   /** In the order in which the messages came [MQTT-4.6.0-2]. */
   #acknowledgeAfter(taking: Promise<void>, id = 0): void {
     this.#taken = Promise.all([this.#taken, taking]).then(
-      () => void (id !== 0 && this.#socket.writable && this.#socket.write(puback(id))),
+      () => void (id !== 0 && this.#socket.writable && acknowledge(this.#socket, id)),
       (error: Error) => this.destroy(`a message was not taken: ${error.message}`),
     );
   }

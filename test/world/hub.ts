@@ -79,7 +79,11 @@ export class WorldHub {
       log: quiet,
       measures: new HubMeasures(clock),
       soon: (work) => void time.after(1, () => run.alive && work()),
-      after: (delay, due) => time.after(delay, () => run.alive && due()),
+      // Commits take their own time below.
+      after: (_delay, due) => {
+        due();
+        return () => undefined;
+      },
       store: {
         refuses: (error) => this.#store.refuses(error),
         save: async (messages, refused) => {
