@@ -92,7 +92,7 @@ export const collectOrderSchema = record(
     interval: optional(4, time('At most one reading of a signal in this time, 0: every change; absent: 1 s.', 0)),
     while: optional(5, collectConditionSchema),
   },
-  { description: 'Signals of the car that are recorded for a while (docs/signals.md).' },
+  { description: 'Signals of the car that are recorded for a while (docs/collections.md).' },
 );
 export type CollectOrder = Static<typeof collectOrderSchema>;
 
