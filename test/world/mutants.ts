@@ -1,11 +1,10 @@
 /** Defects that are made by hand in the source of an agent or of the hub: the invariants must find each. */
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
+import { bundleWorlds } from './bundle.ts';
 import type { Breach, Invariant } from './invariants.ts';
 
 export interface Mutant {
@@ -224,25 +223,9 @@ async function bundle(mutant: Mutant | undefined): Promise<string> {
         : (await runWorld(narrowPlanOf(Number(seed), Number(minutes) * 60_000))).breaches;
     console.log(JSON.stringify(breaches));
   `;
-  const { outputFiles } = await build({
-    ...{ bundle: true, write: false, platform: 'node', format: 'esm', logLevel: 'error' },
-    stdin: { contents, resolveDir: import.meta.dirname, loader: 'ts' },
-    banner: {
-      js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
-    },
-    plugins: [
-      {
-        name: 'mutant',
-        setup: ({ onLoad }) => {
-          onLoad({ filter: /\.ts$/ }, ({ path }) => {
-            if (path !== changed || mutant === undefined) return undefined;
-            return { contents: edited(readFileSync(path, 'utf8'), mutant), loader: 'ts' };
-          });
-        },
-      },
-    ],
-  });
-  return outputFiles[0]?.text ?? '';
+  return bundleWorlds(contents, (path, original) =>
+    path === changed && mutant !== undefined ? edited(original(), mutant) : undefined,
+  );
 }
 
 function edited(source: string, { file, edits }: Mutant): string {

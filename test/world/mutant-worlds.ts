@@ -1,0 +1,48 @@
+/** What a process with mutants in its source does: lives through worlds, and writes a line about each. */
+import { PART } from './mutants.ts';
+import { planOf } from './plan.ts';
+import { explore } from './small.ts';
+import { runWorld } from './world.ts';
+
+/** What is written of the world of a seed, or of small worlds. */
+export interface MutantWorld {
+  readonly world: number | 'small';
+  /** Names of the invariants that were broken. */
+  readonly invariants: readonly string[];
+  /** The world could not be lived through to its end. */
+  readonly crash?: string;
+  /** Mutants that were reached so far, by id. */
+  readonly reached: readonly string[];
+}
+
+const MINUTES = 10;
+
+interface Stryker {
+  readonly mutantCoverage?: { readonly static: object; readonly perTest: Readonly<Record<string, object>> };
+}
+
+function say(world: number | 'small', invariants: readonly string[], crash?: string): void {
+  const { mutantCoverage } = (globalThis as { __stryker__?: Stryker }).__stryker__ ?? {};
+  const reached = [mutantCoverage?.static ?? {}, ...Object.values(mutantCoverage?.perTest ?? {})].flatMap(Object.keys);
+  const line: MutantWorld = { world, invariants, reached, ...(crash === undefined ? {} : { crash }) };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+async function tell(
+  world: number | 'small',
+  live: () => Promise<readonly { readonly invariant: string }[]>,
+): Promise<void> {
+  try {
+    say(world, [...new Set((await live()).map(({ invariant }) => invariant))]);
+  } catch (error) {
+    say(world, [], (error as Error).stack);
+  }
+}
+
+/** Lives through some small worlds and then through those of the seeds from 1 on. */
+export async function liveThrough(worlds: number): Promise<void> {
+  await tell('small', async () => (await explore(PART)).broken.flatMap(({ lived }) => lived.breaches));
+  for (let seed = 1; seed <= worlds; seed++) {
+    await tell(seed, async () => (await runWorld(planOf(seed, MINUTES * 60_000))).breaches);
+  }
+}
