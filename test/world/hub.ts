@@ -8,6 +8,7 @@ import { ResendRequests } from '../../hub/resend.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import type { MonitorList } from '../../protocol/schema/monitor.ts';
 import type { Chance } from './chance.ts';
 import { hubKey } from './keys.ts';
 import type { WorldTime } from './time.ts';
@@ -156,6 +157,19 @@ export class WorldHub {
       ...key,
     );
     return row !== undefined;
+  }
+
+  /** The monitors that the car has reported with the highest number; undefined: none. */
+  monitorList(vin: string): MonitorList['monitors'] | undefined {
+    const rows = this.database.all(
+      'SELECT payload FROM messages JOIN vehicles ON vehicles.id = vehicle WHERE vin = ? AND class = ? ORDER BY seq DESC',
+      ...[vin, classOf('monitor')],
+    ) as unknown as readonly { readonly payload: Uint8Array }[];
+    for (const { payload } of rows) {
+      const message = decodeMessage(payload);
+      if (message.kind === 'monitor') return message.body.monitors;
+    }
+    return undefined;
   }
 
   /** A car has subscribed. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { MutantWorlds, mutants } from './mutants.ts';
+import { runs } from '../rig/runs.ts';
+import { MutantWorlds, mutants, wideMutants } from './mutants.ts';
 
 let worlds: MutantWorlds;
 beforeAll(async () => {
@@ -7,7 +8,10 @@ beforeAll(async () => {
 });
 afterAll(() => worlds.close());
 
-test.each(mutants)('an invariant finds that $defect', async (mutant) => {
-  const breaches = await worlds.live(mutant, mutant.seed);
-  expect(breaches.map(({ invariant }) => invariant)).toContain(mutant.invariant);
-});
+test.each([...mutants, ...wideMutants.slice(0, runs(0, wideMutants.length))])(
+  'an invariant finds that $defect',
+  async (mutant) => {
+    const breaches = await worlds.live(mutant, mutant.seed);
+    expect(breaches.map(({ invariant }) => invariant)).toContain(mutant.invariant);
+  },
+);

@@ -178,6 +178,62 @@ export const mutants: readonly Mutant[] = [
   },
 ];
 
+/** Of worlds in which all may happen (`planOf`). */
+export const wideMutants: readonly Mutant[] = [
+  {
+    defect: 'a program is carried out before it is due',
+    file: 'agent/schedule.ts',
+    edits: [['      if (item.next > now) continue;', '      if (item.next > now + 5_000) continue;']],
+    invariant: 'programs',
+    seed: 4,
+  },
+  {
+    defect: 'a delayed charging is forgotten when it is due',
+    file: 'agent/remotes/programs.ts',
+    edits: [
+      [
+        "    if (kind !== 'charge') return undefined;",
+        "    if (kind !== 'charge' || key === DELAYED) return undefined;",
+      ],
+    ],
+    invariant: 'planned',
+    seed: 4,
+  },
+  {
+    defect: 'what a receiver refuses counts as delivered',
+    file: 'agent/callbacks/receiver.ts',
+    edits: [['    else this.#failed(to, count, receipt);', '    else this.#taken(count);']],
+    invariant: 'delivered',
+    seed: 7,
+  },
+  {
+    defect: 'what a receiver has taken is sent again',
+    file: 'agent/callbacks/receiver.ts',
+    edits: [
+      [
+        '    if (delivered > 0) this.#next(Math.min(delivered, count));',
+        '    if (delivered > count) this.#next(count);',
+      ],
+    ],
+    invariant: 'deliveredOnce',
+    seed: 7,
+  },
+  {
+    defect: 'monitors are not kept',
+    file: 'agent/agent.ts',
+    edits: [['    yield* this.#pipeline.monitors.states();\n', '']],
+    invariant: 'monitors',
+    seed: 1,
+  },
+  {
+    defect: 'a list of monitors that changed is not published',
+    file: 'agent/monitors/desk.ts',
+    edits: [['    if (this.#reported === version) return;', '    if (this.#reported > 0) return;']],
+    invariant: 'monitorList',
+    seed: 1,
+  },
+];
+
 /** Of the small worlds, those that `npm test` lives through. */
 export const PART = { steps: 45, cuts: 7, media: 1 };
 
@@ -203,24 +259,25 @@ export class MutantWorlds {
   /** What the world of a seed shows of a mutant; without one, of the source as it is. */
   async live(mutant: Mutant | undefined, seed: number | 'small', minutes = 10): Promise<readonly Breach[]> {
     const file = join(this.#directory, `${seed}.mjs`);
-    await writeFile(file, await bundle(mutant));
+    await writeFile(file, await bundle(mutant, mutant !== undefined && wideMutants.includes(mutant)));
     const { stdout } = await run(process.execPath, [file, String(seed), String(minutes)], { maxBuffer: 2 ** 26 });
     return JSON.parse(stdout) as readonly Breach[];
   }
 }
 
 /** The program of a world, with the mutant in place of its source. */
-async function bundle(mutant: Mutant | undefined): Promise<string> {
+async function bundle(mutant: Mutant | undefined, isWide: boolean): Promise<string> {
   const changed = mutant === undefined ? undefined : join(root, mutant.file);
   const contents = `
-    import { narrowPlanOf } from './plan.ts';
+    import { narrowPlanOf, planOf } from './plan.ts';
     import { explore } from './small.ts';
     import { runWorld } from './world.ts';
     const [seed, minutes] = process.argv.slice(2);
+    const plan = ${isWide ? 'planOf' : 'narrowPlanOf'};
     const breaches =
       seed === 'small'
         ? (await explore(${JSON.stringify(PART)})).broken.flatMap(({ lived }) => lived.breaches)
-        : (await runWorld(narrowPlanOf(Number(seed), Number(minutes) * 60_000))).breaches;
+        : (await runWorld(plan(Number(seed), Number(minutes) * 60_000))).breaches;
     console.log(JSON.stringify(breaches));
   `;
   return bundleWorlds(contents, (path, original) =>

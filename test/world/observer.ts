@@ -9,8 +9,10 @@ import { decode } from '../../protocol/receiver.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import type { SentCommand } from './caller.ts';
-import { EFFECTS, type Part, TIMEOUT, type WorldCar } from './car.ts';
+import { EFFECTS, TIMEOUT, type WorldCar } from './car.ts';
+import { ExpectedDeliveries } from './deliveries.ts';
 import type { WorldHub } from './hub.ts';
+import { interlock } from './interlocks.ts';
 import type { Breaches } from './invariants.ts';
 import { spares } from './keys.ts';
 import { findMark, findMarkIn } from './marks.ts';
@@ -48,6 +50,7 @@ interface Watched {
   /** Keys that it need not trust: no command that adds them has come. */
   readonly unknown: Set<string>;
   readonly programs: PlannedPrograms;
+  readonly deliveries: ExpectedDeliveries;
   /** How commands ended, as published. */
   readonly ends: Map<string, Said<string>>;
   readonly accepted: Set<string>;
@@ -66,7 +69,7 @@ export interface ObserverParts {
 }
 
 export class Observer implements UnitWatcher {
-  readonly counts = { published: 0, acts: 0, ended: 0, starts: 0 };
+  readonly counts = { published: 0, acts: 0, ended: 0, starts: 0, events: 0 };
   readonly #parts: ObserverParts;
   readonly #watched = new Map<string, Watched>();
 
@@ -85,6 +88,10 @@ export class Observer implements UnitWatcher {
       const mark = findMarkIn(bytes);
       if (mark !== undefined) this.#parts.breaches.add('private', `${unit.vin} keeps ${mark} in ${path}`);
     }
+  }
+
+  sentAgain(unit: Unit, what: string): void {
+    this.#parts.breaches.add('deliveredOnce', `${unit.vin} ${what}`);
   }
 
   numbered(unit: Unit, message: Message): void {
@@ -117,6 +124,8 @@ export class Observer implements UnitWatcher {
     const mark = findMark(body);
     if (mark !== undefined) breaches.add('private', `${unit.vin} publishes ${mark} in ${kind} ${number}`);
     if (kind === 'remote') this.#told(unit, message.body);
+    // A disk that refuses may have what was published, and not what was to be delivered.
+    if (kind === 'event' && !unit.diskRefused) watched.deliveries.published(message.body);
   }
 
   acknowledged(unit: Unit, { payload }: OutgoingMessage): void {
@@ -163,7 +172,7 @@ export class Observer implements UnitWatcher {
       return;
     } else if (!sent.cameTrusted) breaches.add('actsTrusted', said);
     if (sent !== undefined && now > sent.expires) breaches.add('actsInTime', `${said}, ${now - sent.expires} ms late`);
-    const why = this.#forbids(unit, action);
+    const why = interlock(action, this.#parts.cars.get(unit.vin)?.shown, this.#parts.time.now);
     if (why !== undefined) breaches.add('actsSafely', `${said}: ${why}`);
   }
 
@@ -172,9 +181,12 @@ export class Observer implements UnitWatcher {
     const text = `${event} ${JSON.stringify(fields) ?? ''}`;
     if (level === 'info') note(unit.vin, text);
     else tell(unit.vin, `logs ${level}: ${text.slice(0, 200)}`);
+    this.#of(unit).deliveries.logged(event);
     const mark = findMark(fields);
     if (mark !== undefined) breaches.add('private', `${unit.vin} logs ${mark}: ${event}`);
-    if (event === 'agent.defect' || event === 'agent.workFailed') breaches.add('sound', `${unit.vin} ${text}`);
+    // A disk that refuses makes work fail without a defect.
+    if (event === 'agent.defect' || (event === 'agent.workFailed' && !unit.diskRefused))
+      breaches.add('sound', `${unit.vin} ${text}`);
   }
 
   /** Looked at every few seconds. */
@@ -197,6 +209,7 @@ export class Observer implements UnitWatcher {
       this.compareEnds(unit);
       await this.#compareStatus(unit, hub);
       this.closed(unit);
+      this.#compareMonitors(unit, hub);
       this.#searchRecords(unit);
     }
   }
@@ -244,6 +257,21 @@ export class Observer implements UnitWatcher {
     for (const id of accepted) if (!ends.has(id)) this.#parts.breaches.add('ends', `${unit.vin} ${id}`);
     const now = unit.run?.clock.now() ?? 0;
     for (const id of programs.due(now)) if (!ends.has(id)) this.#parts.breaches.add('planned', `${unit.vin} ${id}`);
+  }
+
+  #compareMonitors(unit: Unit, hub: WorldHub): void {
+    const { breaches } = this.#parts;
+    const { deliveries } = this.#of(unit);
+    this.counts.events += deliveries.count;
+    for (const what of deliveries.missing(unit.receivers)) breaches.add('delivered', `${unit.vin} ${what}`);
+    const agent = unit.run?.agent;
+    if (agent === undefined) return;
+    for (const what of unit.user.broken(agent)) breaches.add('monitors', `${unit.vin} ${what}`);
+    const own = listOf(agent.monitors.all);
+    const theirs = hub.monitorList(unit.vin);
+    if (theirs !== undefined && listOf(theirs) !== own) {
+      breaches.add('monitorList', `${unit.vin} has ${own}, the hub has ${listOf(theirs)}`);
+    }
   }
 
   async #compareStatus(unit: Unit, hub: WorldHub): Promise<void> {
@@ -308,24 +336,6 @@ export class Observer implements UnitWatcher {
     if (ended.revokes !== undefined) this.#parts.revoked(unit.vin, ended.revokes);
   }
 
-  /** What the car shows against an action, by its buses and not by the agent's Status. */
-  #forbids(unit: Unit, action: string): string | undefined {
-    const { cars, time } = this.#parts;
-    const shown = cars.get(unit.vin)?.shown;
-    const value = (part: Part): unknown => {
-      const known = shown?.get(part);
-      return known === undefined || time.now - known.at > TIMEOUT ? undefined : known.value;
-    };
-    if (value('privacy') === 'Full') return 'full privacy';
-    const limit = SPEEDS[action];
-    const speed = value('speed');
-    if (limit !== undefined && !(typeof speed === 'number' && speed <= limit)) return `speed ${String(speed)}`;
-    if (action === 'immobilization.on' && value('ignition') !== 'Stop') return 'ignition';
-    if (action === 'charging.start' && value('plugged') !== true) return 'no cable';
-    if (action === 'preconditioning.start' && value('door') !== 'Closed') return 'a door is open';
-    return undefined;
-  }
-
   #of({ vin }: Unit): Watched {
     const known = this.#watched.get(vin);
     if (known !== undefined) return known;
@@ -337,6 +347,7 @@ export class Observer implements UnitWatcher {
       revoked: new Set(),
       unknown: new Set(spares.map((key) => key.hex)),
       programs: new PlannedPrograms(),
+      deliveries: new ExpectedDeliveries(),
       ends: new Map(),
       accepted: new Set(),
       succeeded: new Set(),
@@ -346,13 +357,9 @@ export class Observer implements UnitWatcher {
   }
 }
 
-/** Highest speeds at which actions are allowed, km/h (docs/commands.md). */
-const SPEEDS: Readonly<Record<string, number>> = {
-  'doors.unlock': 6,
-  'lights.on': 1,
-  'horn.on': 1,
-  'immobilization.on': 0,
-};
+function listOf(monitors: readonly { readonly monitorId: string; readonly status: string }[]): string {
+  return JSON.stringify(monitors.map(({ monitorId, status }) => [monitorId, status]).sort());
+}
 
 /** What the command of a program asks for. */
 function programAction(id: string): string {

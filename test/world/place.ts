@@ -35,14 +35,20 @@ export function endFaults({ unit, car, ...place }: Place): Pick<Place, 'code' | 
   unit.network.dark = false;
   unit.network.lag = 0;
   unit.board.set('ntp');
+  unit.receivers.answering = 'works';
   car.obeys = true;
   car.isBusOff = false;
   car.unhide();
   return { ...place, code: undefined, takes: SYNC, pending: undefined };
 }
 
-/** Lets something happen to a place, and ends it when its time is over. */
-export function happenTo(place: Place, happening: LocalHappening, time: WorldTime): void {
+/** Lets something happen to a place, and ends it when its time is over. `tell` gets what the car refused. */
+export function happenTo(
+  place: Place,
+  happening: LocalHappening,
+  time: WorldTime,
+  tell: (refusal: string) => void,
+): void {
   const { unit, car } = place;
   const until = (work: () => void): void => {
     if ('for' in happening) time.after(happening.for, work);
@@ -126,6 +132,20 @@ export function happenTo(place: Place, happening: LocalHappening, time: WorldTim
       flood();
       break;
     }
+    case 'monitor':
+      // A disk may refuse it: then the car has not answered that it is so.
+      if (unit.alive && unit.run !== undefined) {
+        unit.user
+          .change(unit.run.agent, happening.which, happening.change)
+          .catch((error: Error) => tell(error.message));
+      }
+      break;
+    case 'receivers':
+      unit.receivers.answering = happening.answering;
+      until(() => {
+        unit.receivers.answering = 'works';
+      });
+      break;
     case 'privacy':
       car.hide(happening.state);
       until(() => car.unhide());

@@ -1,5 +1,7 @@
 /** What is going to happen in a world: drawn from its seed before it begins, so that parts of it can be left out. */
 import { Chance } from './chance.ts';
+import { MONITORS, type MonitorChange } from './interface-user.ts';
+import type { Answering } from './receivers.ts';
 
 export type Happening = { readonly at: number; readonly car: number } & (
   | { readonly do: 'power'; readonly cuts: boolean; readonly after: number; readonly off: number }
@@ -17,6 +19,10 @@ export type Happening = { readonly at: number; readonly car: number } & (
   | { readonly do: 'origin'; readonly off: number; readonly for: number }
   | { readonly do: 'bus-off' | 'flood'; readonly for: number }
   /** Something is to be done `in` ms later. */
+  /** Somebody changes a monitor at the interface of the car. */
+  | { readonly do: 'monitor'; readonly which: string; readonly change: MonitorChange }
+  /** The receivers of callbacks behave so. */
+  | { readonly do: 'receivers'; readonly answering: Answering; readonly for: number }
   | { readonly do: 'program'; readonly which: Program; readonly key: number; readonly in: number }
   | { readonly do: 'drive'; readonly speed: number; readonly for: number }
   | { readonly do: 'door' | 'plug' | 'silence' | 'stubborn'; readonly for: number }
@@ -71,6 +77,7 @@ export const FAULTS: ReadonlySet<Happening['do']> = new Set([
   'clock',
   'time unknown',
   'drift',
+  'receivers',
   'origin',
   'bus-off',
   'flood',
@@ -167,6 +174,22 @@ const further: Weighted = [
   [2, (chance) => ({ do: 'origin', off: chance.between(50, 10 * SECOND), for: chance.between(1, 90) * SECOND })],
   [3, (chance) => ({ do: 'bus-off', for: chance.between(1, 30) * SECOND })],
   [1, (chance) => ({ do: 'flood', for: chance.between(1, 10) * SECOND })],
+  [
+    6,
+    (chance) => ({
+      do: 'monitor',
+      which: chance.pick(Object.keys(MONITORS)),
+      change: chance.pick(['Running', 'Running', 'Running', 'Paused', 'removed'] as const),
+    }),
+  ],
+  [
+    5,
+    (chance) => ({
+      do: 'receivers',
+      answering: chance.pick(['fails', 'hangs', 'takes a part', 'busy', 'offline'] as const),
+      for: chance.between(1, 60) * SECOND,
+    }),
+  ],
   [
     8,
     (chance) => ({

@@ -14,7 +14,9 @@ import { WorldLink } from './broker.ts';
 import { actuatorOf, profile, type WorldCar } from './car.ts';
 import type { Chance } from './chance.ts';
 import { type DiskFaults, WorldDisk } from './disk.ts';
+import { InterfaceUser } from './interface-user.ts';
 import { trusted } from './keys.ts';
+import { Receivers } from './receivers.ts';
 import { BoardClock, RunClock, type WorldTime } from './time.ts';
 
 /** Small, so that segments are begun, compacted and reused within minutes. */
@@ -33,6 +35,8 @@ export interface UnitWatcher {
   received(unit: Unit, payload: Uint8Array): void;
   logged(unit: Unit, level: keyof Log, event: string, fields: unknown): void;
   opened(unit: Unit): void;
+  /** A notification was sent again, although its receiver had said in this run that it has it. */
+  sentAgain(unit: Unit, what: string): void;
   /** The run has ended; its disk is as it left it. */
   closed(unit: Unit): void;
 }
@@ -62,6 +66,8 @@ export class Unit {
   readonly disk: WorldDisk;
   readonly board: BoardClock;
   readonly network: Network = { dark: false, lag: 0 };
+  readonly receivers: Receivers;
+  readonly user = new InterfaceUser();
   /** The agent, when it has opened its records. */
   run: Run | undefined;
   runs = 0;
@@ -74,6 +80,11 @@ export class Unit {
     this.#parts = parts;
     this.vin = parts.vin;
     this.disk = new WorldDisk(parts.time);
+    this.receivers = new Receivers({
+      time: parts.time,
+      chance: parts.chance.fork('receivers'),
+      again: (what) => parts.watcher.sentAgain(this, what),
+    });
     this.board = new BoardClock(Date.UTC(2026, 0, 5, 6) - parts.time.now, parts.time);
   }
 
@@ -134,6 +145,7 @@ export class Unit {
         ...{ clock, log, ledger, memory, deflate, keys },
         store: store.outbox,
         records: store.records,
+        notifier: this.receivers.notifier(alive),
         verifier: keys,
         actuator: actuatorOf(car, time, alive, (action) => watcher.acts(this, action)),
         activity: new BusActivity(clock, settings.power.busSilentAfter),

@@ -286,7 +286,7 @@ class World {
         });
         break;
       default:
-        happenTo(place, happening, this.#time);
+        happenTo(place, happening, this.#time, (refusal) => this.#tell(unit.vin, `refuses: ${refusal}`));
     }
   }
 

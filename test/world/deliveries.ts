@@ -1,0 +1,42 @@
+/** Events that a receiver must get, and what became of them. */
+import type { MonitorEvent } from '../../protocol/schema/event.ts';
+import { MONITORS, receiverOf } from './interface-user.ts';
+import type { Receivers } from './receivers.ts';
+
+/** Log events that record the end of a notification which its receiver did not get. */
+const ENDS: ReadonlySet<string> = new Set([
+  'callbacks.dropped',
+  'callbacks.undelivered',
+  'callbacks.unencodable',
+  'callbacks.unreadableEvent',
+]);
+
+export class ExpectedDeliveries {
+  /** Ids by receiver. */
+  readonly #expected = new Map<string, Set<string>>();
+  #ended = 0;
+
+  /** The car has published an event, so it is on disk that its receiver is to get it. */
+  published({ id, monitorId, complement }: MonitorEvent): void {
+    if (complement === true || !Object.hasOwn(MONITORS, monitorId)) return;
+    const receiver = receiverOf(monitorId);
+    const known = this.#expected.get(receiver) ?? new Set();
+    this.#expected.set(receiver, known.add(id));
+  }
+
+  logged(event: string): void {
+    if (ENDS.has(event)) this.#ended++;
+  }
+
+  get count(): number {
+    return [...this.#expected.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** Notifications that nobody has and whose end is not recorded. */
+  missing({ delivered }: Receivers): string[] {
+    const missing = [...this.#expected].flatMap(([receiver, ids]) =>
+      [...ids].filter((id) => delivered.get(receiver)?.has(id) !== true).map((id) => `${receiver} ${id}`),
+    );
+    return missing.length > this.#ended ? missing : [];
+  }
+}

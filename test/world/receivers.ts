@@ -1,0 +1,75 @@
+/** Models of the receivers of callbacks: they take what comes, fail, hang, take a part, or cannot be reached. */
+import type { Notifier, Receipt } from '../../agent/callbacks/notifier.ts';
+import type { Chance } from './chance.ts';
+import type { WorldTime } from './time.ts';
+
+/** What receivers do with a request. */
+export type Answering = 'works' | 'fails' | 'hangs' | 'takes a part' | 'busy' | 'offline';
+
+/** A request without an answer ends after this, ms. */
+const TIMEOUT = 10_000;
+
+export interface ReceiversParts {
+  readonly time: WorldTime;
+  readonly chance: Chance;
+  /** A notification was sent again, although its receiver had said in this run that it has it. */
+  readonly again: (id: string) => void;
+}
+
+export class Receivers {
+  answering: Answering = 'works';
+  /** Ids of the notifications that some receiver has, by the name of the receiver in the car. */
+  readonly delivered = new Map<string, Set<string>>();
+  readonly #parts: ReceiversParts;
+
+  constructor(parts: ReceiversParts) {
+    this.#parts = parts;
+  }
+
+  /** The way out for one run of an agent. */
+  notifier(alive: () => boolean): Notifier {
+    const { time, chance, again } = this.#parts;
+    const answered = new Set<string>();
+    const send = async (receiver: string, ids: readonly string[]): Promise<Receipt> => {
+      if (!alive()) return new Promise<never>(() => undefined);
+      const answering = this.answering;
+      if (answering === 'offline') return { outcome: 'offline', reason: 'there is no network' };
+      for (const id of ids) if (answered.has(`${receiver} ${id}`)) again(`${receiver} ${id}`);
+      await time.wait(chance.between(5, 500));
+      const count = this.#taken(answering, ids.length);
+      const known = this.delivered.get(receiver) ?? new Set();
+      this.delivered.set(receiver, known);
+      for (const id of ids.slice(0, count)) known.add(id);
+      await time.wait(answering === 'hangs' ? TIMEOUT : chance.between(5, 500));
+      if (!alive()) return new Promise<never>(() => undefined);
+      const receipt = receiptOf(answering, count);
+      const told = receipt.outcome === 'delivered' ? ids.length : 'delivered' in receipt ? (receipt.delivered ?? 0) : 0;
+      for (const id of ids.slice(0, told)) answered.add(`${receiver} ${id}`);
+      return receipt;
+    };
+    return {
+      check: () => undefined,
+      batch: (receiver, _to, items) => {
+        const ids = items.map(({ id }) => id);
+        return { count: ids.length, send: () => send(receiver, ids) };
+      },
+      release: () => undefined,
+    };
+  }
+
+  /** How many of the messages the receiver has. */
+  #taken(answering: Answering, count: number): number {
+    const { chance } = this.#parts;
+    if (answering === 'works') return count;
+    if (answering === 'takes a part') return chance.below(count + 1);
+    // Whoever does not answer may have taken them all the same.
+    return answering === 'hangs' && chance.happens(0.5) ? count : 0;
+  }
+}
+
+function receiptOf(answering: Answering, count: number): Receipt {
+  if (answering === 'works') return { outcome: 'delivered' };
+  const reason = `the receiver ${answering}`;
+  if (answering === 'takes a part') return { outcome: 'failed', reason, delivered: count };
+  return { outcome: 'failed', reason, ...(answering === 'busy' ? { after: 30_000 } : {}) };
+}
