@@ -6,7 +6,7 @@ import { carDescriptionSchema, linkReportSchema } from './own/car-description.ts
 import { commandHistorySchema, commandRequestSchema, commandsReportSchema } from './own/commands.ts';
 import { faultPaths } from './own/fault-paths.ts';
 import { benchReportSchema, outboxReportSchema } from './own/outbox.ts';
-import { signalPaths } from './own/signal-paths.ts';
+import { answered, signalPaths } from './own/signal-paths.ts';
 
 export const ownTag = {
   name: 'Server',
@@ -29,6 +29,21 @@ const refusals = {
 
 const common = { tag: ownTag.name, security: readers, refusals, refused };
 
+const get = (operationId: string, summary: string, description: string, answer: object): object => ({
+  operationId,
+  tags: [ownTag.name],
+  summary,
+  description,
+  security: readers,
+  responses: { 200: answer, ...refusals },
+});
+
+/** Server-sent events. `schema`: that of the data of the events `of`. */
+const events = (schema: object, of?: string): object => ({
+  description: of === undefined ? 'Events.' : `Events. The schema is that of the data of ${of}.`,
+  content: { 'text/event-stream': { schema } },
+});
+
 export const ownPaths = {
   ...capturePaths(common),
   ...signalPaths(common),
@@ -50,89 +65,50 @@ export const ownPaths = {
     },
   },
   '/live': {
-    get: {
-      operationId: 'liveGet',
-      tags: [ownTag.name],
-      summary: 'Streams the changes of the state of the car, for screens.',
-      description:
-        'Answers server-sent events (WHATWG HTML §9.2) until the reader disconnects. A reader that is slower than the car gets the latest value of each ' +
+    get: get(
+      'liveGet',
+      'Streams the changes of the state of the car, for screens.',
+      'Answers server-sent events (WHATWG HTML §9.2) until the reader disconnects. A reader that is slower than the car gets the latest value of each ' +
         'member, not every value. A fleet user sees all members; on the user side `data:telemetry` shows the members other ' +
         'than positions, and `data:position` shows positions.',
-      security: readers,
-      responses: {
-        200: { description: 'Events.', content: { 'text/event-stream': { schema: { type: 'string' } } } },
-        ...refusals,
-      },
-    },
+      events({ type: 'string' }),
+    ),
   },
   '/vigie/v1/car': {
-    get: {
-      operationId: 'vigieCarGet',
-      tags: [ownTag.name],
-      summary: 'Reads what the car is and where its values come from.',
-      description:
-        'Answers the identification number, the name and the profile of the car, and for every value of Status its unit, its resolution and its sources: ' +
+    get: get(
+      'vigieCarGet',
+      'Reads what the car is and where its values come from.',
+      'Answers the identification number, the name and the profile of the car, and for every value of Status its unit, its resolution and its sources: ' +
         'bus, message, signal and bits.',
-      security: readers,
-      responses: {
-        200: { description: 'The car.', content: { 'application/json': { schema: carDescriptionSchema } } },
-        ...refusals,
-      },
-    },
+      answered('The car.', carDescriptionSchema),
+    ),
   },
   '/vigie/v1/agent': {
-    get: {
-      operationId: 'vigieAgentGet',
-      tags: [ownTag.name],
-      summary: 'Follows the state of the agent, for screens.',
-      description:
-        'Answers server-sent events (WHATWG HTML §9.2). Each event carries a whole state and comes at the beginning and, at most four times a second, when the ' +
+    get: get(
+      'vigieAgentGet',
+      'Follows the state of the agent, for screens.',
+      'Answers server-sent events (WHATWG HTML §9.2). Each event carries a whole state and comes at the beginning and, at most four times a second, when the ' +
         'state differs. `link`: the connection to the broker.',
-      security: readers,
-      responses: {
-        200: {
-          description: 'Events. The schema is that of the data of `link`.',
-          content: { 'text/event-stream': { schema: linkReportSchema } },
-        },
-        ...refusals,
-      },
-    },
+      events(linkReportSchema, '`link`'),
+    ),
   },
   '/vigie/v1/outbox': {
-    get: {
-      operationId: 'vigieOutboxGet',
-      tags: [ownTag.name],
-      summary: 'Follows the messages that wait for the broker, for screens.',
-      description:
-        'Answers server-sent events (WHATWG HTML §9.2) as `/vigie/v1/agent` does. `outbox`: for each priority class the sequence numbers given out, the messages ' +
+    get: get(
+      'vigieOutboxGet',
+      'Follows the messages that wait for the broker, for screens.',
+      'Answers server-sent events (WHATWG HTML §9.2) as `/vigie/v1/agent` does. `outbox`: for each priority class the sequence numbers given out, the messages ' +
         'that wait, and the numbers that are missing. On a bench `bench` says whether its broker runs and which scene plays; POST /vigie/v1/bench changes them there.',
-      security: readers,
-      responses: {
-        200: {
-          description: 'Events. The schema is that of the data of `outbox` or of `bench`.',
-          content: { 'text/event-stream': { schema: { anyOf: [outboxReportSchema, benchReportSchema] } } },
-        },
-        ...refusals,
-      },
-    },
+      events({ anyOf: [outboxReportSchema, benchReportSchema] }, '`outbox` or of `bench`'),
+    ),
   },
   '/vigie/v1/commands': {
-    get: {
-      operationId: 'vigieCommandsGet',
-      tags: [ownTag.name],
-      summary: 'Follows what the car can be asked, for screens.',
-      description:
-        'Answers server-sent events (WHATWG HTML §9.2) as `/vigie/v1/agent` does. `commands`: every order that the car can carry out, with what it needs of the ' +
+    get: get(
+      'vigieCommandsGet',
+      'Follows what the car can be asked, for screens.',
+      'Answers server-sent events (WHATWG HTML §9.2) as `/vigie/v1/agent` does. `commands`: every order that the car can carry out, with what it needs of the ' +
         'car and what the car shows now. `history`: the states of the newest commands of all callers.',
-      security: readers,
-      responses: {
-        200: {
-          description: 'Events. The schema is that of the data of `commands` or of `history`.',
-          content: { 'text/event-stream': { schema: { anyOf: [commandsReportSchema, commandHistorySchema] } } },
-        },
-        ...refusals,
-      },
-    },
+      events({ anyOf: [commandsReportSchema, commandHistorySchema] }, '`commands` or of `history`'),
+    ),
     post: {
       operationId: 'vigieCommandsCreate',
       tags: [ownTag.name],

@@ -157,7 +157,7 @@ export const sending: Checks = {
     await assert.rejects(third.can.send(frame(3, '01')), { ...actuation, message: /queue stays full.*ENOBUFS/ });
   },
 
-  'a frame that does not leave is the only one on its way, and is told of when it leaves late': async () => {
+  'a frame that does not leave is the only one on its way, and is reported when it leaves late': async () => {
     // One frame in sixteen seconds, as on a bus that sleeps, where no node acknowledges.
     tc('qdisc add dev vcan0 root tbf rate 8bit burst 16 limit 1600 mtu 16');
     const bus = await Bus.open();

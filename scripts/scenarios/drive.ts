@@ -1,5 +1,6 @@
 /** The simulated car through the whole core, in time that passes by itself. */
 import { DbcCodec } from '../../adapters/can/dbc/index.ts';
+import { VirtualClock } from '../../adapters/clock/virtual.ts';
 import { type ScenarioName, SimulatedCar } from '../../adapters/simulated/index.ts';
 import { memoryStore } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
@@ -9,7 +10,6 @@ import { emptyLedger } from '../../agent/remotes/ledger.ts';
 import { deflate } from '../../assembly/deflate.ts';
 import { decoderFor, loadVehicle } from '../../assembly/vehicle.ts';
 import { agentSettings } from '../../protocol/settings.ts';
-import { VirtualClock } from '../../test/rig/clock.ts';
 
 export const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 

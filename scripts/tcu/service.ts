@@ -101,7 +101,7 @@ export const service: UnitScenario = {
     assert.equal(ActiveState, 'active');
   },
 
-  'it stops in order when it is told to': async (machine) => {
+  'it stops in order when systemd stops it': async (machine) => {
     await machine.run('systemctl stop vigie');
     const { ActiveState, Result } = await properties(machine, 'ActiveState', 'Result');
     assert.deepEqual({ ActiveState, Result }, { ActiveState: 'inactive', Result: 'success' });

@@ -1,12 +1,12 @@
 /** What lines and buses bring while they are listened to: slcan adapters, ELM327 prompts, frames of ISO 15765-2. */
 import { beginsFrame, emptyFrame, readFrame, writeFrame } from '../../../adapters/can/slcan/codec.ts';
 import { LineSplitter } from '../../../adapters/can/slcan/splitter.ts';
+import { VirtualClock } from '../../../adapters/clock/virtual.ts';
 import { readOutput } from '../../../adapters/obd/elm327/adapter-output.ts';
 import { readControl } from '../../../adapters/obd/isotp/control.ts';
 import { Reception } from '../../../adapters/obd/isotp/reception.ts';
 import { defaultSettings } from '../../../adapters/obd/isotp/settings.ts';
 import type { DiagnosticRequest } from '../../../adapters/obd/requester.ts';
-import { VirtualClock } from '../../../test/rig/clock.ts';
 import { Contradiction, type FuzzTarget, latin1, texts } from '../target.ts';
 
 /** What is read of a frame must come out again as it is written. */

@@ -1,8 +1,9 @@
 /** What a control unit answers while it is to carry out a command (ISO 14229-1). */
+
+import { VirtualClock } from '../../../adapters/clock/virtual.ts';
 import type { DiagnosticRequest } from '../../../adapters/obd/requester.ts';
 import { UdsActuator, type UdsCommands } from '../../../adapters/obd/uds/index.ts';
 import { VigieError } from '../../../protocol/errors.ts';
-import { VirtualClock } from '../../../test/rig/clock.ts';
 import { Contradiction, type FuzzTarget } from '../target.ts';
 
 const action = 'lights.on';
