@@ -135,37 +135,14 @@ export const httpSchema = closed(
 
 export type HttpInput = Static<typeof httpSchema>;
 
-/** Somebody who works with fleets. */
-export interface FleetUserConfiguration {
-  readonly name: string;
-  /** Holds a hash; read it with `readSecret`. */
-  readonly passwordFile: string;
-  readonly clientId: string;
-  readonly fleets: readonly string[];
-  readonly certificate?: string;
-}
+/** Somebody who works with fleets; `passwordFile` holds a hash, read it with `readSecret`. */
+export type FleetUserConfiguration = Static<typeof fleetUser>;
 
-export interface UserConfiguration {
-  readonly issuer: string;
-  readonly audience: string;
-  /** One of both is there; `jwks` is an absolute path or an address. */
-  readonly jwks?: string;
-  readonly keys?: readonly string[];
-  readonly subjects?: readonly string[];
-  readonly clientIds?: readonly string[];
-  readonly clients?: readonly { readonly clientId: string; readonly energy: 'object' | 'list' }[];
-}
+/** Either `jwks`, an absolute path or an address, or `keys` is there. */
+export type UserConfiguration = Static<typeof user>;
 
 /** What the interface says about the car itself. */
-export interface VehicleConfiguration {
-  readonly id?: string;
-  readonly motorization?: 'Electric' | 'Hybrid' | 'Thermic' | 'Hydrogen';
-  readonly brand?: string;
-  readonly label?: string;
-  readonly pictures?: readonly string[];
-  /** Telephone numbers. */
-  readonly callCenters?: Readonly<Partial<Record<Country, string>>>;
-}
+export type VehicleConfiguration = Static<typeof vehicle>;
 
 /** Paths are absolute. */
 export interface HttpConfiguration extends InterfaceSettings {
