@@ -1,9 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The program that tests start: bundled once for the run (test/rig/run.ts), or from its sources outside of one. */
 export const program: string = process.env['TEST_PROGRAM'] ?? fileURLToPath(new URL('../../main.ts', import.meta.url));
+
+// As scripts/vigie.js does: what one start has compiled, the next ones read. Not in the environment of the runner, whose own
+// processes would spend seconds at their end on writing what they have compiled.
+const folder = process.env['TEST_FOLDER'];
+if (folder !== undefined) process.env['NODE_COMPILE_CACHE'] = join(folder, 'compiled');
 
 /** A `vigie` process as a user starts it, and what it says. */
 export class VigieProcess {

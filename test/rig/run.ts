@@ -21,8 +21,6 @@ export default async function setUp(): Promise<() => void> {
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   process.env['TEST_FOLDER'] = folder;
   process.env['TEST_PROGRAM'] = join(bundle, 'main.mjs');
-  // As scripts/vigie.js does: what one start has compiled, the next ones read.
-  process.env['NODE_COMPILE_CACHE'] = join(folder, 'compiled');
   return () => rmSync(folder, { recursive: true, force: true });
 }
 
