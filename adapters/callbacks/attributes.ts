@@ -50,7 +50,7 @@ function valuesOf(
   return { ...around, remotetype: type, remotestatus: status, remotelabel: notification.label ?? '' };
 }
 
-/** Labels are any text, a header is not: what is no visible ASCII goes percent-encoded. */
+/** A label may be any text, a header may not: characters other than visible ASCII are percent-encoded. */
 function headerValue(value: string): string {
   return value.replace(/[^\x20-\x7e]+/gu, (text) => encodeURIComponent(text));
 }

@@ -220,7 +220,7 @@ function rounded(vitals: ProcessVitals): ProcessVitals {
   return { ...vitals, cpu: Math.round(vitals.cpu), busy: Math.round(vitals.busy * 10_000) / 10_000 };
 }
 
-/** Without what is no concern of the health: a link may say more. */
+/** The members of a link that belong to the health report; a link may have more. */
 function detailsOf(link: LinkDetails): LinkDetails {
   const { state, since, reason, broker, protocol, keepalive, certificateExpires, counts } = link;
   return {

@@ -329,7 +329,7 @@ test('the process ends when told although clients hold connections to its interf
   expect(await process.end('SIGTERM'), process.output).toBe(0);
 });
 
-describe('an address that is none', () => {
+describe('an invalid address', () => {
   test.each([
     ["obd: { elm327: 'serial:ttyUSB0' }", 4, 'ttyUSB0'],
     ["can:\n  - { bus: obd, slcan: 'usb:ttyACM0' }", 5, 'usb is not a kind of line'],

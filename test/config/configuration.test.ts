@@ -361,7 +361,7 @@ describe('environment', () => {
     });
   });
 
-  test('makes a file complete, and an empty variable is none', () => {
+  test('makes a file complete, and an empty variable counts as absent', () => {
     const text = least.replace(/mqtt: .*\n/, '');
     expect(load(text).configuration).toBeUndefined();
     expect(load(text, { VIGIE_MQTT_URL: '' }).configuration).toBeUndefined();

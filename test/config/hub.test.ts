@@ -119,7 +119,7 @@ test.each([
     "broker: { url: 'mqtt://b', ca: ca.pem }",
     [/:2: error: ca is for TLS and this url has none .*mqtts:/],
   ],
-  ['a port that is none', "http: { listen: '127.0.0.1:80800' }", [/:2: error: 80800 is not a port/]],
+  ['an invalid port', "http: { listen: '127.0.0.1:80800' }", [/:2: error: 80800 is not a port/]],
   [
     'a database without a name',
     "database: { url: 'postgres://db.example' }",

@@ -82,7 +82,7 @@ describe('a file of monitors', () => {
     ['an unknown member', () => changed('status: Paused', 'state: Paused'), 10, /unknown member "state"/],
     ['a list in a list', () => `${two}- []\n`, 18, /not a monitor/],
     [
-      'an address that is none',
+      'an invalid address',
       () =>
         `${two}  \n`.replace(
           'boolExp: fast',

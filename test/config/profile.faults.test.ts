@@ -97,14 +97,14 @@ describe('one fault, one finding', () => {
     ['name twice in a set', () => car(['[Unlocked]', '[Unlocked, Unlocked]']), 12, /in the list twice/],
     ['raw value in two notations', () => car(['0x1: [Locked]', '1: [Locked], 0x1: [Locked]']), 12, /mapped twice/],
     [
-      'raw value that is none',
+      'an invalid raw value',
       () => car(['0x1: [Locked]', '0x1: [Locked], one: [Locked]']),
       12,
       /"one" must be a raw value/,
     ],
     ['an empty map', () => car(['{ 0: No, 1: Slow }', '{}']), 13, /an empty map gives no value/],
     [
-      'a duration that is none',
+      'an invalid duration',
       () => car(['charging.chargingMode: {', 'charging.remainingTime: {'], ['0: No, 1: Slow', '0: PT0S, 1: soon']),
       13,
       /remainingTime must be an ISO 8601 duration, not "soon"/,

@@ -305,7 +305,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       expect([level, fields]).toEqual(['error', { handler: 'message', reason: 'Error: the core has a fault' }]);
     });
 
-    it('refuses a topic that is none and stays up', async () => {
+    it('refuses an invalid topic and stays up', async () => {
       const car = await makeCar().start();
       for (const topic of ['', 'vigie/+/x', 'vigie/#', 'a\0b', 'x'.repeat(0x1_0000)]) {
         await expect(car.link.publish(message('x', { topic }))).rejects.toMatchObject({ code: 'message.malformed' });

@@ -161,7 +161,7 @@ export class CollisionRecorder implements Recorder {
     const { open, report, suspected, lyingSince, samples, readings } = state as Partial<State>;
     const none = open !== undefined && (typeof open.record?.id !== 'string' || typeof open.until !== 'number');
     if (none || typeof report !== 'object') {
-      throw new VigieError('input.malformed', 'the collision that was kept is none');
+      throw new VigieError('input.malformed', 'the stored collision is invalid');
     }
     this.#open = open;
     this.#report.restore(report);

@@ -105,7 +105,7 @@ describe('an address is refused', () => {
     expect(() => wider.check('http://192.168.7.8/', 'x')).toThrow(/not a public/);
   });
 
-  test('a network that is none', () => {
+  test('an invalid network', () => {
     for (const entry of ['10.0.0.0/33', 'fd00::/129', 'home', '10.0.0.0/x', '10.0.0.0/']) {
       expect(() => new Addresses({ networks: [entry] })).toThrow(RangeError);
     }

@@ -39,7 +39,7 @@ test('without keys there is no push; nothing that was never used needs to be clo
   await channels.close();
 });
 
-test('a configuration that is none is refused', () => {
+test('an invalid configuration is refused', () => {
   expect(() => callbackChannels({ now: () => 0, networks: ['home'] })).toThrow(RangeError);
 });
 

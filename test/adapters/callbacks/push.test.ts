@@ -100,7 +100,7 @@ test('keys that are not points of the curve will never be any', async () => {
   expect(await channel.deliver({ ...rest, device: broken })).toMatchObject({ outcome: 'gone' });
 });
 
-test('a pair of keys that is none is a fault of the configuration', () => {
+test('two keys that are not a pair are a fault of the configuration', () => {
   const { publicKey } = vapidKeys();
   expect(() => checkPair({ ...vapid, publicKey })).toThrow(/callbacks\.push\.publicKey/);
   expect(() => checkPair({ ...vapid, privateKey: 'A' })).toThrow(/callbacks\.push/);

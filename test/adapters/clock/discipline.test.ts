@@ -152,7 +152,7 @@ describe('the time that a receiver tells', () => {
     expect(bench.seen).toMatchObject({ state: 'free', quality: 'ntp' });
   });
 
-  it('counts once, however often it is told', () => {
+  it('counts once, however often a source repeats it', () => {
     const bench = new Bench({ error: -truth, synchronised: false });
     for (let i = 0; i < 20; i++) {
       bench.pass(second);

@@ -34,7 +34,7 @@ describe('one epoch', () => {
     ]);
   });
 
-  it.each(['GP', 'GL', 'GA', 'GB', 'BD', 'GQ', 'QZ', 'GI', 'GN', 'IN', 'II'])('is told by any talker: %s', (talker) => {
+  it.each(['GP', 'GL', 'GA', 'GB', 'BD', 'GQ', 'QZ', 'GI', 'GN', 'IN', 'II'])('comes from any talker: %s', (talker) => {
     const { fixes } = parse(told(rmc('120000', '010120').replace('GP', talker)));
     expect(fixes).toMatchObject([{ t: Date.UTC(2020, 0, 1, 12), latitude: 48.1173, fix: '2D' }]);
   });
@@ -53,7 +53,7 @@ describe('one epoch', () => {
     expect(fixes).toEqual([{ fix: 'none', satellites: 3 }]);
   });
 
-  it('is told apart by repetition when there is no time', () => {
+  it('ends with a repeated sentence when there is no time', () => {
     const { fixes, faults } = parse(told(...Array(3).fill(['GPRMC,,V,,,,,,,,,,N', 'GPGGA,,,,,,0,,,,M,,M,,']).flat()));
     expect(fixes).toEqual([{ fix: 'none' }, { fix: 'none' }, { fix: 'none' }]);
     expect(faults).toEqual([]);
@@ -155,12 +155,12 @@ describe('sentences that are broken', () => {
     ],
     ['minutes beyond 59', told(gga('120000').replace('4807.038', '4861.0')), /^2: GPGGA: the latitude is not degrees/],
     [
-      'a hemisphere that is none',
+      'an invalid hemisphere',
       told(gga('120000').replace(',N,', ',X,')),
       /^2: GPGGA: the latitude has no hemisphere NS: X/,
     ],
-    ['a time that is none', told(gga('250000')), /^2: GPGGA: the time is not hhmmss.ss: 250000/],
-    ['a date that is none', told('GPZDA,120000,31,02,2024,00,00'), /^2: GPZDA: there is no such date: 31,02,2024/],
+    ['an invalid time', told(gga('250000')), /^2: GPGGA: the time is not hhmmss.ss: 250000/],
+    ['an invalid date', told('GPZDA,120000,31,02,2024,00,00'), /^2: GPZDA: there is no such date: 31,02,2024/],
   ])('%s: counted, named, and the next is read', (_, text, fault) => {
     const { fixes, faults } = parse(`${good}${text}${told(rmc('120001', '010120'))}`);
     expect(faults).toEqual([expect.stringMatching(fault)]);

@@ -313,7 +313,7 @@ function tellsTheSame(recordings: readonly Recording[]): void {
   });
 }
 
-describe('a recording that is told on a line', () => tellsTheSame(receivers(own())));
+describe('a recording that a line repeats', () => tellsTheSame(receivers(own())));
 describeShared('a recording beside the project that is told on a line', () => tellsTheSame(receivers(shared())));
 
 describe('a receiver in a file', () => {

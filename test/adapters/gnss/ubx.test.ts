@@ -68,7 +68,7 @@ describe('NAV-PVT', () => {
     expect(parse(ubxFrame(0x0107, payload)).fixes).toEqual([{ t: noon.t, satellites: 11, fix: 'none' }]);
   });
 
-  test('a place beyond the poles and a date that is none are faults', () => {
+  test('a place beyond the poles and an invalid date are faults', () => {
     expect(parse(pvt({ ...noon, latitude: 91 }))).toEqual({
       fixes: [],
       faults: ['0: byte 0: NAV-PVT: the position is not on the earth'],

@@ -49,7 +49,7 @@ describe('the fleet side', () => {
   });
   const start = () => startRig({ gates: { fleet: new FleetGate([operator, other], clock) } });
 
-  test('lets in whoever has name, password and client_id, to its own fleets', async () => {
+  test('lets a user with name, password and client_id into its own fleets', async () => {
     const rig = await start();
     const { status, json } = await rig.get('/fleets/f1?client_id=app-1', basic('operator', 's3cret'));
     expect(status).toBe(200);

@@ -250,7 +250,7 @@ test('values of signals come by their place in the request, of each multiplexor 
   }
 });
 
-test('while nobody follows no frame is looked at, and at most 16 readers follow', async () => {
+test('without a reader the car examines no frame, and at most 16 readers follow', async () => {
   const tap = new FrameTap();
   const view = viewOf(tap);
   const snapshots = new Snapshots(new SystemClock());
@@ -281,7 +281,7 @@ test('while nobody follows no frame is looked at, and at most 16 readers follow'
   expect((await rig.send('POST', BUS, {})).status).toBe(405);
 });
 
-test('a user needs the scope of the bus, and whoever may read everything else has it not', async () => {
+test('a user needs the scope of the bus, which all other scopes do not include', async () => {
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   const keys = keysOfSet(JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256' }] }), 'keys');
   const clock = new SystemClock();

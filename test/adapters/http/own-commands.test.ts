@@ -51,7 +51,7 @@ test('a command is taken as JSON, and one that has no kind or body is refused by
   expect(given).toHaveLength(1);
 });
 
-test('a user needs the scope of the kind, and is told which', async () => {
+test('a user needs the scope of the kind, which the refusal names', async () => {
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   const keys = keysOfSet(JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256' }] }), 'keys');
   const clock = new SystemClock();

@@ -163,7 +163,7 @@ test('the car tells which orders it can carry out, what each needs, and what the
   expect(view.commands.report(() => false).kinds.find(({ type }) => type === 'Doors')?.needs).toBe('remote:door:write');
 });
 
-test('the car tells every state of a command, whoever gave it, newest command first', () => {
+test('the history has every state of all commands, the newest command first', () => {
   const { view, agent } = viewOf();
   const report = { remoteActionId: 'a', type: 'Doors' } as const;
   agent.requests.reported({ ...report, status: 'Accepted' });

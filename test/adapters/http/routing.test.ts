@@ -271,7 +271,7 @@ describe('what is not a request', () => {
 });
 
 describe('faults', () => {
-  test('of a handler are told to the log and not to the caller', async () => {
+  test('of a handler go to the log and not to the caller', async () => {
     const failing = () => {
       throw new TypeError('a secret thing');
     };
@@ -308,7 +308,7 @@ describe('faults', () => {
 });
 
 describe('answers', () => {
-  test('protect whoever shows them and have an id that is in the log', async () => {
+  test('protect the reader who shows them and have an id that is in the log', async () => {
     const rig = await startRig();
     const { headers } = await rig.get('/fleets');
     expect(headers).toMatchObject({

@@ -205,7 +205,7 @@ describe('damaged files', () => {
     ['another key id', { kid: '0000000000000000' }, /keys\[0\]\.kid must be [0-9a-f]{16}/],
     ['a kind that does not exist', { kinds: ['Roof'] }, /keys\[0\]\.kinds has Roof; known are/],
     ['kinds that are not a list', { kinds: 'Doors' }, /keys\[0\]\.kinds must be a list/],
-    ['a date that is none', { notAfter: 'soon' }, /keys\[0\]\.notAfter must be a date/],
+    ['an invalid date', { notAfter: 'soon' }, /keys\[0\]\.notAfter must be a date/],
     ['a date without offset', { notBefore: '2030-01-01T00:00:00' }, /keys\[0\]\.notBefore must be a date/],
     ['no name', { name: 7 }, /keys\[0\]\.name must be a text/],
   ])('a key with %s', async (_, change, message) => {

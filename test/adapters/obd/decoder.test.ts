@@ -12,7 +12,7 @@ describe('an answer', () => {
     expect(decoder.decode({ response: '7A8 10 08 62 C0 0B 00 00 00\r7A8 21 00 AF 00' }).values).toEqual({ TIRE: 35 });
   });
 
-  it('of the standard is the standard’s whoever gives it; of a manufacturer it is one ECU’s', () => {
+  it('of the standard means the same from each ECU; of a manufacturer it belongs to one ECU', () => {
     expect(valuesOf('7E9 03 41 0D 32')).toEqual({ VSS: 50 });
     expect(valuesOf('18 DA F1 10 03 41 0D 32')).toEqual({ VSS: 50 });
     expect(() => valuesOf('7A9 10 08 62 C0 0B 00 00 00\r7A9 21 00 AF 00')).toThrow('is answered by 62C00B00 from 7A9');
@@ -28,7 +28,7 @@ describe('an answer', () => {
     },
   );
 
-  it('to another command than the one named is none', () => {
+  it('to another command than the named one is not accepted', () => {
     expect(() => valuesOf('41 0C 1A F8', '010D')).toThrow('7E0.7E8.010D is not answered by 410C1AF8');
     expect(() => valuesOf('41 0C 1A F8', '0105')).toThrow('no signal set has the command 0105');
     expect(() => valuesOf('41 0C 1A F8', 'speed')).toThrow('"speed" names no command');
@@ -75,7 +75,7 @@ describe('extended addressing', () => {
     expect(valuesOf(frames.replaceAll('2A', 'F1'), undefined, setOf(tires))).toEqual({ A: 1, E: 5 });
   });
 
-  it('is told from normal addressing on the same header', () => {
+  it('differs from normal addressing on the same header', () => {
     const set = setOf(tires, { hdr: '750', rax: '758', cmd: { '21': '31' }, signals: [raw('LAST', { bix: 544 })] });
     expect(valuesOf(frames, undefined, set)).toEqual({ A: 1, E: 5 });
     // Eleven frames: the consecutive frame of index A looks like the address 2A.
@@ -96,7 +96,7 @@ describe('extended addressing', () => {
 });
 
 describe('a refusal', () => {
-  it('is told with its meaning', () => {
+  it('comes with its meaning', () => {
     expect(() => valuesOf('7E8 03 7F 01 12')).toThrow('7E8: service 01 refused: sub-function not supported (0x12)');
     expect(() => valuesOf('7F 22 31', '22C00B')).toThrow('service 22 refused: request out of range (0x31)');
   });
@@ -128,7 +128,7 @@ describe('a loss', () => {
     ]);
   });
 
-  it('of an earlier answer, cut off by this one, is none', () => {
+  it('of an earlier answer, cut off by this one, is not accepted', () => {
     expect(valuesOf('7E8 10 14 49 02 01 31 44 34\r7E8 03 41 0D 32')).toEqual({ VSS: 50 });
   });
 

@@ -10,7 +10,7 @@ const sound = { vin: 'VF3VGEBENCH000001', profile: 'bench' };
 const refused: [what: string, options: unknown, where: string, words: string][] = [
   ['no options', undefined, 'options', 'must be an object'],
   ['options without a VIN', { profile: 'bench' }, 'vin', 'must be a vehicle identification number'],
-  ['a VIN that is none', { ...sound, vin: 'VF3/GEBENCH+00001' }, 'vin', '17 capital letters and digits'],
+  ['an invalid VIN', { ...sound, vin: 'VF3/GEBENCH+00001' }, 'vin', '17 capital letters and digits'],
   ['a VIN in small letters', { ...sound, vin: 'vf3vgebench000001' }, 'vin', 'capital letters'],
   ['options without a profile', { vin: sound.vin }, 'profile', 'generic-obd2'],
   ['an empty profile', { ...sound, profile: '' }, 'profile', 'the folder of a profile'],
@@ -30,7 +30,7 @@ const refused: [what: string, options: unknown, where: string, words: string][] 
   ['a port as interface', { ...sound, http: 8080 }, 'http', 'localInterface()'],
   ['a time zone that does not exist', { ...sound, timeZone: 'Mars/Base' }, 'timeZone', 'Europe/Paris'],
   ['a log that cannot warn', { ...sound, log: { info() {}, error() {} } }, 'log', 'info, warn and error'],
-  ['a clock that is none', { ...sound, clock: Date }, 'clock', 'now, monotonic and after'],
+  ['an invalid clock', { ...sound, clock: Date }, 'clock', 'now, monotonic and after'],
   ['a section that does not exist', { ...sound, settings: { outbix: {} } }, 'settings.outbix', 'did you mean outbox?'],
   [
     'a setting that does not exist',

@@ -55,14 +55,8 @@ describe('a callback is refused', () => {
       'subscribe.type[0]',
       /Monitor, Remote/,
     ],
-    ['a label that is none', 'user', { ...(hook({}) as object), label: 7 }, 'subscribe.label', /string/],
-    [
-      'an address that is none',
-      'user',
-      hook({ target: 'receiver' }),
-      'subscribe.callback.webhook.target',
-      /https:\/\//,
-    ],
+    ['an invalid label', 'user', { ...(hook({}) as object), label: 7 }, 'subscribe.label', /string/],
+    ['an invalid address', 'user', hook({ target: 'receiver' }), 'subscribe.callback.webhook.target', /https:\/\//],
     ['another scheme', 'user', hook({ target: 'file:///etc/passwd' }), 'subscribe.callback.webhook.target', /file:/],
     [
       'a password in the address',

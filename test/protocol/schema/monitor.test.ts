@@ -99,7 +99,7 @@ describe('a monitor is refused', () => {
       /must be a number/,
     ],
     [
-      'a number that is none',
+      'an invalid number',
       withData({ data: 'vehicle.odometer', op: 'greaterThan', value: ['Infinity'] }),
       'triggerParam.triggers[0].data.value[0]',
       /must be a number/,

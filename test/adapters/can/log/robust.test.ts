@@ -138,7 +138,7 @@ describe('openLog', () => {
     await expect(openLog(fileOf('hello\n'))).rejects.toThrow(/candump -l.*BLF/);
   });
 
-  it('takes the format that it is told', async () => {
+  it('reads the format that the caller names', async () => {
     const read = await readText('hello\n', { format: 'candump' });
     expect(read).toMatchObject({ format: 'candump', frames: [], faults: 1 });
   });

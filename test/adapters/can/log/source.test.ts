@@ -136,7 +136,7 @@ describe('LogSource', () => {
     expect(got.length).toBeLessThan(4);
   });
 
-  it('knows the bus that it is told before the log is open', () => {
+  it('knows the bus that the caller names before the log is open', () => {
     const clock = new ManualClock();
     expect(new LogSource(path(), { clock, bus: 'body' }).buses).toEqual(['body']);
     expect(new LogSource(path(), { clock }).buses).toEqual([]);

@@ -60,7 +60,7 @@ describe('a frame that was sent', () => {
     await can.stop();
   });
 
-  it('is refused when it has not left in time; others at once until it has, which is told of', async () => {
+  it('fails when it has not left in time; until it leaves, which is logged, others fail at once', async () => {
     const rig = await open();
     const { can, clock, socket, log, received } = rig;
     await stick(rig, 0x12);
@@ -268,7 +268,7 @@ describe('a frame that was sent', () => {
     await rig.can.stop();
   });
 
-  it('is not sent when nobody could tell whether it has left', async () => {
+  it('is not sent when no echo could show that it has left', async () => {
     const { can, socket } = await open({ identifiers: [0x123] });
     socket.filterResult = -EINVAL;
     await expect(can.send(outgoing(0x55))).rejects.toMatchObject(refusal(/filters cannot be changed \(EINVAL\)/));

@@ -218,7 +218,7 @@ function omit({ request, response, extended, target }: DiagnosticAddress): Diagn
 }
 
 describe('an adapter', () => {
-  it('is told nothing twice', async () => {
+  it('gets no setting twice', async () => {
     const { ask, emulator } = rig({});
     await ask(ONE, '010D');
     await ask(ONE, '0902');
@@ -340,7 +340,7 @@ describe('an adapter', () => {
     expect(await ask(ONE, '010D')).toEqual([['7e8', '410D32']]);
   });
 
-  it('is told apart from nothing and from something else', async () => {
+  it('differs from no adapter and from another device', async () => {
     const { ask, emulator, elm } = rig({ script: () => 'x' });
     emulator.interventions.push(...Array<() => undefined>(6).fill(() => undefined));
     await expect(ask(ONE, '010D')).rejects.toThrow(/no ELM327 answers on this line/);

@@ -360,7 +360,7 @@ describe('collision recorder', () => {
       { open: { until: 1 }, report: {} },
       { open: { record: { id: 'a' } }, report: {} },
     ]) {
-      expect(() => recorder.restore(state)).toThrow('the collision that was kept is none');
+      expect(() => recorder.restore(state)).toThrow('the stored collision is invalid');
     }
   });
 });
