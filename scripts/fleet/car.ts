@@ -16,7 +16,7 @@ export function fleetVin(index: number): string {
   return `VF3VGEFLEET${String(index).padStart(6, '0')}`;
 }
 
-export interface BareCarOptions extends Pick<ClientOptions, 'host' | 'port' | 'version'> {
+export interface BareCarOptions extends Pick<ClientOptions, 'host' | 'ports' | 'version'> {
   readonly index: number;
   /** Fewer than 65,000 messages. */
   readonly drive: readonly Departure[];
@@ -40,7 +40,7 @@ export class BareCar extends BareClient {
 
   constructor(car: BareCarOptions) {
     const vin = fleetVin(car.index);
-    super({ ...car, clientId: vin, filter: downFilter(vin), will: presenceTopic(vin) });
+    super({ ...car, node: car.index, clientId: vin, filter: downFilter(vin), will: presenceTopic(vin) });
     this.#car = car;
     this.#vin = vin;
   }

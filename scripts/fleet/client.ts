@@ -16,7 +16,10 @@ import {
 
 export interface ClientOptions extends Omit<ConnectOptions, 'keepAlive'> {
   readonly host: string;
-  readonly port: number;
+  /** Of the nodes of the broker: each connection goes to the next one. */
+  readonly ports: readonly number[];
+  /** The node of the first connection. */
+  readonly node?: number;
   readonly filter: string;
 }
 
@@ -39,11 +42,13 @@ export class BareClient {
   refused: string | undefined;
   protected readonly options: ClientOptions;
   #socket: Socket | undefined;
+  #node: number;
   #due = 0;
   #spoke = 0;
 
   constructor(options: ClientOptions) {
     this.options = options;
+    this.#node = options.node ?? 0;
   }
 
   /** Does what is due; `now` as of performance.now(). */
@@ -69,7 +74,8 @@ export class BareClient {
   protected acknowledged(_id: number, _now: number): void {}
 
   #connect(now: number): void {
-    const { host, port, version, filter } = this.options;
+    const { host, ports, version, filter } = this.options;
+    const port = ports[this.#node++ % ports.length] ?? 0;
     const reader = new PacketReader();
     const socket = connect({ host, port, noDelay: true });
     this.#socket = socket;

@@ -12,7 +12,8 @@ export interface Cost {
 const TICKS = 100;
 const PAGE = 4096;
 
-export function costOf(pid: number): Cost {
+/** Of several of them together; 0 stands for none. */
+export function costOf(...pids: readonly number[]): Cost {
   const all = new Map<number, readonly number[]>();
   for (const name of readdirSync('/proc')) {
     if (/^\d+$/.test(name)) all.set(Number(name), fieldsOf(name));
@@ -25,7 +26,7 @@ export function costOf(pid: number): Cost {
     resident += field(21) * PAGE;
     for (const [child, [, parent]] of all) if (parent === one) add(child);
   };
-  if (pid !== 0) add(pid);
+  for (const pid of pids) if (pid !== 0) add(pid);
   return { cpu, resident };
 }
 

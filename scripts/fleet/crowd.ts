@@ -9,7 +9,7 @@ import type { Departure } from '../scenarios/drive.ts';
 import { BareCar, type BareCarOptions } from './car.ts';
 import { BareClient, type ClientOptions } from './client.ts';
 
-export interface CrowdOptions extends Pick<ClientOptions, 'host' | 'port' | 'version'> {
+export interface CrowdOptions extends Pick<ClientOptions, 'host' | 'ports' | 'version'> {
   /** Of the first car. */
   readonly first: number;
   readonly cars: number;

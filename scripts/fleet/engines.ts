@@ -3,36 +3,93 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
 import { SqliteDatabase } from '../../adapters/database/index.ts';
 import type { Version } from '../../adapters/mqtt/protocol-choice.ts';
 import { VigieProcess } from '../../test/rig/bench.ts';
 import type { BrokerRig } from '../../test/rig/broker.ts';
 import { MosquittoRig } from '../../test/rig/mosquitto.ts';
-import { NatsRig } from '../../test/rig/nats.ts';
+import { NatsCluster, NatsRig } from '../../test/rig/nats.ts';
 import { PostgresRig } from '../../test/rig/postgres.ts';
-import { RabbitRig } from '../../test/rig/rabbitmq.ts';
+import { RabbitCluster, RabbitRig } from '../../test/rig/rabbitmq.ts';
 import { shippedBounds } from '../../test/rig/shipped-brokers.ts';
+import { BareClient } from './client.ts';
 
 export interface FleetBroker {
-  readonly rig: BrokerRig & { readonly pid: number };
   readonly version: Version;
+  /** Of its nodes, in one order; a node that does not run has the process 0. */
+  readonly ports: readonly number[];
+  readonly pids: readonly number[];
+  start(): Promise<void>;
+  /** Ends a node at once, and starts it again with what it had kept; absent: there is one node. */
+  readonly nodes?: { kill(place: number): Promise<void>; revive(place: number): Promise<void> };
   remove(): Promise<void>;
 }
 
 export const brokers: Readonly<Record<string, () => FleetBroker>> = {
   mosquitto: () => {
     const rig = new MosquittoRig({ settings: shippedBounds('mosquitto.conf') });
-    return { rig, version: 5, remove: () => rig.remove() };
+    return single(rig, 5, () => rig.remove());
   },
   nats: () => {
     const rig = new NatsRig(shippedBounds('nats.conf'));
-    return { rig, version: 4, remove: () => rig.remove() };
+    return single(rig, 4, () => rig.remove());
   },
   rabbitmq: () => {
     const rig = new RabbitRig({ clientIds: [], retained: [] }, shippedBounds('rabbitmq.conf'));
-    return { rig, version: 4, remove: () => rig.destroy() };
+    return single(rig, 4, () => rig.destroy());
   },
 };
+
+/** Of three nodes. */
+export const clusters: Readonly<Record<string, () => FleetBroker>> = {
+  nats: () => clustered(new NatsCluster(shippedBounds('nats.conf'))),
+  rabbitmq: () => clustered(new RabbitCluster(shippedBounds('rabbitmq.conf'))),
+};
+
+function single(rig: BrokerRig & { readonly pid: number }, version: Version, remove: () => Promise<void>): FleetBroker {
+  return {
+    version,
+    get ports() {
+      return [rig.port];
+    },
+    get pids() {
+      return [rig.pid];
+    },
+    start: () => rig.start(),
+    remove,
+  };
+}
+
+function clustered(rig: NatsCluster | RabbitCluster): FleetBroker {
+  return {
+    version: 4,
+    get ports() {
+      return rig.ports;
+    },
+    get pids() {
+      return rig.pids;
+    },
+    start: async () => {
+      await rig.start();
+      await Promise.all(rig.ports.map(untilAnswers));
+    },
+    nodes: rig,
+    remove: () => rig.remove(),
+  };
+}
+
+/** Nodes that have not found each other yet refuse clients. */
+async function untilAnswers(port: number, place: number): Promise<void> {
+  const client = new BareClient({
+    ...{ host: '127.0.0.1', ports: [port], version: 4, clientId: `first-${place}`, filter: `first/${place}` },
+  });
+  while (!client.ready) {
+    client.tick(performance.now());
+    await after(100);
+  }
+  client.end();
+}
 
 /** How often a payload is stored. */
 export interface StoredPayload {
@@ -104,9 +161,15 @@ export function sqliteIn(data: string): FleetDatabase {
 
 export interface FleetHubOptions {
   readonly name: string;
-  /** Of the broker; absent: the one in the hub. */
-  readonly broker?: string;
+  /** Ports of the nodes of the broker; absent: the one in the hub. */
+  readonly broker?: readonly number[];
   readonly database?: string;
+}
+
+/** For hub.yaml. */
+function addressesOf(ports: readonly number[]): string {
+  const [url, ...fallbacks] = ports.map((port) => `'mqtt://127.0.0.1:${port}'`);
+  return `url: ${url}${fallbacks.length === 0 ? '' : `, fallbacks: [${fallbacks.join(', ')}]`}`;
 }
 
 /** A `vigie hub` that is killed and started again with the same name and ports. */
@@ -151,7 +214,7 @@ export class FleetHub {
         `data: ${this.data}`,
         broker === undefined
           ? `broker: { listen: '127.0.0.1:${port}' }`
-          : `broker: { url: '${broker}', group: fleet, receiveMaximum: 500 }`,
+          : `broker: { ${addressesOf(broker)}, group: fleet, receiveMaximum: 500 }`,
         ...(database === undefined ? [] : [`database: { url: '${database}' }`]),
         `http: { listen: '127.0.0.1:${http}' }`,
         'log: { level: warn }',

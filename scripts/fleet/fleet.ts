@@ -5,7 +5,15 @@ import { recordDrive } from '../scenarios/drive.ts';
 import { fleetVin } from './car.ts';
 import { costOf } from './cost.ts';
 import { Crowd } from './crowd.ts';
-import { brokers, type FleetBroker, type FleetDatabase, FleetHub, sqliteIn, startPostgres } from './engines.ts';
+import {
+  brokers,
+  clusters,
+  type FleetBroker,
+  type FleetDatabase,
+  FleetHub,
+  sqliteIn,
+  startPostgres,
+} from './engines.ts';
 import { type BrokerFloor, brokerFloor, copyFloor } from './floors.ts';
 import { countStored, readingsIn } from './stored.ts';
 import { type FleetMoment, type FleetOptions, type FleetReport, tableOf } from './table.ts';
@@ -17,6 +25,7 @@ const DATABASE_KILLED = 0.75;
 /** How long a killed hub and a killed server stay away, ms. */
 const HUB_AWAY = 3_000;
 const DATABASE_AWAY = 5_000;
+const NODE_AWAY = 5_000;
 /** Between two requests for Status, ms. */
 const ASK_EVERY = 100;
 /** No message came for so long: what is missing now is lost, ms. */
@@ -29,7 +38,7 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
   const tell = (text: string): void =>
     say(`${String(Math.round((performance.now() - began) / 1000)).padStart(4)} s  ${text}`);
   const ends: (() => Promise<void>)[] = [];
-  const make = brokers[options.broker];
+  const make = (options.nodes > 1 ? clusters : brokers)[options.broker];
   try {
     tell(`the agent drives ${minutes} minutes, for its messages`);
     const drive = await recordDrive(minutes);
@@ -37,7 +46,7 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
     const readings = readingsIn(drive);
     const broker = await startBroker(make, ends);
     let floor: BrokerFloor | undefined;
-    if (make !== undefined) {
+    if (make !== undefined && options.nodes === 1) {
       const seconds = Math.min(20, Math.max(5, (minutes * 60) / speed / 3));
       tell(`${options.broker} alone, with a receiver that only acknowledges, for ${Math.round(seconds)} s`);
       floor = await withOwnBroker(make, (alone) => brokerFloor(alone, { cars, speed, seconds, drive }));
@@ -49,7 +58,7 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
       (name) =>
         new FleetHub({
           name,
-          ...(broker === undefined ? {} : { broker: broker.rig.url }),
+          ...(broker === undefined ? {} : { broker: broker.ports }),
           ...(server?.url === undefined ? {} : { database: server.url }),
         }),
     );
@@ -64,12 +73,12 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
     const driving = (minutes * 60_000) / speed;
     const crowd = Crowd.of({
       host: '127.0.0.1',
-      port: broker?.rig.port ?? first.brokerPort,
+      ports: broker?.ports ?? [first.brokerPort],
       version: broker?.version ?? 4,
       ...{ first: 0, cars, drive, speed, leaving: driving * LEFT },
     });
     ends.push(() => crowd.end());
-    const alone = costOf(broker?.rig.pid ?? 0).resident;
+    const alone = costOf(...(broker?.pids ?? [])).resident;
     const connecting = performance.now();
     for (let connected = 0; connected < cars; ) {
       await after(cars > 1000 ? 1000 : 100);
@@ -78,7 +87,7 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
         return [`only ${connected} of ${cars} cars connected in 10 minutes`];
     }
     const connectedIn = (performance.now() - connecting) / 1000;
-    const connectionBytes = (costOf(broker?.rig.pid ?? 0).resident - alone) / cars;
+    const connectionBytes = (costOf(...(broker?.pids ?? [])).resident - alone) / cars;
     tell(`${cars} cars are connected; each drives for ${Math.round(driving / 1000)} s`);
 
     const questions = new Questions(hubs, cars);
@@ -93,8 +102,9 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
     ends.unshift(async () => clearInterval(progress));
     const moment = async (): Promise<FleetMoment> => ({
       at: performance.now(),
-      hubs: hubs.reduce((sum, { pid }) => sum + costOf(pid).cpu, 0),
-      broker: costOf(broker?.rig.pid ?? 0).cpu,
+      hubs: costOf(...hubs.map(({ pid }) => pid)).cpu,
+      broker: costOf(...(broker?.pids ?? [])).cpu,
+      cars: costOf(crowd.pid).cpu,
       database: costOf(server?.server?.pid ?? 0).cpu,
       taken: (await Promise.all(hubs.map((hub) => hub.taken()))).reduce((sum, one) => sum + one, 0),
     });
@@ -104,7 +114,7 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
     await at(HUB_KILLED);
     const to = await moment();
     questions.counted = false;
-    if (options.failures) await fail(first, server, () => at(DATABASE_KILLED), tell);
+    if (options.failures) await fail(first, broker, server, () => at(DATABASE_KILLED), tell);
     let state = await crowd.state();
     for (let changed = performance.now(); state.arrived < cars; ) {
       await after(1000);
@@ -160,7 +170,7 @@ async function startBroker(
   const broker = make?.();
   if (broker === undefined) return undefined;
   ends.push(() => broker.remove());
-  await broker.rig.start();
+  await broker.start();
   return broker;
 }
 
@@ -168,7 +178,7 @@ async function startBroker(
 async function withOwnBroker<T>(make: () => FleetBroker, work: (broker: FleetBroker) => Promise<T>): Promise<T> {
   const broker = make();
   try {
-    await broker.rig.start();
+    await broker.start();
     return await work(broker);
   } finally {
     await broker.remove();
@@ -177,6 +187,7 @@ async function withOwnBroker<T>(make: () => FleetBroker, work: (broker: FleetBro
 
 async function fail(
   hub: FleetHub,
+  broker: FleetBroker | undefined,
   database: FleetDatabase | undefined,
   next: () => Promise<void>,
   tell: (text: string) => void,
@@ -186,6 +197,13 @@ async function fail(
   await after(HUB_AWAY);
   await hub.start();
   tell(`hub ${hub.name} is back`);
+  if (broker?.nodes !== undefined) {
+    tell('the first node of the broker is killed');
+    await broker.nodes.kill(0);
+    await after(NODE_AWAY);
+    await broker.nodes.revive(0);
+    tell('the first node of the broker is back');
+  }
   await next();
   if (database?.server === undefined) return;
   tell('PostgreSQL ends at once');

@@ -22,14 +22,14 @@ export async function brokerFloor(
   broker: FleetBroker,
   { cars, speed, seconds, drive }: { cars: number; speed: number; seconds: number; drive: readonly Departure[] },
 ): Promise<BrokerFloor> {
-  const at = { host: '127.0.0.1', port: broker.rig.port, version: broker.version };
+  const at = { host: '127.0.0.1', ports: broker.ports, version: broker.version };
   const count = Math.min(cars, 500);
   const faster = (speed * cars) / count;
   const receiver = Crowd.receiving({ ...at, clientId: 'floor', filter: upFilter() });
   while ((await receiver.state()).connected === 0) await after(100);
   const crowd = Crowd.of({ ...at, first: 500_000, cars: count, drive, speed: faster, leaving: 1 });
   while ((await crowd.state()).connected < count) await after(200);
-  const before = [costOf(broker.rig.pid).cpu, costOf(receiver.pid).cpu] as const;
+  const before = [costOf(...broker.pids).cpu, costOf(receiver.pid).cpu] as const;
   const began = performance.now();
   crowd.drive();
   while (performance.now() - began < seconds * 1000 && (await crowd.state()).arrived < count) await after(250);
@@ -38,7 +38,7 @@ export async function brokerFloor(
   const floor = {
     messages: received,
     rate: received / took,
-    broker: ((costOf(broker.rig.pid).cpu - before[0]) / received) * 1e6,
+    broker: ((costOf(...broker.pids).cpu - before[0]) / received) * 1e6,
     receiver: ((costOf(receiver.pid).cpu - before[1]) / received) * 1e6,
   };
   await Promise.all([crowd.end(), receiver.end()]);

@@ -6,10 +6,11 @@
  *     npm run fleet                                   # 300 cars, 1 minute of driving, Mosquitto and PostgreSQL
  *     npm run fleet -- --cars 10000 --minutes 10
  *     npm run fleet -- --broker nats --speed 6        # six minutes of driving in one
+ *     npm run fleet -- --broker rabbitmq --nodes 3 --cars 100
  *     npm run fleet -- --broker embedded --database sqlite --failures no
  */
 import { parseArgs } from 'node:util';
-import { brokers } from './engines.ts';
+import { brokers, clusters } from './engines.ts';
 import { runFleet } from './fleet.ts';
 import type { FleetOptions } from './table.ts';
 
@@ -18,12 +19,13 @@ const DEFAULTS = {
   minutes: '1',
   speed: '1',
   broker: 'mosquitto',
+  nodes: '1',
   database: 'postgresql',
   failures: 'yes',
 };
 const BROKERS = ['embedded', ...Object.keys(brokers)];
 const USAGE = `usage: npm run fleet -- [--cars 300] [--minutes 1] [--speed 1] [--broker ${BROKERS.join('|')}] \
-[--database postgresql|sqlite] [--failures yes|no]`;
+[--nodes 1|3] [--database postgresql|sqlite] [--failures yes|no]`;
 
 const problems = await runFleet(read(process.argv.slice(2)));
 for (const problem of problems) console.error(`failed: ${problem}`);
@@ -37,7 +39,7 @@ function read(words: string[]): FleetOptions {
   } catch (error) {
     refuse((error as Error).message);
   }
-  const { cars, minutes, speed, broker, database, failures } = { ...DEFAULTS, ...given };
+  const { cars, minutes, speed, broker, nodes, database, failures } = { ...DEFAULTS, ...given };
   const number = (name: string, text: string, most: number): number => {
     const value = Number(text);
     if (!(value > 0 && value <= most)) refuse(`--${name} needs a number above 0 and up to ${most}, not ${text}`);
@@ -50,11 +52,16 @@ function read(words: string[]): FleetOptions {
   // A process opens 20,000 files at most, and so does a broker.
   const count = number('cars', cars, 19_000);
   if (!Number.isInteger(count)) refuse(`--cars needs a whole number, not ${cars}`);
+  const several = oneOf('nodes', nodes, ['1', '3']) === '3';
+  if (several && clusters[broker] === undefined) {
+    refuse(`--nodes 3 needs --broker ${Object.keys(clusters).join(' or ')}, not ${broker}`);
+  }
   return {
     cars: count,
     minutes: number('minutes', minutes, 600),
     speed: number('speed', speed, 1000),
     broker: oneOf('broker', broker, BROKERS),
+    nodes: several ? 3 : 1,
     database: oneOf('database', database, ['postgresql', 'sqlite']) as FleetOptions['database'],
     failures: oneOf('failures', failures, ['yes', 'no']) === 'yes',
     say: (text) => console.log(text),

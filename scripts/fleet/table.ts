@@ -1,4 +1,5 @@
 /** The figures of a fleet, for people. */
+import { availableParallelism } from 'node:os';
 import type { Departure } from '../scenarios/drive.ts';
 import type { BrokerFloor, CopyFloor } from './floors.ts';
 
@@ -10,6 +11,8 @@ export interface FleetOptions {
   readonly speed: number;
   /** A name of {@link brokers}, or `embedded`. */
   readonly broker: string;
+  /** Of the broker. */
+  readonly nodes: number;
   readonly database: 'postgresql' | 'sqlite';
   /** Hub and PostgreSQL are killed meanwhile. */
   readonly failures: boolean;
@@ -22,6 +25,7 @@ export interface FleetMoment {
   readonly hubs: number;
   readonly broker: number;
   readonly database: number;
+  readonly cars: number;
   readonly taken: number;
 }
 
@@ -61,6 +65,8 @@ export function tableOf(report: FleetReport): string {
   const taken = Math.max(1, to.taken - from.taken);
   const micros = (of: (moment: typeof from) => number): number => ((of(to) - of(from)) / taken) * 1e6;
   const [hub, broker, database] = [micros(({ hubs }) => hubs), micros((m) => m.broker), micros((m) => m.database)];
+  // The processor time of all parts, that of the cars included, grows with the cars.
+  const busy = (['hubs', 'broker', 'database', 'cars'] as const).reduce((sum, part) => sum + to[part] - from[part], 0);
   const perMessage = report.databaseBytes / Math.max(1, stored);
   const readings = report.readings / drive.length;
   const sorted = report.answers.toSorted((a, b) => a - b);
@@ -81,6 +87,10 @@ export function tableOf(report: FleetReport): string {
     ['lost', figure(report.lost)],
     ['duplicated', figure(report.duplicated)],
     [`messages/s, all cars driving, ${figure(seconds, 0)} s`, figure(taken / seconds)],
+    [
+      `cars that ${availableParallelism()} cores carry, by processor time`,
+      figure((options.cars * availableParallelism() * seconds) / busy, 0),
+    ],
     ['hub: CPU a message, commit included', `${figure(hub)} µs`],
     ['broker: CPU a message', options.broker === 'embedded' ? 'in the hub' : `${figure(broker)} µs`],
     ['PostgreSQL: CPU a message', options.database === 'sqlite' ? 'in the hub' : `${figure(database)} µs`],

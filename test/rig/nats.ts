@@ -98,11 +98,26 @@ export class NatsRig implements BrokerRig {
 /** Three servers that keep everything three times. */
 export class NatsCluster {
   readonly #folder = mkdtempSync(join(tmpdir(), 'nats-cluster-'));
+  readonly #settings: readonly string[] | undefined;
   #members: { ports: Ports; member: Member; folder: string; daemon: Daemon | undefined }[] = [];
+
+  /** `settings`: members of `mqtt`, instead of those for tests of the link. */
+  constructor(settings?: readonly string[]) {
+    this.#settings = settings;
+  }
 
   /** Where cars may connect, in the order of the servers. */
   get urls(): readonly string[] {
-    return this.#members.map(({ ports }) => `mqtt://127.0.0.1:${ports.mqtt}`);
+    return this.ports.map((port) => `mqtt://127.0.0.1:${port}`);
+  }
+
+  get ports(): readonly number[] {
+    return this.#members.map(({ ports }) => ports.mqtt);
+  }
+
+  /** Of the processes; 0 for a server that does not run. */
+  get pids(): readonly number[] {
+    return this.#members.map(({ daemon }) => daemon?.pid ?? 0);
   }
 
   /** Of the servers, in the same order; each has a folder `jetstream`. */
@@ -132,7 +147,7 @@ export class NatsCluster {
   /** Starts it again, with what it had kept. */
   async revive(place: number): Promise<void> {
     const one = this.#members[place];
-    if (one !== undefined) one.daemon = await serve(one.folder, one.ports, one.member);
+    if (one !== undefined) one.daemon = await serve(one.folder, one.ports, one.member, this.#settings);
   }
 
   async remove(): Promise<void> {

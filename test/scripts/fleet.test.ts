@@ -95,6 +95,7 @@ test('a fleet drives on a hub that is killed meanwhile, and nothing is lost or t
     minutes: 1,
     speed: 20,
     broker: 'embedded',
+    nodes: 1,
     database: 'sqlite',
     failures: true,
     say: (text) => said.push(text),
