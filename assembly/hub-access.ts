@@ -25,7 +25,8 @@ export interface HubGatesParts {
 /** Rejects as the {@link HubGate} does. */
 export function hubGates({ states, keys, clock, log }: HubGatesParts): Readonly<Record<Side, Gate>> {
   const inUse = async (): Promise<boolean> => (await states.current()).inUse;
-  const of = (side: Side): Gate => new HubGate({ side, inUse, keyFile: tokenKeyFile(keys), clock, log });
+  const isWithdrawn = async (id: string): Promise<boolean> => (await states.current()).isWithdrawn(id);
+  const of = (side: Side): Gate => new HubGate({ side, inUse, isWithdrawn, keyFile: tokenKeyFile(keys), clock, log });
   return { fleet: of('fleet'), user: of('user') };
 }
 
@@ -44,6 +45,9 @@ export function ownersIn({ caller, operation, path }: Call): readonly Owner[] | 
 function visibleIn(state: RegistryState, call: Call): ReadonlySet<string> | undefined {
   const owners = ownersIn(call);
   if (owners === undefined) return undefined;
+  // Of a stream that is open.
+  const { token } = call.caller;
+  if (token !== undefined && state.isWithdrawn(token)) return new Set();
   const [only] = owners;
   if (owners.length === 1) return state.carsOf(only as Owner);
   return new Set(owners.flatMap((owner) => [...state.carsOf(owner)]));

@@ -1,16 +1,18 @@
 /** `vigie hub token`: lets people and programs use the interface of a hub. */
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { signToken } from '../adapters/http/access/hub.ts';
 import { makeDirectory } from '../assembly/directory.ts';
 import { tokenKeyFile } from '../assembly/hub-access.ts';
-import type { Registry } from '../hub/registry.ts';
+import type { IssuedToken, Registry } from '../hub/registry.ts';
 import { DAY } from '../protocol/calendar.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { dataScopes, scopeNames } from '../protocol/interface/operations/scopes.ts';
 import { rolloutScope } from '../protocol/interface/own/rollouts.ts';
 import { type PlaceOptions, placeOf } from './hub-place.ts';
 import { withRegistry } from './hub-registry.ts';
+import { formatOf, Lines } from './output.ts';
 
 /** Units of `--for`, ms. */
 const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY };
@@ -21,6 +23,9 @@ interface Options {
   readonly name?: string;
   readonly scopes?: readonly string[];
   readonly for: string;
+  readonly list?: boolean;
+  readonly withdraw?: string;
+  readonly format?: string;
 }
 
 export function hubTokenCommand(): Command {
@@ -38,15 +43,52 @@ export function hubTokenCommand(): Command {
       `what it permits: ${scopeNames.join(', ')}, or all of these; ${rolloutScope} (default: those that begin with data)`,
     )
     .option('--for <time>', 'how long it is good: a number with m, h or d', '8h')
+    .option('--list', 'lists the tokens that were printed, with their ids')
+    .option('--withdraw <id>', 'has every hub on the database refuse this token from now on')
+    .addOption(new Option('--format <format>', 'of the list').choices(['ndjson', 'text']))
     .action(async (options: Options, command: Command) => {
       const { data } = placeOf(command.optsWithGlobals<PlaceOptions>());
       const keys = join(data, 'keys');
       await withRegistry(command, async ({ registry }) => {
-        const grant = { ...(await holderOf(options, registry)), scopes: scopesOf(options), ...timesOf(options) };
+        if (options.list === true) return listTokens(registry, options);
+        if (options.withdraw !== undefined) return withdraw(registry, options.withdraw);
+        const grant = {
+          id: randomUUID(),
+          ...(await holderOf(options, registry)),
+          scopes: scopesOf(options),
+          ...timesOf(options),
+        };
         makeDirectory(keys, { of: 'keys', choose: '--data', mode: 0o700 });
-        process.stdout.write(`${await signToken(tokenKeyFile(keys), grant)}\n`);
+        const token = await signToken(tokenKeyFile(keys), grant);
+        await registry.addToken(grant);
+        process.stdout.write(`${token}\n`);
       });
     });
+}
+
+async function listTokens(registry: Registry, { format }: Options): Promise<void> {
+  const lines = new Lines();
+  for (const token of await registry.tokens()) {
+    lines.line(formatOf(format) === 'ndjson' ? JSON.stringify(token) : textOf(token));
+  }
+  await lines.flush();
+}
+
+async function withdraw(registry: Registry, id: string): Promise<void> {
+  if (!(await registry.withdrawToken(id, Date.now()))) {
+    throw new VigieError('request.unknown', `there is no token "${id}" to withdraw: vigie hub token --list`);
+  }
+  process.stdout.write(`${id}: withdrawn\n`);
+}
+
+/** One token on a line, for people. */
+function textOf({ id, name, fleets, scopes, issued, expires, withdrawn }: IssuedToken): string {
+  const at = (time: number): string => new Date(time).toISOString().slice(0, 19).replace('T', ' ');
+  return [
+    ...[id, name, fleets === undefined ? 'user' : `fleet ${fleets.join(' ')}`, `scopes ${scopes.join(' ')}`],
+    ...[`issued ${at(issued)}`, `expires ${at(expires)}`],
+    ...(withdrawn === undefined ? [] : [`withdrawn ${at(withdrawn)}`]),
+  ].join(', ');
 }
 
 async function holderOf(

@@ -7,6 +7,8 @@ export interface RegistryState {
   /** False: every car may send, and there is no access control. */
   readonly inUse: boolean;
   readonly fleets: readonly KnownOwner[];
+  /** Whether the token with this id was withdrawn. */
+  isWithdrawn(token: string): boolean;
   /** Whether the car is registered and was not removed. */
   isActive(vin: string): boolean;
   /** Cars that belong to a fleet or user, removed ones included. */
@@ -48,10 +50,11 @@ export class RegistryStates {
   async #read(): Promise<RegistryState> {
     const version = await this.#registry.version();
     if (this.#state?.version === version) return this.#state;
-    const [inUse, fleets, cars] = await Promise.all([
+    const [inUse, fleets, cars, withdrawn] = await Promise.all([
       this.#registry.inUse(),
       this.#registry.owners('fleet'),
       this.#registry.cars(),
+      this.#registry.withdrawnTokens(),
     ]);
     const owned = new Map<string, Set<string>>();
     const active = new Set<string>();
@@ -67,6 +70,7 @@ export class RegistryStates {
       version,
       inUse,
       fleets,
+      isWithdrawn: (token) => withdrawn.has(token),
       isActive: (vin) => active.has(vin),
       carsOf: ({ kind, id }) => owned.get(`${kind} ${id}`) ?? NONE,
     };

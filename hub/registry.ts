@@ -23,6 +23,21 @@ export interface RegisteredCar {
   readonly users: readonly string[];
 }
 
+/** A token that the hub gave a person or a program. */
+export interface IssuedToken {
+  readonly id: string;
+  /** In the audit trail. */
+  readonly name: string;
+  /** Either fleets, or the user that is `name`. */
+  readonly fleets?: readonly string[];
+  readonly scopes: readonly string[];
+  /** UTC ms. */
+  readonly issued: number;
+  readonly expires: number;
+  /** UTC ms; since then it is not accepted. */
+  readonly withdrawn?: number;
+}
+
 /** A certificate that the hub gave a car. */
 export interface IssuedCertificate {
   /** Hexadecimal. */
@@ -67,6 +82,13 @@ export interface Registry {
   certificate(serial: string): Promise<IssuedCertificate | undefined>;
   /** Revoked certificates that have not expired at `now`, also of cars that were forgotten; by serial number. */
   revoked(now: number): Promise<readonly Pick<IssuedCertificate, 'serial' | 'issued' | 'expires' | 'revoked'>[]>;
+  /** Keeps a token before anybody has it; tokens that expired a month ago are forgotten. */
+  addToken(token: IssuedToken): Promise<void>;
+  /** By the time at which they were issued. */
+  tokens(): Promise<readonly IssuedToken[]>;
+  /** False: there is no such token, or it was withdrawn before. */
+  withdrawToken(id: string, at: number): Promise<boolean>;
+  withdrawnTokens(): Promise<ReadonlySet<string>>;
   /** Keeps the data of the car and blocks it; its certificates are revoked. Rejects with `request.unknown` for a car that is not registered. */
   remove(vin: string, at: number): Promise<void>;
   /**

@@ -314,6 +314,19 @@ export const steps: readonly string[] = [
   -- Messages of a kind that were kept long enough. The class comes first so that no search for events takes this index.
   CREATE INDEX messages_by_arrival ON messages (class, kind, received);
   `,
+  `
+  -- Tokens of people and programs; fleets: JSON, or NULL of one for the user that is its name.
+  CREATE TABLE tokens (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    fleets TEXT,
+    scopes TEXT NOT NULL,
+    issued INTEGER NOT NULL,
+    expires INTEGER NOT NULL,
+    withdrawn INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX tokens_by_end ON tokens (expires);
+  `,
 ];
 
 /** Number of the format that this program writes. */

@@ -2,12 +2,14 @@
 import type {
   Enrolment,
   IssuedCertificate,
+  IssuedToken,
   KnownOwner,
   Owner,
   OwnerKind,
   RegisteredCar,
   Registry,
 } from '../../hub/registry.ts';
+import { DAY } from '../../protocol/calendar.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Select, SqlRow, SqlValue } from './queries.ts';
 
@@ -29,6 +31,9 @@ export interface RegistryDatabase {
 const CARS = 1_000;
 /** Rows that one commit deletes: hubs wait for it. */
 const BATCH = 10_000;
+
+/** How long tokens are listed after their end, ms: by then every clock of a hub says that they have ended. */
+const TOKENS_LISTED = 30 * DAY;
 
 /** Finds a row when the registry is in use. */
 export const IN_USE = "SELECT 1 FROM owners WHERE kind IN ('fleet', 'user') LIMIT 1";
@@ -114,6 +119,31 @@ export class SqlRegistry implements Registry {
     const sql = 'SELECT serial, issued, expires, revoked FROM certificates WHERE revoked IS NOT NULL AND expires > ?';
     const revoked = (await this.#database.select(sql, now)).map(revocationIn);
     return revoked.sort((a, b) => (a.serial < b.serial ? -1 : 1));
+  }
+
+  async addToken({ id, name, fleets, scopes, issued, expires }: IssuedToken): Promise<void> {
+    await this.#database.write([
+      ['DELETE FROM tokens WHERE expires < ?', issued - TOKENS_LISTED],
+      [
+        'INSERT INTO tokens (id, name, fleets, scopes, issued, expires) VALUES (?, ?, ?, ?, ?, ?)',
+        ...[id, name, fleets === undefined ? null : JSON.stringify(fleets), JSON.stringify(scopes), issued, expires],
+      ],
+    ]);
+  }
+
+  async tokens(): Promise<readonly IssuedToken[]> {
+    return (await this.#database.select('SELECT * FROM tokens ORDER BY issued, id')).map(tokenIn);
+  }
+
+  async withdrawToken(id: string, at: number): Promise<boolean> {
+    const sql = 'UPDATE tokens SET withdrawn = ? WHERE id = ? AND withdrawn IS NULL RETURNING id';
+    const [withdrawn = []] = await this.#database.write([[sql, at, id], CHANGED]);
+    return withdrawn.length > 0;
+  }
+
+  async withdrawnTokens(): Promise<ReadonlySet<string>> {
+    const rows = await this.#database.select('SELECT id FROM tokens WHERE withdrawn IS NOT NULL');
+    return new Set(rows.map(({ id }) => id as string));
   }
 
   async remove(vin: string, at: number): Promise<void> {
@@ -242,6 +272,16 @@ export class SqlRegistry implements Registry {
 /** The owners of a car decide which monitors it has. */
 function monitorsDue(vin: string, at: number): SqlStatement {
   return [`UPDATE car_monitors SET due = ?, attempts = 0 WHERE vehicle = ${VEHICLE}`, at, vin];
+}
+
+function tokenIn({ id, name, fleets, scopes, issued, expires, withdrawn }: SqlRow): IssuedToken {
+  return {
+    ...{ id: id as string, name: name as string },
+    ...(fleets === null ? {} : { fleets: JSON.parse(fleets as string) as string[] }),
+    scopes: JSON.parse(scopes as string) as string[],
+    ...{ issued: issued as number, expires: expires as number },
+    ...(withdrawn === null ? {} : { withdrawn: withdrawn as number }),
+  };
 }
 
 type Revocation = Omit<IssuedCertificate, 'vin'>;

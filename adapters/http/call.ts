@@ -12,6 +12,8 @@ export interface Caller {
   readonly fleets?: ReadonlySet<string>;
   /** At a hub: the user whose cars the caller may see; undefined: those of {@link fleets}, or all. */
   readonly user?: string;
+  /** At a hub: id of the token. */
+  readonly token?: string;
   /** User side: form of Status.energy that the client reads; undefined: `object`, as published. */
   readonly energy?: 'object' | 'list';
 }

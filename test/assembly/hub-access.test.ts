@@ -2,18 +2,20 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { signToken } from '../../adapters/http/access/hub.ts';
 import { type Hub, startHub } from '../../assembly/hub.ts';
 import { tokenKeyFile } from '../../assembly/hub-access.ts';
 import { digestOf } from '../../assembly/hub-clients.ts';
 import { type OpenRegistry, openRegistry } from '../../assembly/hub-registry.ts';
+import { hubCommand } from '../../commands/hub.ts';
 import { scopeNames } from '../../protocol/interface/operations/scopes.ts';
 import { rolloutScope } from '../../protocol/interface/own/rollouts.ts';
 import type { Alert } from '../../protocol/schema/alert.ts';
 import { downFilter, upTopic } from '../../protocol/topics.ts';
 import { NOON, payloadOf, trip } from '../hub/messages.ts';
+import { EventClient, type ServerEvent } from '../rig/event-stream.ts';
 import { MemoryLog } from '../rig/log.ts';
 import { MqttClient } from '../rig/mqtt-client.ts';
 
@@ -56,6 +58,17 @@ const connect = (vin: string, more: { clientId?: string; username?: string; pass
   MqttClient.connect(hub.broker, { clientId: vin, username: vin, password: passwords.get(vin) ?? 'none', ...more });
 
 const vinsIn = ({ body }: { body: Json }): string[] => body._embedded.vehicles.map(({ vin }: Json) => vin).toSorted();
+
+/** What `vigie hub` prints. */
+async function said(...words: string[]): Promise<string> {
+  const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  try {
+    await hubCommand().parseAsync([...words, '--data', data], { from: 'user' });
+    return written.mock.calls.map(([text]) => text).join('');
+  } finally {
+    written.mockRestore();
+  }
+}
 
 beforeAll(async () => {
   open = await openRegistry({ data }, log);
@@ -281,4 +294,37 @@ test('roll-outs are those of the caller’s fleets; to stop one a token needs th
   expect((await ask(paths[1], north)).body.stage).toBe('first');
   expect(await stop(await bearer({ fleets: ['north'], scopes }))).toBe(200);
   expect((await ask(paths[1], north)).body).toMatchObject({ stage: 'stopped', reason: 'stopped by ops' });
+});
+
+test('a token that is withdrawn is refused with the next request and shows no car in an open stream, the others stay', async () => {
+  const printed = await said('token', '--fleet', 'north');
+  const kept = `Bearer ${(await said('token', '--fleet', 'north', '--name', 'kept')).trim()}`;
+  const lost = `Bearer ${printed.trim()}`;
+  const listed = (await said('token', '--list', '--format', 'ndjson')).trim().split('\n');
+  const tokens = listed.map((line) => JSON.parse(line) as Json);
+  expect(tokens).toMatchObject([{ name: 'fleet north', fleets: ['north'] }, { name: 'kept' }]);
+  const streams = await Promise.all(
+    [lost, kept].map((authorization) => EventClient.open(`${hub.interface.url}/vigie/v1/live`, { authorization })),
+  );
+  const [ofLost, ofKept] = streams as [EventClient, EventClient];
+  const car = await connect(NORTH);
+  const drive = (id: string, seq: number) =>
+    car.publish(upTopic(NORTH, 'trip'), payloadOf('trip', trip(id), { vin: NORTH, seq }));
+  const tells = (id: string) => (event: ServerEvent) => JSON.stringify(event.data).includes(`"${id}"`);
+  await drive('a8', 800);
+  for (const stream of streams) await stream.until(tells('a8'));
+  expect((await ask('/fleets/north/vehicles', lost)).status).toBe(200);
+
+  expect(await said('token', '--withdraw', tokens[0].id)).toBe(`${tokens[0].id}: withdrawn\n`);
+
+  const refused = await ask('/fleets/north/vehicles', lost);
+  expect([refused.status, refused.body.message]).toEqual([401, expect.stringContaining('the token was withdrawn')]);
+  expect((await ask('/vigie/v1/vehicles', lost)).status).toBe(401);
+  expect((await ask('/fleets/north/vehicles', kept)).status).toBe(200);
+  await drive('a9', 801);
+  await ofKept.until(tells('a9'));
+  expect(ofLost.events.filter(tells('a9'))).toEqual([]);
+  await Promise.all([...streams.map((stream) => stream.close()), car.end()]);
+  await expect(said('token', '--withdraw', tokens[0].id)).rejects.toThrow('no token');
+  expect(await said('token', '--list', '--format', 'text')).toMatch(/^\S+, fleet north, fleet north, .*, withdrawn /);
 });

@@ -5,6 +5,7 @@ import type { CommandStore, MessageStore, NumbersStore, VehicleReader } from '..
 import type { Registry } from '../../hub/registry.ts';
 import type { RetentionStore } from '../../hub/retention.ts';
 import type { RolloutStore } from '../../hub/rollout-store.ts';
+import { DAY } from '../../protocol/calendar.ts';
 import { compileMonitor } from '../../protocol/schema/monitor.ts';
 import { NOON, ONE, OTHER, received, trip } from '../hub/messages.ts';
 import { rightBodies } from '../rig/interface-bodies.ts';
@@ -224,6 +225,26 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect(await take({ token: 'bb', key: '02' })).toBe(true);
       await hub.registry.remove(ONE, NOON);
       expect(await take({ token: 'bb', key: '02' })).toBe(false);
+    });
+
+    test('keeps the tokens that were issued, knows which were withdrawn, and forgets them a month after their end', async () => {
+      const token = { name: 'ops', scopes: ['data:trip'], issued: NOON, expires: NOON + 10 };
+      await hub.registry.addToken({ ...token, id: 'a', fleets: ['north', 'south'] });
+      await hub.registry.addToken({ ...token, id: 'b', issued: NOON + 1, expires: NOON + 40 * DAY });
+      const before = await hub.registry.version();
+      expect([...(await hub.registry.withdrawnTokens())]).toEqual([]);
+      expect(await hub.registry.withdrawToken('b', NOON + 2)).toBe(true);
+      expect(await hub.registry.withdrawToken('b', NOON + 3)).toBe(false);
+      expect(await hub.registry.withdrawToken('c', NOON)).toBe(false);
+      // Hubs see that there is a change.
+      expect(await hub.registry.version()).not.toBe(before);
+      expect(await hub.registry.tokens()).toEqual([
+        { ...token, id: 'a', fleets: ['north', 'south'] },
+        { ...token, id: 'b', issued: NOON + 1, expires: NOON + 40 * DAY, withdrawn: NOON + 2 },
+      ]);
+      await hub.registry.addToken({ ...token, id: 'd', issued: NOON + 31 * DAY });
+      expect((await hub.registry.tokens()).map(({ id }) => id)).toEqual(['b', 'd']);
+      expect([...(await hub.registry.withdrawnTokens())]).toEqual(['b']);
     });
 
     test('certificates are revoked by a new enrolment, by removal and by erasure, which leaves their numbers only', async () => {

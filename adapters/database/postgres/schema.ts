@@ -323,6 +323,19 @@ export const steps: readonly string[] = [
   -- Messages of a kind that were kept long enough. The class comes first so that no search for events takes this index.
   CREATE INDEX messages_by_arrival ON messages (class, kind, received);
   `,
+  `
+  -- Tokens of people and programs; fleets: JSON, or NULL of one for the user that is its name.
+  CREATE TABLE tokens (
+    id text COLLATE "C" PRIMARY KEY,
+    name text NOT NULL,
+    fleets text,
+    scopes text NOT NULL,
+    issued bigint NOT NULL,
+    expires bigint NOT NULL,
+    withdrawn bigint
+  );
+  CREATE INDEX tokens_by_end ON tokens (expires);
+  `,
 ];
 
 /** Number of the format that this program writes, in the table hub_format. */

@@ -18,6 +18,8 @@ const FLEETS = 'fleets';
 
 /** Whom a token is for, and what it permits. */
 export interface TokenGrant {
+  /** By which it can be withdrawn; absent: only with all others. */
+  readonly id?: string;
   /** In the audit trail. */
   readonly name: string;
   /** Either fleets, or the user that is `name`. */
@@ -29,22 +31,25 @@ export interface TokenGrant {
 }
 
 /** Signs a token with the key in the file, which is made when there is none. */
-export async function signToken(file: string, { name, fleets, scopes, issued, expires }: TokenGrant): Promise<string> {
+export async function signToken(file: string, grant: TokenGrant): Promise<string> {
+  const { id, name, fleets, scopes, issued, expires } = grant;
   const claims = { scope: scopes.join(' '), ...(fleets === undefined ? {} : { [FLEETS]: fleets }) };
-  return new SignJWT(claims)
+  const token = new SignJWT(claims)
     .setProtectedHeader({ alg: 'EdDSA' })
     .setIssuer(HUB)
     .setAudience(HUB)
     .setSubject(name)
     .setIssuedAt(Math.floor(issued / 1000))
-    .setExpirationTime(Math.floor(expires / 1000))
-    .sign(createPrivateKey(readTokenKey(file)));
+    .setExpirationTime(Math.floor(expires / 1000));
+  return (id === undefined ? token : token.setJti(id)).sign(createPrivateKey(readTokenKey(file)));
 }
 
 export interface HubGateParts {
   readonly side: Side;
   /** Whether there is a registry, and so access control; else the machine itself may do everything. */
   readonly inUse: () => Promise<boolean>;
+  /** Whether the token with this id was withdrawn. */
+  readonly isWithdrawn: (id: string) => Promise<boolean>;
   /** File of the key that signs tokens; {@link signToken}. */
   readonly keyFile: string;
   readonly clock: Clock;
@@ -77,6 +82,9 @@ export class HubGate implements Gate {
   async admit(credentials: Credentials, wanted: RequestedAccess): Promise<Caller> {
     if (!(await this.#parts.inUse())) return this.#local.admit(credentials);
     const caller = await this.#tokens.admit(asBearer(credentials), wanted);
+    if (caller.token !== undefined && (await this.#parts.isWithdrawn(caller.token))) {
+      throw new VigieError('request.unauthenticated', 'the token was withdrawn: ask for another one');
+    }
     if (this.#parts.side === 'user' && caller.user === undefined) {
       throw new VigieError('request.forbidden', 'this token is for fleets: the user side needs one for a user');
     }
@@ -89,9 +97,10 @@ export class HubGate implements Gate {
 }
 
 /** A token names its fleets, or is for the user that is its subject, who has no fleet. */
-function claims({ sub, [FLEETS]: fleets }: JWTPayload): Partial<Caller> {
-  if (fleets === undefined) return { fleets: new Set(), ...(sub === undefined ? {} : { user: sub }) };
-  return { fleets: new Set(Array.isArray(fleets) ? fleets.filter((one) => typeof one === 'string') : []) };
+function claims({ sub, jti, [FLEETS]: fleets }: JWTPayload): Partial<Caller> {
+  const token = jti === undefined ? {} : { token: jti };
+  if (fleets === undefined) return { ...token, fleets: new Set(), ...(sub === undefined ? {} : { user: sub }) };
+  return { ...token, fleets: new Set(Array.isArray(fleets) ? fleets.filter((one) => typeof one === 'string') : []) };
 }
 
 function asBearer(credentials: Credentials): Credentials {
