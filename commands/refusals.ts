@@ -5,7 +5,7 @@ import type { RefusalListener, ValueRefusal } from '../agent/target.ts';
 import { type Channel, channelByPath, channels } from '../protocol/channels.ts';
 import { counted } from '../protocol/counted.ts';
 import type { SourceMapping } from '../protocol/profile.ts';
-import { type Leaf, type Slot, slotByPath } from '../protocol/slots.ts';
+import { type Leaf, type Slot, slotByPath, slots } from '../protocol/slots.ts';
 
 /** Paths that are listed; of the rest there is a number. */
 const MOST_PATHS = 20;
@@ -25,9 +25,9 @@ interface Tally {
 /** Listens to an agent while it takes the readings of a log. */
 export class Refusals implements RefusalListener, StatusObserver, ChannelObserver {
   readonly #tallies = new Map<string, Map<ValueRefusal, Tally>>();
-  readonly #valued = new Set<string>();
-  /** By channel, those that gave a sample: there are hundreds a second. */
-  readonly #sampled = new Uint8Array(channels.length);
+  /** By index, slots and channels that had a value: there are thousands a second. */
+  readonly #slots = new Uint8Array(slots.length);
+  readonly #channels = new Uint8Array(channels.length);
 
   refused(path: string, rule: ValueRefusal, value: number, raw: number): void {
     let rules = this.#tallies.get(path);
@@ -48,24 +48,26 @@ export class Refusals implements RefusalListener, StatusObserver, ChannelObserve
     }
   }
 
-  changed({ path }: Slot): void {
-    this.#valued.add(path);
+  changed({ index }: Slot): void {
+    this.#slots[index] = 1;
   }
 
-  channel({ path }: Channel): void {
-    this.#valued.add(path);
+  channel({ index }: Channel): void {
+    this.#channels[index] = 1;
   }
 
   sample({ index }: Channel): void {
-    this.#sampled[index] = 1;
+    this.#channels[index] = 1;
   }
 
   /** @param known whether the path has a value from before the log. */
   lines(sources: readonly SourceMapping[], known: (path: string) => boolean): string[] {
-    for (const { index, path } of channels) if (this.#sampled[index] === 1) this.#valued.add(path);
+    const valued = new Set<string>();
+    for (const { index, path } of slots) if (this.#slots[index] === 1) valued.add(path);
+    for (const { index, path } of channels) if (this.#channels[index] === 1) valued.add(path);
     const byPath = new Map<string, SourceMapping[]>();
     for (const source of sources) byPath.set(source.path, [...(byPath.get(source.path) ?? []), source]);
-    const without = [...byPath].filter(([path]) => !this.#valued.has(path) && !known(path));
+    const without = [...byPath].filter(([path]) => !valued.has(path) && !known(path));
     const missing = without.map(([path, of]) => `${path}: ${this.#reasonOf(path, of)}`);
     const refused = [...this.#tallies].flatMap(([path, rules]) => {
       const told = [...rules]

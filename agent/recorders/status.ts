@@ -1,4 +1,4 @@
-import type { Slot, SlotValue } from '../../protocol/slots.ts';
+import { type Slot, type SlotValue, statusObjects } from '../../protocol/slots.ts';
 import type { Publisher } from '../ports.ts';
 import type { Status } from '../status.ts';
 import { type Patience, type Recorder, unchanged } from './recorder.ts';
@@ -25,8 +25,8 @@ export class StatusRecorder implements Recorder {
   #due = Number.POSITIVE_INFINITY;
   /** The time of the first change that waits to be published. */
   #waitsSince = Number.POSITIVE_INFINITY;
-  /** Objects that changed since the last whole Status. */
-  readonly #changed = new Set<number>();
+  /** By index, 1 for objects that changed since the last whole Status. */
+  readonly #changed = new Uint8Array(statusObjects.length);
   #changedAt = 0;
   #live = false;
   /** The next message must be whole. */
@@ -54,7 +54,7 @@ export class StatusRecorder implements Recorder {
   }
 
   changed(slot: Slot, _value: SlotValue, _previous: SlotValue | undefined, at: number): void {
-    this.#changed.add(slot.object);
+    this.#changed[slot.object] = 1;
     this.#note(at, slot.kind === 'quantity' ? GATHER.quantity : GATHER.event);
   }
 
@@ -90,7 +90,7 @@ export class StatusRecorder implements Recorder {
   }
 
   #publishWhole(now: number): void {
-    this.#changed.clear();
+    this.#changed.fill(0);
     this.#due = Number.POSITIVE_INFINITY;
     this.#waitsSince = Number.POSITIVE_INFINITY;
     this.#whole = false;
@@ -103,7 +103,9 @@ export class StatusRecorder implements Recorder {
   #publishChanged(): void {
     this.#due = Number.POSITIVE_INFINITY;
     this.#waitsSince = Number.POSITIVE_INFINITY;
-    this.#publisher.put('status', { full: false, status: this.#status.contents(this.#changed), ...this.#stale() });
+    const changed = new Set<number>();
+    for (const [object, noted] of this.#changed.entries()) if (noted === 1) changed.add(object);
+    this.#publisher.put('status', { full: false, status: this.#status.contents(changed), ...this.#stale() });
   }
 
   #stale(): { stale?: number[] } {

@@ -10,7 +10,7 @@ import {
   telemetrySlots,
 } from '../../protocol/schema/telemetry.ts';
 import type { OutboxSettings } from '../../protocol/settings.ts';
-import { type Slot, type SlotValue, slotById } from '../../protocol/slots.ts';
+import { type Slot, type SlotValue, slotById, slots } from '../../protocol/slots.ts';
 import type { Records } from '../records.ts';
 import type { StatusListener } from '../status.ts';
 import { PARTS, type Patience, type Recorder, unchanged } from './recorder.ts';
@@ -69,6 +69,8 @@ export class TelemetryRecorder implements Recorder {
   readonly #age: number;
   readonly #patience: Patience;
   readonly #tracks = new Map<Slot, Track>();
+  /** The same by index of the slot, for changes come a hundred times as often as ticks. */
+  readonly #byIndex: (Track | undefined)[] = new Array(slots.length).fill(undefined);
   readonly #held = new Set<Track>();
   /** Seconds of the batch that is open, those of the present one last. */
   #seconds: Reading[][] = [[]];
@@ -93,8 +95,7 @@ export class TelemetryRecorder implements Recorder {
   }
 
   changed(slot: Slot, value: SlotValue, _previous: SlotValue | undefined, at: number): void {
-    let track = this.#tracks.get(slot);
-    track ??= this.#track(slot, Number.NEGATIVE_INFINITY, undefined);
+    const track = this.#byIndex[slot.index] ?? this.#track(slot, Number.NEGATIVE_INFINITY, undefined);
     const { rule } = track;
     if (typeof value === 'number' && typeof track.value === 'number' && Math.abs(value - track.value) < rule.deadBand) {
       this.#release(track);
@@ -110,6 +111,7 @@ export class TelemetryRecorder implements Recorder {
     if (track === undefined) return;
     this.#release(track);
     this.#tracks.delete(slot);
+    this.#byIndex[slot.index] = undefined;
   }
 
   tick(now: number): void {
@@ -218,6 +220,7 @@ export class TelemetryRecorder implements Recorder {
       heldAt: 0,
     };
     this.#tracks.set(slot, track);
+    this.#byIndex[slot.index] = track;
     return track;
   }
 
@@ -248,6 +251,7 @@ export class TelemetryRecorder implements Recorder {
 
   /** What was held back is overtaken by a newer reading. */
   #release(track: Track): void {
+    if (track.held === undefined) return;
     track.held = undefined;
     this.#held.delete(track);
   }

@@ -180,10 +180,11 @@ function tuple(schema: ScalarKind<'tuple'>, options: CodecOptions): Node {
 
 /** Visits the holes of a sparse array too, which `map` would let through. */
 function each(values: readonly unknown[], wire: Wire, step: (value: unknown, index: number) => unknown): unknown[] {
-  return Array.from(values, (value, index) => {
+  const results: unknown[] = [];
+  for (let index = 0; index < values.length; index++) {
     wire.path.push(index);
-    const result = step(value, index);
+    results.push(step(values[index], index));
     wire.path.pop();
-    return result;
-  });
+  }
+  return results;
 }

@@ -107,6 +107,13 @@ function checkFlag(value: unknown, wire: Wire): boolean {
  * Only surrogates that stand alone are of the category.
  */
 const unfaithful = /\p{Surrogate}|^\ufeff/u;
+/** Below are neither surrogates nor the byte order mark. */
+const FIRST_SURROGATE = 0xd800;
+
+function isFaithful(value: string): boolean {
+  for (let i = 0; i < value.length; i++) if (value.charCodeAt(i) >= FIRST_SURROGATE) return !unfaithful.test(value);
+  return true;
+}
 
 export function text({ maxLength, pattern }: ScalarKind<'text'>): Node {
   const expression = pattern === undefined ? undefined : new RegExp(pattern, 'u');
@@ -117,7 +124,7 @@ export function text({ maxLength, pattern }: ScalarKind<'text'>): Node {
       throw wire.fault(`must have at most ${maxLength} characters`);
     }
     if (expression !== undefined && !expression.test(value)) throw wire.fault(`must match ${pattern}`);
-    if (unfaithful.test(value)) throw wire.fault('must be a text without lone surrogates and byte order mark');
+    if (!isFaithful(value)) throw wire.fault('must be a text without lone surrogates and byte order mark');
     return value;
   };
   return { encode: (value, wire, out) => out.text(check(value, wire)), decode: check };

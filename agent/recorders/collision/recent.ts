@@ -1,11 +1,14 @@
 import { type Reading, telemetrySlots } from '../../../protocol/schema/telemetry.ts';
-import { type Slot, type SlotValue, slotById } from '../../../protocol/slots.ts';
+import { type Slot, type SlotValue, slotById, slots } from '../../../protocol/slots.ts';
 
 /** Bound on the readings kept, about 500 changes a second for ten seconds. */
 const CAPACITY = 5_000;
 
 /** Id of the slot, UTC ms, value. */
 export type KeptReading = readonly [slot: number, at: number, value: SlotValue];
+
+/** By index of the slot, 1 for those of which readings are kept. */
+const isKept = Uint8Array.from(slots, (slot) => (telemetrySlots.has(slot) ? 1 : 0));
 
 /** Every change of Status of the last moments, at full rate. */
 export class RecentReadings {
@@ -20,7 +23,7 @@ export class RecentReadings {
   }
 
   take(slot: Slot, value: SlotValue, at: number): void {
-    if (!telemetrySlots.has(slot)) return;
+    if (isKept[slot.index] !== 1) return;
     const moment = Math.round(at);
     const last = this.#readings.at(-1);
     if (last !== undefined && moment < last.at) this.#ordered = false;
