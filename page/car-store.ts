@@ -29,11 +29,11 @@ export type Connection =
   | { readonly state: 'sign-in'; readonly scheme: 'Basic' | 'Bearer'; readonly refused: boolean };
 
 /** What a listener may be told of, beside the paths of values. */
-export type Topic = 'paths' | 'connection' | 'link' | 'second' | 'named' | 'speed' | 'any';
+export type Topic = 'paths' | 'connection' | 'link' | 'second' | 'named' | 'speed' | 'event' | 'streaming' | 'any';
 
 const NAMED = 12;
-/** Time between two readings of what a hub has of a car, ms. */
-const HUB_EVERY = 500;
+/** Time between two readings of what a hub has of a car, ms: while its stream brings the changes, and without it. */
+const HUB_EVERY = { streaming: 5_000, alone: 500 };
 /** The line of the speed, ms. */
 export const SPEED_SPAN = 60_000;
 /** Time between two points of that line, ms. */
@@ -52,8 +52,10 @@ export class CarStore {
   source: 'car' | 'hub' = 'car';
   /** When the hub heard the car, UTC ms. */
   heard: number | undefined;
-  /** The car of the hub that is shown, if one is. */
-  #vin: string | undefined;
+  /** A stream of the hub brings changes and events, which are the topic `event`. Without it they have to be asked for. */
+  streaming = false;
+  /** The car of the hub that is shown; undefined: all of them; null: the hub has not answered yet. */
+  #vin: string | undefined | null = null;
   readonly #listeners = new Map<string, Set<() => void>>();
   readonly #dirty = new Set<string>();
   #frame: number | undefined;
@@ -61,11 +63,14 @@ export class CarStore {
   /** Everything that comes until now is what was known before. */
   #introducing = true;
   #signedIn = false;
+  /** Counts what the stream of the hub brought. */
+  #told = 0;
 
   /** Reads the car until {@link stop}. */
   start(signedIn = false): void {
     this.stop();
     this.#signedIn = signedIn;
+    if (this.source === 'hub' && this.#vin === null) return;
     this.#abort = new AbortController();
     const { signal } = this.#abort;
     const ticking = setInterval(() => this.#changed('second'), 1_000);
@@ -75,9 +80,10 @@ export class CarStore {
 
   stop(): void {
     this.#abort.abort();
+    this.streaming = false;
   }
 
-  /** At a hub: shows this car, or none. */
+  /** At a hub: shows this car, or all. Call it when the hub has let the reader in: it asks once for credentials. */
   show(vin: string | undefined): void {
     if (vin === this.#vin) return;
     this.stop();
@@ -150,27 +156,56 @@ export class CarStore {
 
   async #readFromHub(signal: AbortSignal): Promise<void> {
     const vin = this.#vin;
-    if (vin === undefined) return;
+    if (vin === null) return;
+    if (vin === undefined) return this.#followHub('/vigie/v1/live', signal);
+    const vehicle = `/vigie/v1/vehicles/${encodeURIComponent(vin)}`;
+    let isFirst = true;
+    let told = 0;
+    const path = (): string => {
+      told = this.#told;
+      return `${vehicle}/values`;
+    };
     const answered = (answer: HubValues): void => {
-      if (this.connection.state !== 'live') this.#opened(signal);
-      this.heard = answer.heard;
-      for (const one of answer.values) {
-        const before = this.values.get(one.path);
-        const isKnown = before?.at === Date.parse(one.at) && before.stale === one.stale;
-        if (!isKnown || !sameValue(before.value, one.value)) this.#liveEvent('change', one);
-      }
+      const isAnew = this.connection.state !== 'live';
+      if (isAnew) this.#opened(signal);
+      this.heard = Math.max(this.heard ?? 0, answer.heard);
+      if (isFirst) void this.#followHub(`${vehicle}/live`, signal);
+      isFirst = false;
+      // What the stream brought since the request is newer.
+      if (told !== this.#told && !isAnew) return;
+      for (const one of answer.values) if (!this.#isKnown(one)) this.#liveEvent('change', one);
       // What the first answer has was known before.
       this.#introducing = false;
-      const told = new Set(answer.values.map(({ path }) => path));
+      const present = new Set(answer.values.map(({ path }) => path));
       for (const { path } of [...this.values.values()]) {
-        if (!told.has(path)) this.#liveEvent('removed', { path, at: new Date(answer.at).toISOString() });
+        if (!present.has(path)) this.#liveEvent('removed', { path, at: new Date(answer.at).toISOString() });
       }
     };
     const lost = (error: Error): void => this.#lost(error);
-    await poll<HubValues>(
-      { path: `/vigie/v1/vehicles/${encodeURIComponent(vin)}/values`, every: HUB_EVERY, answered, lost },
-      signal,
-    );
+    const every = (): number => (this.streaming ? HUB_EVERY.streaming : HUB_EVERY.alone);
+    await poll<HubValues>({ path, every, woken: (ask) => this.listen('streaming', ask), answered, lost }, signal);
+  }
+
+  /** Events of all cars, or those of one and the changes of its values. The polls go on when it is lost. */
+  async #followHub(path: string, signal: AbortSignal): Promise<void> {
+    const streams = (streaming: boolean): void => {
+      this.streaming = streaming;
+      this.#changed('streaming');
+    };
+    const event = ({ name, data }: ServerEvent): void => {
+      this.#told++;
+      // A stream begins with all values.
+      if (name === 'change' && this.#isKnown(data as LiveEvent)) return;
+      this.heard = Math.max(this.heard ?? 0, carNow());
+      if (name === 'change' || name === 'removed') this.#liveEvent(name, data as LiveEvent);
+      else this.#changed('event');
+    };
+    await follow({ path, opened: () => streams(true), event, lost: () => streams(false) }, signal);
+  }
+
+  #isKnown({ path, value, at, stale = false }: LiveEvent): boolean {
+    const before = this.values.get(path);
+    return before?.at === Date.parse(at) && before.stale === stale && sameValue(before.value, value);
   }
 
   #opened(signal: AbortSignal): void {
@@ -180,7 +215,8 @@ export class CarStore {
     this.#changed('connection');
     this.#changed('paths');
     if (this.car !== undefined) return;
-    const path = this.#vin === undefined ? '/vigie/v1/car' : `/vigie/v1/vehicles/${encodeURIComponent(this.#vin)}/car`;
+    const path =
+      typeof this.#vin !== 'string' ? '/vigie/v1/car' : `/vigie/v1/vehicles/${encodeURIComponent(this.#vin)}/car`;
     askJson<CarDescription>(path)
       .then((car) => {
         if (signal.aborted) return;

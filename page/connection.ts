@@ -38,6 +38,8 @@ export interface ServerEvent {
 const SILENCE = 20_000;
 /** Wait before the next attempt, ms. */
 const AGAIN = 2_000;
+/** Least time from an answer to the next request, however much happens between, ms. */
+const PAUSE = 250;
 
 let credentials: Credentials | undefined;
 /** The car's clock minus this machine's, ms; differences that a network explains count as none. */
@@ -146,26 +148,52 @@ export async function follow({ path, event, opened, lost }: FollowOptions, signa
 export interface PollOptions<T> {
   readonly path: string | (() => string);
   /** Time from an answer to the next request, ms. */
-  readonly every: number;
+  readonly every: number | (() => number);
+  /** Calls `ask` when there may be another answer before that; the result ends that. */
+  readonly woken?: (ask: () => void) => () => void;
   readonly answered: (answer: T) => void;
   readonly lost: (reason: Error) => void;
 }
 
 /** Asks again and again until `signal` aborts, or until the reader has to sign in. */
-export async function poll<T>({ path, every, answered, lost }: PollOptions<T>, signal: AbortSignal): Promise<void> {
+export async function poll<T>(options: PollOptions<T>, signal: AbortSignal): Promise<void> {
+  const { path, every, woken, answered, lost } = options;
+  let isDue = false;
+  let goOn = (): void => undefined;
+  const ends = woken?.(() => {
+    isDue = true;
+    goOn();
+  });
+  signal.addEventListener('abort', () => goOn());
   while (!signal.aborted) {
-    let wait = every;
+    isDue = false;
+    let wait = AGAIN;
     try {
       const answer = (await (await ask(typeof path === 'string' ? path : path(), { signal })).json()) as T;
-      if (!signal.aborted) answered(answer);
+      if (signal.aborted) break;
+      answered(answer);
+      wait = PAUSE;
     } catch (error) {
-      if (signal.aborted) return;
+      if (signal.aborted) break;
       lost(error as Error);
-      if (error instanceof SignInNeeded) return;
-      wait = AGAIN;
+      if (error instanceof SignInNeeded) break;
     }
+    const begin = performance.now();
     await new Promise((resolve) => setTimeout(resolve, wait));
+    // When the wait ends depends on what happens during it.
+    while (!signal.aborted && !isDue) {
+      const rest = (typeof every === 'number' ? every : every()) - (performance.now() - begin);
+      if (rest <= 0) break;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, rest);
+        goOn = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
   }
+  ends?.();
 }
 
 /** Polls while the tab can be seen; the result ends that. */

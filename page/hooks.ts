@@ -56,19 +56,30 @@ export interface Polled<T> {
   readonly fault?: Error;
 }
 
+export interface PolledOptions {
+  /** Another number when the reader signed in: the last answer no longer counts. */
+  readonly again?: number;
+  /** It changes only with events of cars: it is asked at each, and seldom while the stream of the hub brings them. */
+  readonly byEvents?: boolean;
+}
+
+/** Time between two requests for what changes only with events, while a stream brings these, ms. */
+const SELDOM = 10_000;
+
 /** What an address answers, asked again and again while the view is shown. The data stay until the next path answers. */
-export function usePolled<T>(path: string, every: number, again = 0): Polled<T> {
+export function usePolled<T>(path: string, every: number, options: PolledOptions = {}): Polled<T> {
+  const { again = 0, byEvents = false } = options;
   const [polled, setPolled] = useState<Polled<T>>({});
-  // `again` is another number when the reader signed in: the last answer no longer counts.
   useEffect(() => {
     setPolled(({ data }) => (data === undefined ? {} : { data }));
     return pollWhileVisible<T>({
       path,
-      every,
+      every: () => (byEvents && store.streaming ? SELDOM : every),
+      ...(byEvents ? { woken: (ask) => store.listen('event', ask) } : {}),
       answered: (data) => setPolled({ data }),
       lost: (fault) => setPolled((before) => ({ ...before, fault })),
     });
-  }, [path, every, again]);
+  }, [path, every, again, byEvents]);
   return polled;
 }
 

@@ -51,7 +51,6 @@ export function HubShell(): JSX.Element {
     return () => removeEventListener('hashchange', changed);
   }, []);
   useEffect(() => {
-    store.show(vin);
     document.title = vin === undefined ? 'Vigie hub' : `${vin} · Vigie hub`;
   }, [vin]);
   const show = (next: View): void => {
@@ -59,8 +58,12 @@ export function HubShell(): JSX.Element {
   };
   const tabs = vin === undefined ? [] : carViews;
   useShortcuts(tabs, show);
-  const table = usePolled<FleetTable>(pathOf(query), EVERY, signedIn);
+  const table = usePolled<FleetTable>(pathOf(query), EVERY, { again: signedIn });
   const connection = useConnection(table, signedIn);
+  const isLetIn = table.data !== undefined;
+  useEffect(() => {
+    if (isLetIn) store.show(vin);
+  }, [vin, isLetIn]);
   const Panels = view.panels;
   return (
     <>

@@ -213,11 +213,16 @@ async function readService(path: string | undefined, remarks: string[]): Promise
   }
 }
 
+/** Where the car, or the hub for the car that it shows, has what is no record of the published interface. */
+function pathOfCar(): string {
+  return store.source === 'hub' ? `/vigie/v1/vehicles/${encodeURIComponent(store.car?.vin ?? '')}` : '/vigie/v1';
+}
+
 /** A code goes on from its first report to its last. */
 async function readFaults(remarks: string[]): Promise<JourneyEvent[]> {
   if (store.car?.faults !== true) return [];
   const { items } = await allowed(
-    askJson<{ readonly faults: readonly FaultJson[]; readonly more: boolean }>('/vigie/v1/faults').then(
+    askJson<{ readonly faults: readonly FaultJson[]; readonly more: boolean }>(`${pathOfCar()}/faults`).then(
       ({ faults, more }) => {
         if (more) remarks.push(`The page reads the newest ${numberOf(faults.length, 1)} fault codes.`);
         return { items: faults, total: faults.length };
@@ -238,7 +243,7 @@ async function readFaults(remarks: string[]): Promise<JourneyEvent[]> {
 
 async function readCaptures(remarks: string[]): Promise<JourneyEvent[]> {
   if (store.car?.captures !== true) return [];
-  const path = '/vigie/v1/captures';
+  const path = `${pathOfCar()}/captures`;
   const { items } = await allowed(
     askJson<{ readonly captures: readonly CaptureJson[] }>(path).then(({ captures }) => {
       return { items: captures, total: captures.length };

@@ -6,12 +6,12 @@ import { labelOfEvent } from '../event-words.ts';
 import { addressOfCar, timeOf } from '../format.ts';
 import { usePolled } from '../hooks.ts';
 
-/** Time between two readings, ms. */
+/** Time between two readings while no stream says when there is something to read, ms. */
 const EVERY = 1_000;
 const MOST_ROWS = 60;
 
 export function FleetEvents(): JSX.Element {
-  const { data } = usePolled<Events>('/vigie/v1/events', EVERY);
+  const { data } = usePolled<Events>('/vigie/v1/events', EVERY, { byEvents: true });
   const held = useRef<Events | undefined>(undefined);
   const [isHeld, setHeld] = useState(false);
   if (!isHeld) held.current = data;

@@ -10,7 +10,7 @@ import { usePolled, useTopics } from '../hooks.ts';
 import { type HubRemote, pathOfRemotes, requestRemote } from '../hub-remotes.ts';
 import { History, Question } from './commands.tsx';
 
-/** Time between two readings of the audit trail, ms. */
+/** Time between two readings of the audit trail while no stream says when there is something to read, ms. */
 const EVERY = 700;
 /** The kinds of command stay the same while a hub runs. */
 const SELDOM = 60_000;
@@ -20,7 +20,9 @@ const MOST_ROWS = 20;
 export function HubCommandPanels({ vin }: { readonly vin: string }): JSX.Element {
   useTopics('connection');
   const { data: orders } = usePolled<HubOrders>('/vigie/v1/orders', SELDOM);
-  const { data: trail, fault } = usePolled<{ readonly remotes: readonly HubRemote[] }>(pathOfRemotes(vin), EVERY);
+  const { data: trail, fault } = usePolled<{ readonly remotes: readonly HubRemote[] }>(pathOfRemotes(vin), EVERY, {
+    byEvents: true,
+  });
   if (orders === undefined || trail === undefined) {
     return fault === undefined ? (
       <p class="panel reading">Reads what cars can do …</p>

@@ -27,6 +27,8 @@ const PERIODS = [
 ];
 /** The journey is read again so long after it was read, ms. */
 const AGAIN = 10_000;
+/** So long after an event, ms: one seldom comes alone. */
+const SOON = 300;
 /** The car records the last points of a trip within this time after its end, ms. */
 const SETTLED = 120_000;
 /** Rows of the list of events. */
@@ -38,12 +40,14 @@ interface Read<T> {
   readonly fault?: string;
 }
 
-/** Reads the period now and then, while the view is shown and the tab can be seen. */
+/** Reads the period now and then, and soon after an event, while the view is shown and the tab can be seen. */
 function useJourney(span: number): Read<Journey> {
   const [read, setRead] = useState<Read<Journey>>({});
   useEffect(() => {
-    let [ended, timer] = [false, 0];
+    let [ended, timer, isDue] = [false, 0, false];
     const next = async (): Promise<void> => {
+      timer = 0;
+      isDue = false;
       if (document.visibilityState === 'visible') {
         try {
           const data = await readJourney(span);
@@ -52,12 +56,22 @@ function useJourney(span: number): Read<Journey> {
           if (!ended) setRead((before) => ({ ...before, fault: (error as Error).message }));
         }
       }
-      if (!ended) timer = window.setTimeout(next, AGAIN);
+      if (!ended) timer = window.setTimeout(next, isDue ? SOON : AGAIN);
+    };
+    const happened = (): void => {
+      if (isDue) return;
+      isDue = true;
+      // 0: the period is being read.
+      if (timer === 0) return;
+      clearTimeout(timer);
+      timer = window.setTimeout(next, SOON);
     };
     setRead({});
     void next();
+    const end = store.listen('event', happened);
     return () => {
       ended = true;
+      end();
       clearTimeout(timer);
     };
   }, [span]);

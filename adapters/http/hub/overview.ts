@@ -119,6 +119,8 @@ function car({ reader }: OverviewDesk): Handler {
       vin,
       title: vin,
       profile: '',
+      captures: true,
+      faults: true,
       values: slots.map(({ path, kind, unit, resolution }) => ({
         path,
         kind,
