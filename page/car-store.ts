@@ -268,7 +268,10 @@ export class CarStore {
     if (before === undefined || same || typeof event.value === 'number' || typeof event.value === 'object') {
       if (!Array.isArray(event.value) || before === undefined || same) return;
     }
-    this.named.unshift({ path, before: before.value, after: event.value, at });
+    // A hub gets changes in batches, which are not in the order of time.
+    const older = this.named.findIndex((one) => one.at <= at);
+    const place = older === -1 ? this.named.length : older;
+    this.named.splice(place, 0, { path, before: before.value, after: event.value, at });
     this.named.length = Math.min(this.named.length, NAMED);
     this.#changed('named');
   }

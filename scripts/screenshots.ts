@@ -99,6 +99,13 @@ async function shoot(target: string, all: readonly Shot[], options: readonly str
       await page.goto(`${url}/${hash}`);
       await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
       await act?.(page);
+      // The picture shows more than the window, and the browser draws only rows that are in it. The policy of the page
+      // forbids styles of others; the script adds its own past it.
+      await page.evaluate(`(() => {
+        const sheet = new CSSStyleSheet();
+        sheet.replaceSync('.row { content-visibility: visible !important }');
+        document.adoptedStyleSheets = [sheet];
+      })()`);
       await page.waitForTimeout(SETTLED);
       // Else the head of the page lies over its middle.
       await page.evaluate('scrollTo(0, 0)');
@@ -106,8 +113,7 @@ async function shoot(target: string, all: readonly Shot[], options: readonly str
         await page.emulateMedia({ colorScheme });
         await page.waitForTimeout(RECOLOURED);
         const path = join(target, `${name}-${width}-${colorScheme}.png`);
-        // The picture shows more than the window, and the browser draws only rows that are in it.
-        await page.screenshot({ path, fullPage: true, style: '.row { content-visibility: visible !important }' });
+        await page.screenshot({ path, fullPage: true });
         console.log(path);
       }
       await page.close();

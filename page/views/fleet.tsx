@@ -308,10 +308,14 @@ function CarRow({ car, chosen, reached, open, toggle, focus, point }: CarRowOpti
 }
 
 /** In the past tense when the hub has not heard the car for a minute. */
-function doingOf({ speed, charging }: FleetCar, age: Age): string {
+function doingOf({ speed, charging }: FleetCar, age: Age): string | JSX.Element {
   const now = age === 'minute';
   if (charging !== undefined) return now ? 'Charges' : 'Charged';
   if (speed === undefined) return 'Unknown';
   if (Math.abs(speed) < 1) return now ? 'Stands' : 'Stood';
-  return `${now ? 'Drives' : 'Drove'} ${numberOf(Math.abs(speed), 1)} km/h`;
+  return (
+    <>
+      {now ? 'Drives' : 'Drove'} <span class="together">{numberOf(Math.abs(speed), 1)} km/h</span>
+    </>
+  );
 }

@@ -1,5 +1,6 @@
 /** The numbers of the messages of one car: what arrived at the hub, what the car gave up, and what is missing. */
 import type { JSX } from 'preact';
+import { classes } from '../../protocol/classes.ts';
 import { usePolled } from '../hooks.ts';
 import { NumbersPanel } from './numbers-panel.tsx';
 
@@ -42,11 +43,14 @@ export function HubWirePanels({ vin }: { readonly vin: string }): JSX.Element {
           some: 'The car sends them again, or says that they never come. What it sent before there was a hub stays missing.',
         }}
         label="Numbers by class"
-        columns={['Arrived', 'Given up', 'Missing', 'Which are missing']}
+        columns={['Arrived', 'Given up', 'Missing', ...(missing === 0 ? [] : ['Which are missing'])]}
         rows={data.classes.map((one) => ({
-          name: one.class,
+          name: classes[one.class]?.name ?? one.class,
           kinds: one.kinds,
-          cells: [countOf(one.arrived), countOf(one.givenUp), countOf(one.missing), listOf(one.missing)],
+          cells: [
+            ...[countOf(one.arrived), countOf(one.givenUp), countOf(one.missing)],
+            ...(missing === 0 ? [] : [listOf(one.missing)]),
+          ],
           bad: one.missing.length > 0 ? 'Missing' : undefined,
         }))}
       />

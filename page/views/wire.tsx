@@ -49,7 +49,7 @@ export function WirePanels(): JSX.Element {
           some: 'The car tells the receiver of them.',
         }}
         label="Outbox by class"
-        columns={['Made', 'Acknowledged', 'Waiting', 'Bytes', 'Missing']}
+        columns={['Made', 'Acknow\u00adledged', 'Waiting', 'Bytes', 'Missing']}
         rows={outbox.classes.map(({ name, kinds, made, acknowledged, waiting: count, bytes, missing: lost }) => ({
           name,
           kinds,

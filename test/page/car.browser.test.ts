@@ -141,6 +141,24 @@ describePeer('chromium', 'the page shows the car', () => {
     await page.close();
   });
 
+  test('on the narrowest phone no view is wider than the screen', async () => {
+    const page = await browsed.open();
+    await page.setViewportSize({ width: 320, height: 640 });
+    for (const [view, heading] of [
+      ['car', 'All values'],
+      ['bus', 'Identifiers'],
+      ['journey', 'Time line'],
+      ['commands', 'Doors'],
+      ['wire', 'Numbers'],
+      ['scenes', 'Scenes'],
+    ] as const) {
+      await page.goto(`${browsed.url}/#${view}`);
+      await page.getByRole('heading', { name: heading, exact: true }).waitFor();
+      expect([view, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([view, 320]);
+    }
+    await page.close();
+  });
+
   test('axe finds nothing in light and dark, wide and on a phone', async () => {
     const page = await browsed.open();
     await page

@@ -12,6 +12,9 @@ import { type Browsed, browse, expectAccessible } from './browser.ts';
 
 const VIN = 'VF3VGEHVB00000001';
 
+/** What a car names something is text, never HTML. */
+const HOSTILE = '<img src="x" onerror="document.title=1"> O2 sensor';
+
 describePeer('chromium', 'a car on the page of a hub', () => {
   let browsed: Browsed;
   let car: Observer;
@@ -45,7 +48,7 @@ describePeer('chromium', 'a car on the page of a hub', () => {
     const at = Date.now() - 60_000;
     await tell('fault', {
       ...{ id: '2a', createdAt: at, active: true, code: 'P0143', unit: '7E8', group: 'Powertrain' },
-      ...{ status: ['Stored'], firstSeenAt: at, lastSeenAt: at, text: 'O2 sensor, low voltage' },
+      ...{ status: ['Stored'], firstSeenAt: at, lastSeenAt: at, text: HOSTILE },
     });
     await tell('capture', {
       ...{ id: '3a', part: 0, last: true, cause: 'collision', of: '4a', at, from: at - 1_000, to: at + 1_000 },
@@ -53,7 +56,8 @@ describePeer('chromium', 'a car on the page of a hub', () => {
     });
     const page = await browsed.open(`#cars/${VIN}/journey`);
     const events = page.getByRole('list', { name: 'Events' });
-    await events.getByText('P0143: O2 sensor, low voltage (control unit 7E8)').waitFor();
+    await events.getByText(`P0143: ${HOSTILE} (control unit 7E8)`).waitFor();
+    expect(await page.locator('main img').count()).toBe(0);
     await events.getByText('Captured 2 frames around a collision').waitFor();
     await expectAccessible(page);
     const saving = page.waitForEvent('download');
@@ -61,6 +65,26 @@ describePeer('chromium', 'a car on the page of a hub', () => {
     const download = await saving;
     expect(download.suggestedFilename()).toBe('capture-3a.log');
     expect(await readFile(await download.path(), 'utf8')).toMatch(/^\(\d+\.\d+\) /);
+  });
+
+  test('on the narrowest phone no view is wider than the screen, and a link leads back to all cars', async () => {
+    const page = await browsed.open();
+    await page.setViewportSize({ width: 320, height: 640 });
+    await page.getByRole('grid', { name: 'Cars' }).waitFor();
+    const width = (): Promise<number> => page.evaluate('document.documentElement.scrollWidth');
+    expect(await width()).toBe(320);
+    for (const [view, heading] of [
+      ['car', 'All values'],
+      ['journey', 'Time line'],
+      ['commands', 'Doors'],
+      ['wire', 'Numbers'],
+    ] as const) {
+      await page.goto(`${browsed.url}/#cars/${VIN}/${view}`);
+      await page.getByRole('heading', { name: heading }).waitFor();
+      expect([view, await width()]).toEqual([view, 320]);
+    }
+    await page.getByRole('link', { name: 'All cars' }).click();
+    await page.getByRole('grid', { name: 'Cars' }).waitFor();
   });
 
   test('changes and events come by the stream, with no request for them', async () => {
