@@ -13,6 +13,8 @@ export const INVARIANTS = {
   actsSafely: 'No command acts against an interlock.',
   success: 'A command ends with Success only when the car shows its result.',
   oneEnd: 'A command ends in one way, however often it is asked for.',
+  answered: 'Every command that comes signed by a trusted key is answered.',
+  sentOnce: 'What was acknowledged is not sent again after the agent was killed.',
   ends: 'Every command that the car has accepted ends.',
   programs: 'What a command has planned is done when it is due: not early, not late, not unplanned.',
   planned: 'What a command has planned ends, once it was due.',

@@ -219,6 +219,20 @@ export const wideMutants: readonly Mutant[] = [
     seed: 7,
   },
   {
+    defect: 'no signature fits its key',
+    file: 'agent/remotes/checks.ts',
+    edits: [['verifier.key(keyId)?.algorithm === algorithm', 'verifier.key(keyId)?.algorithm !== algorithm']],
+    invariant: 'answered',
+    seed: 4,
+  },
+  {
+    defect: 'that messages were acknowledged is not written down',
+    file: 'adapters/store/contents.ts',
+    edits: [['of removals) {\n      if (count === 0) continue;', 'of removals) {\n      if (count >= 0) continue;']],
+    invariant: 'sentOnce',
+    seed: 13,
+  },
+  {
     defect: 'monitors are not kept',
     file: 'agent/agent.ts',
     edits: [['    yield* this.#pipeline.monitors.states();\n', '']],

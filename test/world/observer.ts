@@ -8,6 +8,7 @@ import { hex } from '../../protocol/hex.ts';
 import { decode } from '../../protocol/receiver.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
+import { AcknowledgedMessages, AwaitedAnswers } from './answers.ts';
 import type { SentCommand } from './caller.ts';
 import { EFFECTS, TIMEOUT, type WorldCar } from './car.ts';
 import { ExpectedDeliveries } from './deliveries.ts';
@@ -16,7 +17,7 @@ import { interlock } from './interlocks.ts';
 import type { Breaches } from './invariants.ts';
 import { spares } from './keys.ts';
 import { findMark, findMarkIn } from './marks.ts';
-import { occurrenceOf, PlannedPrograms, programFault } from './programs.ts';
+import { occurrenceOf, PlannedPrograms, programAction, programFault } from './programs.ts';
 import type { WorldTime } from './time.ts';
 import type { Unit, UnitWatcher } from './unit.ts';
 
@@ -51,6 +52,10 @@ interface Watched {
   readonly unknown: Set<string>;
   readonly programs: PlannedPrograms;
   readonly deliveries: ExpectedDeliveries;
+  readonly answers: AwaitedAnswers;
+  readonly acknowledged: AcknowledgedMessages;
+  /** Keys that a command on its way may revoke, or that the car need not know. */
+  readonly doubtful: Set<string>;
   /** How commands ended, as published. */
   readonly ends: Map<string, Said<string>>;
   readonly accepted: Set<string>;
@@ -64,6 +69,8 @@ export interface ObserverParts {
   readonly cars: ReadonlyMap<string, WorldCar>;
   readonly tell: (who: string, what: string) => void;
   readonly note: (who: string, what: string, bytes?: Uint8Array) => void;
+  /** The broker loses nothing that it has acknowledged: nobody asks for it again. */
+  readonly keepsAll: boolean;
   /** Told when a car has reported that it trusts a key no more. */
   readonly revoked: (vin: string, key: string) => void;
 }
@@ -83,7 +90,10 @@ export class Observer implements UnitWatcher {
     this.#parts.tell(unit.vin, `starts, for the ${unit.run?.boot}. time`);
   }
 
-  closed(unit: Unit): void {
+  closed(unit: Unit, power: boolean): void {
+    const { answers, acknowledged } = this.#of(unit);
+    answers.ended(this.#parts.time.now, unit.diskRefused);
+    acknowledged.ended(this.#parts.time.now, power, unit.diskRefused);
     for (const [path, bytes] of unit.disk.files) {
       const mark = findMarkIn(bytes);
       if (mark !== undefined) this.#parts.breaches.add('private', `${unit.vin} keeps ${mark} in ${path}`);
@@ -109,7 +119,11 @@ export class Observer implements UnitWatcher {
     const watched = this.#of(unit);
     const known = watched.published.get(`${number}/${boot}`);
     if (known !== undefined) {
-      if (!isSame(known.payload, payload)) breaches.add('oneContent', `${unit.vin} ${kind} ${number}, start ${boot}`);
+      if (this.#parts.keepsAll && watched.acknowledged.has(`${number}/${boot}`)) {
+        breaches.add('sentOnce', `${unit.vin} ${kind} ${number}, start ${boot}`);
+      }
+      if (Buffer.compare(known.payload, payload) !== 0)
+        breaches.add('oneContent', `${unit.vin} ${kind} ${number}, start ${boot}`);
       return;
     }
     this.counts.published++;
@@ -130,20 +144,25 @@ export class Observer implements UnitWatcher {
 
   acknowledged(unit: Unit, { payload }: OutgoingMessage): void {
     const { kind, seq, boot } = decodeMessage(payload);
-    const known = this.#of(unit).published.get(`${classOf(kind)}/${seq}/${boot}`);
+    const { published, acknowledged } = this.#of(unit);
+    const key = `${classOf(kind)}/${seq}/${boot}`;
+    const known = published.get(key);
     if (known !== undefined) known.acknowledged = true;
+    acknowledged.acknowledged(key, this.#parts.time.now);
   }
 
   received(unit: Unit, payload: Uint8Array): void {
     const opened = attempt(() => openCommand(payload));
     if (opened instanceof VigieError) return;
     const sent = this.#parts.commands.get(opened.command.id);
-    const { revoked, unknown, programs } = this.#of(unit);
+    const { revoked, unknown, programs, answers, doubtful } = this.#of(unit);
     const key = hex(opened.keyId);
     if (sent === undefined || revoked.has(key) || unknown.has(key)) return;
     sent.cameTrusted = true;
     if (!sent.genuine) return;
     programs.came(sent);
+    if (sent.revokes !== undefined) doubtful.add(sent.revokes);
+    if (!doubtful.has(key)) answers.came(sent.id, this.#parts.time.now);
     if (sent.adds !== undefined) unknown.delete(sent.adds);
   }
 
@@ -208,7 +227,8 @@ export class Observer implements UnitWatcher {
       this.#compareMessages(unit, hub);
       this.compareEnds(unit);
       await this.#compareStatus(unit, hub);
-      this.closed(unit);
+      this.closed(unit, false);
+      for (const id of this.#of(unit).answers.missing) this.#parts.breaches.add('answered', `${unit.vin} ${id}`);
       this.#compareMonitors(unit, hub);
       this.#searchRecords(unit);
     }
@@ -228,7 +248,7 @@ export class Observer implements UnitWatcher {
       const key = `${priority}/${seq}/${boot}`;
       arrived.add(`${priority}/${seq}`);
       const sent = watched.published.get(key);
-      if (keys.has(key) || sent === undefined || !isSame(sent.payload, payload))
+      if (keys.has(key) || sent === undefined || Buffer.compare(sent.payload, payload) !== 0)
         breaches.add('once', `${unit.vin} ${key}`);
       keys.add(key);
       const message = decodeMessage(payload);
@@ -299,6 +319,7 @@ export class Observer implements UnitWatcher {
     const { commands, breaches, cars, time } = this.#parts;
     const watched = this.#of(unit);
     const sent = commands.get(id);
+    watched.answers.reported(id);
     if (status === 'SentToVehicle') watched.underWay.set(type, id);
     else if (status !== 'Accepted' && watched.underWay.get(type) === id) watched.underWay.delete(type);
     if (status === 'Success' && sent?.revokes !== undefined) watched.revoked.add(sent.revokes);
@@ -348,6 +369,9 @@ export class Observer implements UnitWatcher {
       unknown: new Set(spares.map((key) => key.hex)),
       programs: new PlannedPrograms(),
       deliveries: new ExpectedDeliveries(),
+      answers: new AwaitedAnswers(),
+      acknowledged: new AcknowledgedMessages(),
+      doubtful: new Set(spares.map((key) => key.hex)),
       ends: new Map(),
       accepted: new Set(),
       succeeded: new Set(),
@@ -361,13 +385,6 @@ function listOf(monitors: readonly { readonly monitorId: string; readonly status
   return JSON.stringify(monitors.map(({ monitorId, status }) => [monitorId, status]).sort());
 }
 
-/** What the command of a program asks for. */
-function programAction(id: string): string {
-  const key = occurrenceOf(id)?.key;
-  if (key === undefined) return '';
-  return key.startsWith('charge/') ? 'charging.start' : 'preconditioning.start';
-}
-
 const KINDS: Readonly<Record<string, string>> = {
   doors: 'Doors',
   lights: 'Lights',
@@ -379,8 +396,4 @@ const KINDS: Readonly<Record<string, string>> = {
 
 function kindOf(action: string): string {
   return KINDS[action.split('.')[0] ?? ''] ?? '';
-}
-
-function isSame(a: Uint8Array, b: Uint8Array): boolean {
-  return Buffer.compare(a, b) === 0;
 }

@@ -18,6 +18,13 @@ export function occurrenceOf(id: string): Occurrence | undefined {
   return key === undefined ? undefined : { key, due: Number(due) };
 }
 
+/** What the command of a program asks for; nothing, if it is none. */
+export function programAction(id: string): string {
+  const key = occurrenceOf(id)?.key;
+  if (key === undefined) return '';
+  return key.startsWith('charge/') ? 'charging.start' : 'preconditioning.start';
+}
+
 /** Why a car must not do this for an occurrence at `now`, UTC ms of its clock; undefined: it may. */
 export function programFault(
   { key, due }: Occurrence,

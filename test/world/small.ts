@@ -78,6 +78,7 @@ export async function liveSmall(small: Small): Promise<Lived> {
   const observer = new Observer({
     ...{ time, breaches, tell, cars: new Map([[VIN, car]]), commands: caller.sent },
     note: () => undefined,
+    keepsAll: true,
     revoked: () => void time.after(1, () => give(caller.useRevoked(VIN, first.keyId))),
   });
   let [operations, isOpen, isCut] = [0, false, false];

@@ -38,7 +38,7 @@ export interface UnitWatcher {
   /** A notification was sent again, although its receiver had said in this run that it has it. */
   sentAgain(unit: Unit, what: string): void;
   /** The run has ended; its disk is as it left it. */
-  closed(unit: Unit): void;
+  closed(unit: Unit, power: boolean): void;
 }
 
 export interface UnitParts {
@@ -198,7 +198,7 @@ export class Unit {
     // The network still brings what was sent, perhaps.
     connection?.end('the unit is off', chance.happens(0.5));
     this.run = undefined;
-    watcher.closed(this);
+    watcher.closed(this, power);
     if (power) this.disk.cutPower(chance, damages);
   }
 

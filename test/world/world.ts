@@ -82,6 +82,7 @@ class World {
     this.#observer = new Observer({
       ...{ time, cars, breaches: this.#breaches },
       commands: this.#caller.sent,
+      keepsAll: plan.embedded,
       tell: (who, what) => this.#tell(who, what),
       note: (who, what, bytes) => this.#trace.note(time.now, who, what, bytes),
       revoked: (vin, key) => {
