@@ -89,6 +89,11 @@ export class Caller {
     this.#parts = parts;
   }
 
+  /** When the last of what was planned is due, UTC ms. */
+  get lastDue(): number {
+    return Math.max(0, ...[...this.sent.values()].map(({ program }) => program?.due ?? 0));
+  }
+
   /** A car has reported that it trusts a key no more: whoever has the key still tries; what that was, in words. */
   useRevoked(vin: string, keyId: string): string {
     const key = signers.findIndex((one) => one.hex === keyId);

@@ -185,6 +185,10 @@ class World {
     const end = this.#time.now + REST;
     while (this.#time.now < end && !(await this.#isQuiet(hub))) await this.#pass(this.#time.now + 10_000);
     if (!(await this.#isQuiet(hub))) this.#breaches.add('rests', await this.#restlessness(hub));
+    // What was planned for later still changes the cars.
+    while (this.#places.some(({ unit }) => unit.board.now < this.#caller.lastDue)) {
+      await this.#pass(this.#time.now + 10_000);
+    }
     await this.#pass(this.#time.now + QUIET);
     // What the cars said in the last moment is still on its way.
     for (let looks = 0; looks < 100 && !(await this.#isQuiet(hub)); looks++) await this.#pass(this.#time.now + 100);
