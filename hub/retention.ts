@@ -20,8 +20,8 @@ export interface RetentionStore {
    */
   confirms(now: number, tolerance: number): Promise<boolean>;
   /**
-   * In one commit removes messages of a kind that arrived before `before`, and the records that they carry, at most a
-   * thousand, beginning after `place`. Keeps those that say of an alert or a fault that it is still active, and those
+   * In one commit removes messages of a kind that arrived before `before`, and the records that they carry, at most
+   * 500, beginning after `place`. Keeps those that say of an alert or a fault that it is still active, and those
    * that wait for a receiver. `next`: where to go on; absent: nothing older is left to look at.
    */
   removeBefore(
@@ -41,8 +41,10 @@ export interface RetentionParts {
   readonly log: HubLog;
 }
 
-/** Between two looks, ms: each removes at most one commit of each kind. */
+/** Between two looks, ms. */
 const EVERY = 1_000;
+/** Most commits of a kind in one look: 5,000 messages a second, more than ten thousand driving cars send. */
+const COMMITS = 10;
 /** Looks without a kind of which nothing older is left. Counted, since the clock may be set. */
 const REST = 600;
 
@@ -89,9 +91,11 @@ export class Retention {
       if (!confirmed && !this.#paused) log.warn('hub.retention.paused', {});
       this.#paused = !confirmed;
       for (const sweep of due) {
-        if (this.#looks.stopped) return;
-        if (confirmed) await this.#remove(sweep, now - sweep.days * DAY);
-        else sweep.rest = REST;
+        if (!confirmed) sweep.rest = REST;
+        for (let commits = 0; commits < COMMITS && sweep.rest <= 0; commits++) {
+          if (this.#looks.stopped) return;
+          await this.#remove(sweep, now - sweep.days * DAY);
+        }
       }
     } catch (error) {
       log.warn('hub.retention.failed', { error: (error as Error).message });

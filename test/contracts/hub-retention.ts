@@ -39,7 +39,7 @@ export function hubRetentionContract(name: string, create: () => Promise<HubData
       return found;
     };
     /** Lets a hub with this setting look a few times. */
-    const keepFor = async (days: RetentionDays, now = NOON) => {
+    const keepFor = async (days: RetentionDays, now = NOON, looks = 6) => {
       const [clock, log] = [new VirtualClock(now), new MemoryLog()];
       const removed: Partial<Record<Kind, number>> = {};
       let looked: (() => void) | undefined;
@@ -56,7 +56,7 @@ export function hubRetentionContract(name: string, create: () => Promise<HubData
         },
       });
       retention.begin();
-      for (let look = 0; look < 6 && looked !== undefined; look++) {
+      for (let look = 0; look < looks && looked !== undefined; look++) {
         const next = new Promise<void>((resolve) => {
           looked = resolve;
         });
@@ -171,12 +171,12 @@ export function hubRetentionContract(name: string, create: () => Promise<HubData
       expect((await keepFor({ waypoint: 30 })).removed).toEqual({ waypoint: 1 });
     });
 
-    test('removes any number of messages, also beside another hub that removes the same', async () => {
+    test('removes thousands of messages in one look, also beside another hub that removes the same', async () => {
       const many = (vin: string) =>
         Array.from({ length: 700 }, (_, seq) => received('waypoint', way(OLD), { vin, seq, at: OLD }));
       await hub.store.save([...many(ONE), ...many(OTHER)], []);
       await drive();
-      const both = await Promise.all([keepFor({ waypoint: 1 }), keepFor({ waypoint: 1 })]);
+      const both = await Promise.all([keepFor({ waypoint: 1 }, NOON, 1), keepFor({ waypoint: 1 }, NOON, 1)]);
       expect(both.reduce((sum, { removed }) => sum + (removed.waypoint ?? 0), 0)).toBe(1_400);
       expect(both.flatMap(({ log }) => log.lines.filter(({ event }) => event === 'hub.retention.failed'))).toEqual([]);
       expect([await ids('waypoint'), await ids('waypoint', OTHER)]).toEqual([['1-3e7'], []]);
