@@ -124,6 +124,17 @@ async function inspect(logs: string[], options: Options): Promise<void> {
     const written = suggestions.writeSuggestions(options.suggest, databases, read);
     process.stderr.write(`vigie: ${written ?? 'no signal of the DBC fits a path, so no profile is written'}\n`);
     if (written === undefined) process.exitCode = NOTHING;
+    else if (read !== undefined && read.observer.buses.length === 0) {
+      const filters = usedFilters(options);
+      const described = databases.map(({ database }) => database.file).join(', ');
+      const reason =
+        traffic.buses.length > 0
+          ? `no frame of it is in ${described}: is it the right car, and the right bus?`
+          : `no frame is ${filters.length > 0 ? `left by ${filters.join(', ')}` : 'in it'}:`;
+      process.stderr.write(
+        `vigie: ${logs.join(', ')}: ${reason} ${options.suggest} follows from the DBC alone; suggest again with a log of this car and bus\n`,
+      );
+    }
     return;
   }
   const format = formatOf(options.format);

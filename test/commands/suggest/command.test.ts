@@ -87,6 +87,28 @@ test('--suggest without a log goes by the DBC alone', async () => {
   });
 });
 
+test('--suggest warns when no frame of the log is in the DBC, and no warning comes with the right log', async () => {
+  const file = at('wrong-bus.yaml');
+  const other = at('other.log');
+  writeFileSync(other, '(1700000000.000000) can0 300#0102\n(1700000000.500000) can0 300#0103\n');
+  const wrong = await vigie('inspect', other, '--dbc', motion, body, '--suggest', file);
+  expect(wrong).toMatchObject({ status: 0, stdout: '' });
+  expect(wrong.stderr).toContain(
+    `vigie: ${other}: no frame of it is in ${motion}, ${body}: is it the right car, and the right bus? ` +
+      `${file} follows from the DBC alone; suggest again with a log of this car and bus\n`,
+  );
+  const drive = log('right.log', ['can0', 'can0']);
+  const right = await vigie('inspect', drive, '--dbc', motion, body, '--suggest', at('right-bus.yaml'));
+  expect(right.stderr).not.toContain('is it the right car');
+});
+
+test('--suggest warns when the log has no frame, and names the filters', async () => {
+  const drive = log('filtered.log', ['can0', 'can0']);
+  const file = at('filtered.yaml');
+  const { stderr } = await vigie('inspect', drive, '--ids', '7FF', '--dbc', motion, '--suggest', file);
+  expect(stderr).toContain(`vigie: ${drive}: no frame is left by --ids: ${file} follows from the DBC alone`);
+});
+
 test('--suggest refuses to replace a file, and leaves it as it was', async () => {
   const file = at('worked-on.yaml');
   writeFileSync(file, 'mine');
