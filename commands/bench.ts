@@ -96,6 +96,7 @@ async function bench(options: Options): Promise<void> {
   const log = new StreamLog(process.stderr, options.log);
   const keys = join(data, 'keys');
   if ((await listKeys(keys)).length === 0) {
+    makeDirectory(keys, { of: 'keys', choose: '--data', mode: 0o700 });
     await generateKey(keys, 'bench', { algorithm: 'ES256', kinds: [...commandKinds] });
   }
   const broker = options.broker === undefined ? await startBroker(options.port) : undefined;

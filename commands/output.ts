@@ -61,9 +61,38 @@ export function guardOutput(): void {
   process.stderr.on('error', () => undefined);
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return unread();
-    process.stderr.write(`vigie: standard output: ${error.message}\n`);
+    process.stderr.write(`vigie: standard output: ${error.message}\n${adviceOn(error)}`);
     process.exit(2);
   });
+}
+
+const RIGHTS = 'this user may not do that there: change the rights of the file or folder (chmod, chown)';
+
+/** What people can do when the system refuses a file or folder. */
+const ADVICE: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full: free space on it',
+  EDQUOT: 'the quota of this user on that disk is used up: free space on it',
+  EROFS: 'the file system is read-only: mount it for writing',
+  EACCES: RIGHTS,
+  EPERM: RIGHTS,
+};
+
+/** Ports and processes are refused with EACCES and EPERM too, for other reasons. */
+const FILE_CALL =
+  /^(access|copyfile|f?chmod|f?chown|f?(data)?sync|f?truncate|l?stat|(mk|rm)dir|open|rename|scandir|unlink|write)$/;
+
+/**
+ * A line of advice on an error that the file system caused, empty on any other error.
+ * @param option with which a person names another folder
+ */
+export function adviceOn(error: unknown, option?: string): string {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { code = '', syscall = '' } = cause as NodeJS.ErrnoException;
+    const advice = FILE_CALL.test(syscall) ? ADVICE[code] : undefined;
+    const other = option === undefined ? 'file or folder' : `folder with ${option}`;
+    if (advice !== undefined) return `vigie: ${advice}, or use another ${other}\n`;
+  }
+  return '';
 }
 
 /** Findings to standard error, in the clickable form. */

@@ -302,7 +302,10 @@ function cborWriter(file: string): Output {
   try {
     descriptor = openSync(file, 'w');
   } catch (error) {
-    throw new VigieError('input.unreadable', `cannot be written: ${(error as Error).message}`, { where: file });
+    throw new VigieError('input.unreadable', `cannot be written: ${(error as Error).message}`, {
+      where: file,
+      cause: error,
+    });
   }
   const room = new Uint8Array(GATHERED);
   let gathered = 0;
@@ -313,7 +316,10 @@ function cborWriter(file: string): Output {
     try {
       for (let from = 0; from < bytes.length; ) from += writeSync(descriptor, bytes, from);
     } catch (error) {
-      fault = new VigieError('store.failed', `cannot be written on: ${(error as Error).message}`, { where: file });
+      fault = new VigieError('store.failed', `cannot be written on: ${(error as Error).message}`, {
+        where: file,
+        cause: error,
+      });
     }
   };
   const empty = (): void => {

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { FilesRefused } from '../assembly/refused.ts';
 import { version } from '../assembly/version.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { complain, guardOutput } from './output.ts';
+import { adviceOn, complain, guardOutput } from './output.ts';
 
 /** Exit status for input that cannot be worked with, as `check` uses it too. */
 const WRONG_INPUT = 2;
@@ -55,7 +55,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     await program.parseAsync(argv);
   } catch (error) {
     // Whatever was started before the fault (a broker, a source) must not keep the process alive.
-    process.exit(explain(error));
+    process.exit(explain(error, adviceOn(error, folderOption(program, argv.slice(2)))));
   }
 }
 
@@ -81,14 +81,26 @@ function complaint(text: string): string {
   return hint === undefined ? said : `${said.trimEnd()}: ${hint}\n`;
 }
 
-function explain(error: unknown): number {
+/** The option of a command that names the folder in which it writes. */
+function folderOption(command: Command, words: readonly string[]): string | undefined {
+  const sub = command.commands.find((one) => one.name() === words[0]);
+  if (sub !== undefined) return folderOption(sub, words.slice(1));
+  return command.options.find(({ long }) => long === '--data' || long === '--dir')?.long;
+}
+
+/** @param advice a line for people, or nothing */
+function explain(error: unknown, advice: string): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_INPUT;
   if (error instanceof FilesRefused) complain(error.diagnostics);
   if (error instanceof VigieError) {
-    process.stderr.write(`vigie: ${error.message}\n`);
+    process.stderr.write(`vigie: ${error.message}\n${advice}`);
     return WRONG_INPUT;
   }
   const fault = error as Error;
+  if (advice !== '') {
+    process.stderr.write(`vigie: ${fault.message}\n${advice}`);
+    return WRONG_INPUT;
+  }
   if (process.env['VIGIE_DEBUG'] !== undefined) process.stderr.write(`${fault.stack}\n`);
   process.stderr.write(
     `vigie: internal error: ${fault.message}. Please report it; VIGIE_DEBUG=1 shows where it happened.\n`,

@@ -39,7 +39,7 @@ export class FileLines {
     try {
       return action();
     } catch (error) {
-      throw new VigieError(code, `cannot be written: ${(error as Error).message}`, { where: this.#path });
+      throw new VigieError(code, `cannot be written: ${(error as Error).message}`, { where: this.#path, cause: error });
     }
   }
 }

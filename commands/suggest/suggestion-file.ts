@@ -118,6 +118,6 @@ function write(file: string, text: string): void {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') refuseExisting(file);
     const reason = code === 'ENOENT' ? 'there is no such folder' : message;
-    throw new VigieError('usage.wrong', `${file} cannot be written: ${reason}`);
+    throw new VigieError('usage.wrong', `${file} cannot be written: ${reason}`, { cause: error });
   }
 }
