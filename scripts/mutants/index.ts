@@ -16,7 +16,7 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { INVARIANTS, type Invariant } from '../../test/world/invariants.ts';
 import type { MutantWorld } from '../../test/world/mutant-worlds.ts';
-import { drawMutants, type StrykerMutant } from './draw.ts';
+import { drawMutants } from './draw.ts';
 
 const FILES = [
   'agent/outbox/gaps.ts',
@@ -42,6 +42,14 @@ const BASE = 8;
 const MOST = 10_000;
 /** A world that takes longer does not end, ms. */
 const HANGS = 600_000;
+
+/** What the worlds say of a mutant: only a broken invariant finds it, neither a crash nor a world that does not end. */
+interface End {
+  readonly kind: 'found' | 'undecided' | 'survived';
+  readonly text: string;
+}
+const SURVIVES: End = { kind: 'survived', text: 'SURVIVES' };
+const NOT_REACHED: End = { kind: 'survived', text: 'not reached' };
 
 const { values } = parseArgs({
   options: {
@@ -71,45 +79,48 @@ const reached = new Set<string>();
 const base = await live(undefined, BASE, Number.POSITIVE_INFINITY, (world) => {
   for (const id of world.reached) reached.add(id);
 });
-if (base !== undefined) {
-  console.error(`without a defect ${base}`);
+if (base.kind !== 'survived') {
+  console.error(`without a defect ${base.text}`);
   process.exit(1);
 }
 const wanted = drawn.drawn.filter(({ id }) => values.only === undefined || values.only === id);
 console.log(`${wanted.length} of ${drawn.all} mutants, of which the worlds reach ${reached.size}`);
-const missed: StrykerMutant[] = [];
+let [found, undecided] = [0, 0];
 for (const mutant of wanted) {
   const { id, fileName, mutatorName, replacement, location } = mutant;
   const line = `${relative(root, fileName)}:${location.start.line + 1}:${location.start.column + 1}`;
   console.log(`${id} ${line} ${mutatorName}: ${replacement.replaceAll(/\s+/g, ' ').slice(0, 120)}`);
   const begun = performance.now();
-  const found = reached.has(id) ? await live(id, MOST, numberOf('minutes') * 60_000) : 'not reached';
-  if (found === undefined || found === 'not reached') missed.push(mutant);
-  console.log(`    ${found ?? 'SURVIVES'} after ${((performance.now() - begun) / 1_000).toFixed(0)} s`);
+  const end = reached.has(id) ? await live(id, MOST, numberOf('minutes') * 60_000) : NOT_REACHED;
+  if (end.kind === 'found') found++;
+  if (end.kind === 'undecided') undecided++;
+  console.log(`    ${end.text} after ${((performance.now() - begun) / 1_000).toFixed(0)} s`);
 }
-console.log(`${wanted.length - missed.length} of ${wanted.length} found`);
-if (missed.length > 0) process.exitCode = 1;
+const survived = wanted.length - found - undecided;
+console.log(`${found} of ${wanted.length} found by an invariant, ${undecided} undecided, ${survived} survived`);
+if (found < wanted.length) process.exitCode = 1;
 
-/** Lives through worlds with a mutant until one breaks an invariant; what happened, undefined: nothing did. */
+/** Lives through worlds with a mutant until one breaks an invariant, or does not end. */
 function live(
   id: string | undefined,
   worlds: number,
   duration: number,
   lived: (world: MutantWorld) => void = () => undefined,
-): Promise<string | undefined> {
+): Promise<End> {
   return new Promise((resolve) => {
     const env = { ...process.env, ...(id === undefined ? {} : { __STRYKER_ACTIVE_MUTANT__: id }) };
     const worker = spawn(process.execPath, [program, String(worlds)], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     const end = performance.now() + duration;
     let count = 0;
     let crash = '';
-    const finish = (found: string | undefined): void => {
+    const finish = (result: End): void => {
       clearTimeout(timer);
       worker.kill('SIGKILL');
-      if (found === undefined && crash !== '') console.log(`    crashes, ${count} worlds: ${crash}`);
-      resolve(found);
+      if (result.kind !== 'found' && crash !== '') console.log(`    crashes, ${count} worlds: ${crash}`);
+      resolve(result);
     };
-    const timer = setTimeout(() => finish(`found: a world does not end in ${HANGS / 1_000} s`), HANGS);
+    const hangs: End = { kind: 'undecided', text: `undecided: did not end in ${HANGS / 1_000} s` };
+    const timer = setTimeout(() => finish(hangs), HANGS);
     worker.stderr.on('data', (text: Buffer) => {
       crash = `${crash}${text}`.slice(-2_000);
     });
@@ -120,9 +131,10 @@ function live(
       lived(world);
       if (world.crash !== undefined) crash = world.crash;
       const [first] = world.invariants;
-      if (first !== undefined) finish(`found in world ${world.world}: ${INVARIANTS[first as Invariant]}`);
-      else if (performance.now() > end) finish(undefined);
+      if (first !== undefined) {
+        finish({ kind: 'found', text: `found in world ${world.world}: ${INVARIANTS[first as Invariant]}` });
+      } else if (performance.now() > end) finish(SURVIVES);
     });
-    worker.on('close', () => finish(undefined));
+    worker.on('close', () => finish(SURVIVES));
   });
 }
