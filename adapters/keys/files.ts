@@ -36,6 +36,10 @@ export async function createFile(path: string, content: string, mode: number): P
   try {
     await file.writeFile(content);
     await file.sync();
+  } catch (error) {
+    // The name is free for another try.
+    await rm(path, { force: true });
+    throw error;
   } finally {
     await file.close();
   }

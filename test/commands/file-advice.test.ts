@@ -97,4 +97,15 @@ describeNeeding(mounts, 'no name space of mounts can be made here', 'a disk that
     expect(stderr).toContain(`vigie: ${disk}/`);
     expect(stderr).toContain(`${advice}\n`);
   });
+
+  test('a key that a full disk refused can be made under its name when there is room', () => {
+    const disk = mkdtempSync(join(tmpdir(), 'vigie-full-'));
+    const full = 'mount -t tmpfs -o size=16k tmpfs "$1" && head -c 16384 /dev/zero > "$1/full"';
+    const script = `${full} && { "$2" "$3" keys make first --dir "$1"; rm "$1/full"; "$2" "$3" keys make first --dir "$1"; }`;
+    const command = ['sh', '-c', script, 'sh', disk, process.execPath, program];
+    const { status, stderr } = spawnSync('unshare', ['--map-root-user', '--mount', ...command], { encoding: 'utf8' });
+    rmSync(disk, { recursive: true });
+    expect(stderr).toContain(FULL);
+    expect(status, stderr).toBe(0);
+  });
 });
