@@ -74,7 +74,7 @@ test('what encodeMessage gives is read quickly, to the value that the plain way 
       expect(agree(encodeMessage(message))).toBe(true);
       expect(agree(plain(message))).toBe(true);
     }),
-    { numRuns: runs(150, 3000) },
+    { numRuns: runs(150, 1_000) },
   );
 });
 
@@ -84,7 +84,7 @@ test('damaged messages are never read quickly to another value, nor where the pl
     fc.property(damaged(anyMessage.map(plain)), (payload) => {
       if (agree(payload)) read++;
     }),
-    { numRuns: runs(400, 20_000) },
+    { numRuns: runs(400, 5_000) },
   );
   expect(read).toBeGreaterThan(5);
 });
@@ -96,7 +96,7 @@ test('damaged shapes and numbers are never read quickly to another value, nor wh
     fc.property(damaged(parts.map((found) => found.slice())), (found) => {
       if (agree(packed(found))) read++;
     }),
-    { numRuns: runs(400, 20_000) },
+    { numRuns: runs(400, 5_000) },
   );
   expect(read).toBeGreaterThan(5);
 });
@@ -131,7 +131,7 @@ test('columns of a way, damaged or not, are never read quickly to another value,
       const message = { version: 1, kind: 'waypoint', seq: 1, boot: 1, at: BASE, clock: 'gnss' };
       if (agree(wire.encode({ ...message, body: { columns: found } } as never, BASE))) read++;
     }),
-    { numRuns: runs(400, 20_000) },
+    { numRuns: runs(400, 5_000) },
   );
   expect(read).toBeGreaterThan(50);
 });
