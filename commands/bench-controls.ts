@@ -3,9 +3,16 @@ import type { BenchControls } from '../adapters/http/own-routes.ts';
 import type { EmbeddedBroker } from '../adapters/mqtt/index.ts';
 import { type SceneName, type SimulatedCar, sceneNames } from '../adapters/simulated/index.ts';
 import { VigieError } from '../protocol/errors.ts';
+import type { BenchReport } from './bench-report.ts';
 
-/** `broker`: absent where the bench uses another one. */
-export function benchControls(broker: EmbeddedBroker | undefined, car: SimulatedCar): BenchControls {
+interface BenchParts {
+  /** Absent where the bench uses another one. */
+  readonly broker: EmbeddedBroker | undefined;
+  readonly car: SimulatedCar;
+  readonly messages: Pick<BenchReport, 'sizes'>;
+}
+
+export function benchControls({ broker, car, messages }: BenchParts): BenchControls {
   let runs = true;
   // One after the other.
   let before: Promise<unknown> = Promise.resolve();
@@ -22,6 +29,7 @@ export function benchControls(broker: EmbeddedBroker | undefined, car: Simulated
       ...(broker === undefined ? {} : { broker: runs }),
       scenes: [...sceneNames],
       ...(car.played === undefined ? {} : { scene: car.played }),
+      published: messages.sizes,
     }),
     plug: ({ broker: wanted }) => {
       const done = before.then(() => turn(wanted));

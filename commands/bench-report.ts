@@ -1,7 +1,9 @@
 import type { StatusReader } from '../agent/status.ts';
 import { decodeMessage } from '../protocol/cbor/message.ts';
 import { counted } from '../protocol/counted.ts';
+import { readableBody } from '../protocol/readable.ts';
 import type { Message } from '../protocol/schema/message.ts';
+import { Catalogs } from '../protocol/signals/catalog.ts';
 
 /** What is looked at to tell how the car is. */
 export interface Told {
@@ -18,6 +20,9 @@ export class BenchReport {
   readonly #topics = new Set<string>();
   /** Trips whose begin is printed: an open trip sends several messages. */
   readonly #trips = new Set<string>();
+  readonly #catalogs = new Catalogs();
+  #bytes = 0;
+  #json = 0;
   #acknowledged = 0;
   /** How many were acknowledged when `tell` was called last. */
   #told = 0;
@@ -34,8 +39,22 @@ export class BenchReport {
       this.#topics.add(topic);
       this.#write(`published ${topic} (${counted(payload.byteLength, 'byte')} of CBOR)`);
     }
-    const event = this.#eventOf(decodeMessage(payload));
+    const message = decodeMessage(payload);
+    this.#count(message, payload.byteLength);
+    const event = this.#eventOf(message);
     if (event !== undefined) this.#line(event);
+  }
+
+  /** Bytes of the acknowledged messages, and of the same messages as JSON. */
+  get sizes(): { readonly bytes: number; readonly json: number } {
+    return { bytes: this.#bytes, json: this.#json };
+  }
+
+  #count(message: Message, bytes: number): void {
+    // The readable form of a capture leaves its frames out.
+    if (message.kind === 'capture') return;
+    this.#bytes += bytes;
+    this.#json += Buffer.byteLength(JSON.stringify({ ...message, body: readableBody(message, this.#catalogs) }));
   }
 
   /** Tells how car and link are now. */

@@ -41,6 +41,12 @@ export function textOf(value: unknown, resolution?: number): string {
   return JSON.stringify(value) ?? 'unknown';
 }
 
+/** `812 B`, `9.8 kB`, `1.2 MB`. */
+export function sizeOf(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  return bytes < 999_950 ? `${numberOf(bytes / 1e3, 0.1)} kB` : `${numberOf(bytes / 1e6, 0.1)} MB`;
+}
+
 /** `now`, `4 s`, `12 min`, `3.2 h`, `2.1 d`. */
 export function ageOf(ms: number): string {
   const seconds = ms / 1000;

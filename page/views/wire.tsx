@@ -4,8 +4,9 @@ import { useEffect, useState } from 'preact/hooks';
 import type { BenchReportEvent, OutboxReport } from '../../protocol/interface/own/outbox.ts';
 import { store } from '../car-store.ts';
 import { carNow, followWhileVisible, post } from '../connection.ts';
-import { ageOf, numberOf } from '../format.ts';
+import { ageOf, numberOf, sizeOf } from '../format.ts';
 import { useTopics } from '../hooks.ts';
+import { BacklogChart } from './backlog-chart.tsx';
 import { NumbersPanel } from './numbers-panel.tsx';
 
 interface Followed {
@@ -40,6 +41,8 @@ export function WirePanels(): JSX.Element {
   return (
     <div class="wire-grid">
       <Chain waiting={waiting} bench={bench} />
+      <BacklogChart />
+      {bench?.published !== undefined && bench.published.json > 0 && <Sizes {...bench.published} />}
       <NumbersPanel
         missing={missing}
         testId="missing"
@@ -57,6 +60,24 @@ export function WirePanels(): JSX.Element {
         }))}
       />
     </div>
+  );
+}
+
+/** What the wire format spares. */
+function Sizes({ bytes, json }: NonNullable<BenchReportEvent['published']>): JSX.Element {
+  return (
+    <section class="panel" aria-labelledby="sizes-title">
+      <header>
+        <h2 id="sizes-title">Bytes</h2>
+        <span class="note">payloads acknowledged since the bench began, without captures</span>
+      </header>
+      <p class="missing" data-testid="sizes">
+        <span>
+          {sizeOf(bytes)} on the air, {sizeOf(json)} as JSON:
+        </span>
+        <b>{numberOf((100 * bytes) / json, 1)} %</b>
+      </p>
+    </section>
   );
 }
 

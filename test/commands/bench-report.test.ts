@@ -37,6 +37,27 @@ test('the first message of each topic is told with its size', () => {
   ]);
 });
 
+test('the bytes of all messages are counted beside those of the same messages as JSON', () => {
+  const body = { id: id(5), createdAt: NOON, active: true, type: 'FuelLevelLow', startedAt: NOON };
+  const message = { version: 1, kind: 'alert', seq: 0, boot: 1, at: NOON, clock: 'ntp', body } as const;
+  const payload = encodeMessage(message);
+  report.published(upTopic(VIN, 'alert'), payload);
+  const { bytes, json } = report.sizes;
+  expect(bytes).toBe(payload.byteLength);
+  expect(json).toBe(JSON.stringify(message).length);
+  expect(json).toBeGreaterThan(2 * bytes);
+  report.published(upTopic(VIN, 'alert'), payload);
+  expect(report.sizes).toEqual({ bytes: 2 * bytes, json: 2 * json });
+});
+
+test('a capture does not count: its readable form has no frames', () => {
+  const columns = new Uint8Array(1000);
+  const times = { at: NOON, from: NOON, to: NOON, start: NOON };
+  const parts = { part: 0, last: true, buses: ['body'], frames: 1, size: 4000, columns };
+  publish('capture', { id: id(6), createdAt: NOON, cause: 'command', of: 'door', ...times, ...parts });
+  expect(report.sizes).toEqual({ bytes: 0, json: 0 });
+});
+
 test('a trip is told when it begins and when it has ended, however often it is published', () => {
   const trip = { id: id(2), createdAt: NOON, startedAt: NOON };
   publish('trip', { ...trip, done: false });

@@ -25,6 +25,40 @@ describePeer('chromium', 'the page shows the wire', () => {
     await page.close();
   });
 
+  test('the chart shows the backlog of an outage, and keeps it when the broker is back and on other views', async () => {
+    const page = await browsed.open('#wire');
+    const outage = page.getByTestId('outage');
+    await outage.getByText('No outage since this page was opened.').waitFor();
+    await page.getByRole('button', { name: 'Pull the plug' }).click();
+    await outage.getByText('is not back').waitFor();
+    await page.getByRole('img', { name: /At most ([4-9]|\d\d+) messages waited/ }).waitFor();
+    await page.getByRole('tab', { name: 'The car' }).click();
+    await page.getByRole('tab', { name: 'The wire' }).click();
+    await page.getByRole('button', { name: 'Plug it in' }).click();
+    const kept = page.getByRole('img', { name: /for \d+ (s|min)\. At most \d+ messages waited; all were sent within/ });
+    await kept.waitFor();
+    const [words, drawn] = [await outage.textContent(), await kept.locator('.outage').getAttribute('height')];
+    expect(Number(drawn)).toBeGreaterThan(0);
+    // As much as the curve can rise: it shows what waited.
+    const heights = (await kept.locator('.curve').getAttribute('d'))?.match(/(?<=V)[\d.]+/g)?.map(Number) ?? [];
+    expect(Math.max(...heights) - Math.min(...heights)).toBeGreaterThan(10);
+    await page.getByRole('tab', { name: 'The car' }).click();
+    await page.getByRole('tab', { name: 'The wire' }).click();
+    expect(await outage.textContent()).toBe(words);
+    await page.getByRole('button', { name: 'Pull the plug' }).click();
+    await outage.getByText('is not back').waitFor();
+    await page.getByRole('button', { name: 'Plug it in' }).click();
+    await page.getByTestId('link').getByText('online').waitFor();
+  });
+
+  test('the bytes that were published stand beside those of the same messages as JSON', async () => {
+    const page = await browsed.open('#wire');
+    const text = (await page.getByTestId('sizes').textContent()) ?? '';
+    const [, share] = /^[\d.,]+ [kM]?B on the air, [\d.,]+ [kM]?B as JSON:(\d+) %$/.exec(text) ?? [];
+    expect(Number(share), text).toBeGreaterThan(0);
+    expect(Number(share), text).toBeLessThan(100);
+  });
+
   test('axe finds nothing on the wire, and the browser found no fault', async () => {
     const page = await browsed.open('#wire');
     await page.getByRole('table').waitFor();

@@ -24,6 +24,15 @@ export const benchReportSchema = Type.Object({
   broker: Type.Optional(Type.Boolean({ description: 'The broker of the bench runs; absent: it uses another one.' })),
   scenes: Type.Optional(Type.Array(Type.String(), { description: 'What the simulated car can do at once.' })),
   scene: Type.Optional(Type.String({ description: 'What it does; absent: its scenario.' })),
+  published: Type.Optional(
+    Type.Object(
+      {
+        bytes: Type.Integer({ description: 'Their payloads.' }),
+        json: Type.Integer({ description: 'The same messages as JSON in UTF-8, without spaces.' }),
+      },
+      { description: 'All messages that the broker has acknowledged since the bench began, except captures.' },
+    ),
+  ),
 });
 
 export type OutboxReport = Static<typeof outboxReportSchema>;
