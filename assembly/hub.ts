@@ -28,7 +28,7 @@ import { Intake } from '../hub/intake.ts';
 import { LiveFeed } from '../hub/live.ts';
 import { HubMeasures } from '../hub/measures.ts';
 import { FleetOverview } from '../hub/overview.ts';
-import type { NumbersStore } from '../hub/ports.ts';
+import type { NumbersStore, Timer } from '../hub/ports.ts';
 import { RegistryStates } from '../hub/registry-state.ts';
 import { ResendRequests } from '../hub/resend.ts';
 import { Retention, type RetentionDays } from '../hub/retention.ts';
@@ -123,6 +123,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
 /** Registers at the front of `teardowns` how to end each thing that it begins. */
 async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<Hub, 'stop'>> {
   const { data, database, port, http, metrics, hosts, secure, clock, log } = options;
+  const after: Timer = (delay, due) => clock.after(delay, due);
   makeDirectory(data, { of: 'the hub', choose: '--data' });
   const unlock = lockDirectory(data);
   teardowns.unshift(async () => unlock());
@@ -167,7 +168,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   const intake = new Intake({
     ...{ store, clock, log, measures, waiting },
     soon: (work) => setImmediate(work),
-    after: (delay, due) => clock.after(delay, due),
+    after,
   });
   teardowns.unshift(() => intake.settled());
   let displace: (error: VigieError) => void = () => undefined;
@@ -214,14 +215,14 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   const [overview, events] = [new FleetOverview(looking), new EventReader(looking)];
   const viewers = new Viewers({ clock, log, publish: (topic, payload) => broker.publish(topic, payload) });
   const live = new LiveFeed({
-    ...{ news, clock, log, after: (delay: number, due: () => void) => clock.after(delay, due) },
+    ...{ news, clock, log, after },
     reader: { arrived: (asked) => overviewReader.arrived(asked), status: (vin) => reader.status(vin) },
   });
   const resends = new ResendRequests({
     store: reader,
     commands,
     clock,
-    after: (delay, due) => clock.after(delay, due),
+    after,
     // Cars that lost their messages at one moment are not asked at one moment.
     wait: (attempts) => new Backoff(RESEND, () => 0.5 + Math.random() / 2, attempts).next(),
     newId: randomUUID,
@@ -231,14 +232,14 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   teardowns.unshift(() => resends.stop());
   const rolling = new Rollouts({
     ...{ store: rollouts, commands, clock, newId: randomUUID, log },
-    after: (delay, due) => clock.after(delay, due),
+    after,
     wait: (attempts) => new Backoff(ROLLOUT, () => 0.5 + Math.random() / 2, attempts).next(),
   });
   rolling.begin();
   teardowns.unshift(() => rolling.stop());
   const retention = new Retention({
     ...{ store: opened.retention, days: options.retention ?? {}, clock, log },
-    after: (delay, due) => clock.after(delay, due),
+    after,
     removed: (kind, messages) => measures.removed(kind, messages),
   });
   retention.begin();

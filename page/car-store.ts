@@ -1,4 +1,4 @@
-/** What the page knows of the car, and who is told of changes: once per frame of the screen, however much has changed. */
+/** What the page knows of the car, and who listens to its changes: once per frame of the screen, however much has changed. */
 import type { CarDescription, LinkReport, ValueDescription } from '../protocol/interface/own/car-description.ts';
 import type { HubValues } from '../protocol/interface/own/hub-overview.ts';
 import { askJson, carNow, follow, poll, type ServerEvent, SignInNeeded } from './connection.ts';
@@ -28,7 +28,7 @@ export type Connection =
   | { readonly state: 'lost'; readonly since: number; readonly reason: string }
   | { readonly state: 'sign-in'; readonly scheme: 'Basic' | 'Bearer'; readonly refused: boolean };
 
-/** What a listener may be told of, beside the paths of values. */
+/** What a listener may ask for, beside the paths of values. */
 export type Topic = 'paths' | 'connection' | 'link' | 'second' | 'named' | 'speed' | 'event' | 'streaming' | 'any';
 
 const NAMED = 12;
@@ -64,7 +64,7 @@ export class CarStore {
   #introducing = true;
   #signedIn = false;
   /** Counts what the stream of the hub brought. */
-  #told = 0;
+  #streamed = 0;
 
   /** Reads the car until {@link stop}. */
   start(signedIn = false): void {
@@ -160,9 +160,9 @@ export class CarStore {
     if (vin === undefined) return this.#followHub('/vigie/v1/live', signal);
     const vehicle = `/vigie/v1/vehicles/${encodeURIComponent(vin)}`;
     let isFirst = true;
-    let told = 0;
+    let streamedBefore = 0;
     const path = (): string => {
-      told = this.#told;
+      streamedBefore = this.#streamed;
       return `${vehicle}/values`;
     };
     const answered = (answer: HubValues): void => {
@@ -172,7 +172,7 @@ export class CarStore {
       if (isFirst) void this.#followHub(`${vehicle}/live`, signal);
       isFirst = false;
       // What the stream brought since the request is newer.
-      if (told !== this.#told && !isAnew) return;
+      if (streamedBefore !== this.#streamed && !isAnew) return;
       for (const one of answer.values) if (!this.#isKnown(one)) this.#liveEvent('change', one);
       // What the first answer has was known before.
       this.#introducing = false;
@@ -193,7 +193,7 @@ export class CarStore {
       this.#changed('streaming');
     };
     const event = ({ name, data }: ServerEvent): void => {
-      this.#told++;
+      this.#streamed++;
       // A stream begins with all values.
       if (name === 'change' && this.#isKnown(data as LiveEvent)) return;
       this.heard = Math.max(this.heard ?? 0, carNow());

@@ -213,7 +213,7 @@ async function readService(path: string | undefined, remarks: string[]): Promise
   }
 }
 
-/** Where the car, or the hub for the car that it shows, has what is no record of the published interface. */
+/** Where the car, or the hub for that car, serves what the published interface does not have. */
 function pathOfCar(): string {
   return store.source === 'hub' ? `/vigie/v1/vehicles/${encodeURIComponent(store.car?.vin ?? '')}` : '/vigie/v1';
 }

@@ -55,9 +55,11 @@ async function search(runs: number, duration: number): Promise<void> {
       worlds++;
       faults += world.faults;
       lasted += world.lasted;
+      if (worlds % 100 === 0)
+        console.error(`${worlds} worlds, ${faults} faults, ${minutesSince(begun).toFixed(1)} minutes`);
     },
   });
-  const minutes = (performance.now() - begun) / 60_000;
+  const minutes = minutesSince(begun);
   console.log(
     `${worlds} worlds from seed ${first} on, ${(worlds / minutes).toFixed(0)} each minute, ${faults} faults, ` +
       `${(faults / worlds).toFixed(0)} in each world, ${(lasted / 3_600_000).toFixed(1)} hours of the world, ` +
@@ -65,6 +67,10 @@ async function search(runs: number, duration: number): Promise<void> {
   );
   // The first of them lives once more, for its story.
   for (const seed of broken.slice(0, 1)) await live(seed);
+}
+
+function minutesSince(begun: number): number {
+  return (performance.now() - begun) / 60_000;
 }
 
 /** All small worlds: every step of the second command, every operation of the disk. */

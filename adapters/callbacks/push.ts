@@ -6,7 +6,7 @@ import type { NotificationChannel, PushRequest } from './channel.ts';
 import { connectorTo } from './dial.ts';
 import { failure } from './failures.ts';
 import type { VapidKeys } from './vapid.ts';
-import { type HttpOptions, TIMEOUT } from './webhook.ts';
+import { type HttpOptions, post, TIMEOUT } from './webhook.ts';
 
 export interface PushOptions extends HttpOptions {
   readonly vapid: VapidKeys;
@@ -41,16 +41,7 @@ export class PushChannel implements NotificationChannel<PushRequest> {
         return { outcome: 'gone', reason: 'nothing can be encrypted for the key of the device' };
       }
       const encrypted = this.#encrypt(message);
-      const { origin, pathname, search } = new URL(message.device.endpoint);
-      const answer = await this.#agent.request({
-        origin,
-        path: `${pathname}${search}`,
-        method: 'POST',
-        signal,
-        headers: encrypted.headers,
-        body: encrypted.body,
-      });
-      answer.body.dump({ limit: 16_384 }).catch(() => undefined);
+      const answer = await post(this.#agent, message.device.endpoint, { signal, ...encrypted });
       return outcomeOf(answer.statusCode, answer.headers['retry-after']);
     } catch (error) {
       if (signal.aborted) return { outcome: 'failed', reason: `no answer within ${timeout} ms` };

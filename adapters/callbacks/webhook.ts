@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { Agent } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import type { Receipt } from '../../agent/callbacks/notifier.ts';
 import type { Addresses } from './addresses.ts';
 import type { NotificationChannel, WebhookRequest } from './channel.ts';
@@ -49,11 +49,7 @@ export class WebhookChannel implements NotificationChannel<WebhookRequest> {
     try {
       addresses.check(url, 'target');
       const signature = secret === undefined ? {} : { 'vigie-signature': sign(secret, now(), body) };
-      const { origin, pathname, search } = new URL(url);
-      const answer = await this.#agent.request({
-        origin,
-        path: `${pathname}${search}`,
-        method: 'POST',
+      const { statusCode } = await post(this.#agent, url, {
         signal,
         headers: {
           'content-type': 'application/json',
@@ -64,9 +60,6 @@ export class WebhookChannel implements NotificationChannel<WebhookRequest> {
         },
         body,
       });
-      // The answer is in its status: what becomes of its body changes nothing.
-      answer.body.dump({ limit: ANSWER }).catch(() => undefined);
-      const { statusCode } = answer;
       if (statusCode >= 200 && statusCode < 300) return { outcome: 'delivered' };
       return { outcome: 'failed', reason: `the receiver answered ${statusCode}` };
     } catch (error) {
@@ -79,6 +72,18 @@ export class WebhookChannel implements NotificationChannel<WebhookRequest> {
   async close(): Promise<void> {
     await this.#agent.destroy();
   }
+}
+
+/** Posts to a URL. The answer is in its status and headers: what becomes of its body changes nothing. */
+export async function post(
+  agent: Agent,
+  url: string,
+  request: Pick<Dispatcher.RequestOptions, 'body' | 'headers'> & { readonly signal: AbortSignal },
+): Promise<Dispatcher.ResponseData> {
+  const { origin, pathname, search } = new URL(url);
+  const answer = await agent.request({ origin, path: `${pathname}${search}`, method: 'POST', ...request });
+  answer.body.dump({ limit: ANSWER }).catch(() => undefined);
+  return answer;
 }
 
 /**

@@ -65,6 +65,7 @@ export class SqlRetention implements RetentionStore {
       if (record !== undefined) records.push([vehicle, kind, record.id, id]);
     }
     if (ids.length === 0) return 0;
+    const parts = [...chunks(ids)];
     const results = await this.#database.erase([
       ...this.#locking([...new Set(rows.map((row) => row['vehicle'] as number))]),
       // A record that a newer message has is not this one's.
@@ -72,11 +73,11 @@ export class SqlRetention implements RetentionStore {
         const values = part.map(() => '(CAST(? AS bigint), ?, ?, CAST(? AS bigint))').join(', ');
         return [`DELETE FROM records WHERE (vehicle, collection, id, message) IN (VALUES ${values})`, ...part.flat()];
       }),
-      ...[...chunks(ids)].map((part): SqlStatement => {
+      ...parts.map((part): SqlStatement => {
         return [`DELETE FROM messages WHERE id IN (${part.map(() => '?').join(', ')}) RETURNING id`, ...part];
       }),
     ]);
-    const removed = results.slice(-[...chunks(ids)].length);
+    const removed = results.slice(-parts.length);
     return removed.reduce((sum, { length }) => sum + length, 0);
   }
 

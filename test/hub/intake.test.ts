@@ -106,7 +106,8 @@ class Looks {
   }
 }
 
-test('while messages keep coming the next commit waits for more of them, and no longer', async () => {
+/** Message 0 is committed, message 1 came meanwhile, and the intake waits for more. */
+async function withTwoSent() {
   const looks = new Looks();
   const { disk, send } = begin(looks.after);
   const sent = [send(0)];
@@ -115,6 +116,11 @@ test('while messages keep coming the next commit waits for more of them, and no 
   const first = looks.next();
   one.done();
   await first;
+  return { disk, send, sent, looks };
+}
+
+test('while messages keep coming the next commit waits for more of them, and no longer', async () => {
+  const { disk, send, sent, looks } = await withTwoSent();
   sent.push(send(2));
   await looks.next();
   // Nothing came since the last look.
@@ -126,14 +132,7 @@ test('while messages keep coming the next commit waits for more of them, and no 
 });
 
 test('messages that never cease to come are committed after ten looks for more of them', async () => {
-  const looks = new Looks();
-  const { disk, send } = begin(looks.after);
-  const sent = [send(0)];
-  const one = await disk.commit(0);
-  sent.push(send(1));
-  const first = looks.next();
-  one.done();
-  await first;
+  const { disk, send, sent, looks } = await withTwoSent();
   for (let seq = 2; looks.count < 10; seq++) {
     sent.push(send(seq));
     await looks.next();

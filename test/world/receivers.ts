@@ -43,8 +43,9 @@ export class Receivers {
       await time.wait(answering === 'hangs' ? TIMEOUT : chance.between(5, 500));
       if (!alive()) return new Promise<never>(() => undefined);
       const receipt = receiptOf(answering, count);
-      const told = receipt.outcome === 'delivered' ? ids.length : 'delivered' in receipt ? (receipt.delivered ?? 0) : 0;
-      for (const id of ids.slice(0, told)) answered.add(`${receiver} ${id}`);
+      const taken =
+        receipt.outcome === 'delivered' ? ids.length : 'delivered' in receipt ? (receipt.delivered ?? 0) : 0;
+      for (const id of ids.slice(0, taken)) answered.add(`${receiver} ${id}`);
       return receipt;
     };
     return {
