@@ -9,6 +9,7 @@ import { type Car, type CarOptions, startCar } from '../assembly/car.ts';
 import { makeDirectory } from '../assembly/directory.ts';
 import { benchCar } from '../assembly/simulation.ts';
 import { watchedSettings } from '../protocol/settings.ts';
+import { BenchCable } from './bench-cable.ts';
 
 /** How often the simulated car is written down, ms: a real one does not forget its odometer when the agent is killed. */
 const REMEMBER_EVERY = 5_000;
@@ -21,7 +22,7 @@ export interface BenchCarOptions
   /** What it does at once, in place of the scenario. */
   readonly scene?: SceneName;
   /** What a person at its page can do to the bench; absent: nothing. */
-  readonly controls?: (car: SimulatedCar) => BenchControls;
+  readonly controls?: (car: SimulatedCar, cable: BenchCable) => BenchControls;
   /** File of the keys that may command it. */
   readonly trust: string;
   readonly clock: SystemClock;
@@ -35,13 +36,14 @@ export async function startBenchCar(options: BenchCarOptions): Promise<Car> {
   const memory = await openDocument<{ car?: object }>(join(data, 'car.json'), {}, { log });
   const simulation = benchCar(vehicle, clock, { restore: memory.data.car, scenario });
   if (options.scene !== undefined) simulation.play(options.scene);
+  const cable = new BenchCable(simulation);
   const { scenario: _, scene: __, controls, http, ...rest } = options;
-  const bench = controls?.(simulation);
+  const bench = controls?.(simulation, cable);
   const car = await startCar({
     ...rest,
     ...(http === undefined ? {} : { http: 'local' in http && bench !== undefined ? { ...http, bench } : http }),
-    sources: [simulation],
-    sender: simulation,
+    sources: [cable],
+    sender: cable,
     // Cars on one machine: somebody is watching, and the broker is not short of breath.
     backoff: { first: 500, longest: 4_000 },
     // On a bench somebody watches.

@@ -1,22 +1,28 @@
-/** What a person at the page can do to the bench: pull the plug of its broker, and let the simulated car play scenes. */
-import type { BenchControls } from '../adapters/http/own-routes.ts';
+/** What a person at the page can do to the bench: pull the plugs of broker and car, and let the simulated car play scenes. */
+import type { BenchControls, BenchPlug } from '../adapters/http/own-routes.ts';
 import type { EmbeddedBroker } from '../adapters/mqtt/index.ts';
 import { type SceneName, type SimulatedCar, sceneNames } from '../adapters/simulated/index.ts';
 import { VigieError } from '../protocol/errors.ts';
+import type { BenchCable } from './bench-cable.ts';
 import type { BenchReport } from './bench-report.ts';
 
 interface BenchParts {
   /** Absent where the bench uses another one. */
   readonly broker: EmbeddedBroker | undefined;
   readonly car: SimulatedCar;
+  readonly cable: BenchCable;
   readonly messages: Pick<BenchReport, 'sizes'>;
 }
 
-export function benchControls({ broker, car, messages }: BenchParts): BenchControls {
+export function benchControls({ broker, car, cable, messages }: BenchParts): BenchControls {
   let runs = true;
   // One after the other.
   let before: Promise<unknown> = Promise.resolve();
-  const turn = async (wanted: boolean): Promise<void> => {
+  const turn = async (plug: BenchPlug, wanted: boolean): Promise<void> => {
+    if (plug === 'car') {
+      cable.plugged = wanted;
+      return;
+    }
     if (broker === undefined) {
       throw new VigieError('input.malformed', 'broker: the bench has no broker of its own; start it without --broker');
     }
@@ -27,12 +33,13 @@ export function benchControls({ broker, car, messages }: BenchParts): BenchContr
   return {
     report: () => ({
       ...(broker === undefined ? {} : { broker: runs }),
+      car: cable.plugged,
       scenes: [...sceneNames],
       ...(car.played === undefined ? {} : { scene: car.played }),
       published: messages.sizes,
     }),
-    plug: ({ broker: wanted }) => {
-      const done = before.then(() => turn(wanted));
+    plug: (plug, wanted) => {
+      const done = before.then(() => turn(plug, wanted));
       before = done.catch(() => undefined);
       return done;
     },

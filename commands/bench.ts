@@ -131,7 +131,7 @@ async function bench(options: Options): Promise<void> {
       port: options.http ?? (free ? standard : 0),
       ...(lan === undefined ? {} : { lan: lan.serving }),
     },
-    controls: (simulation) => benchControls({ broker, car: simulation, messages: report }),
+    controls: (simulation, cable) => benchControls({ broker, car: simulation, cable, messages: report }),
     ...(options.scene === undefined ? {} : { scene: options.scene }),
     log,
     clock,

@@ -30,10 +30,14 @@ export interface OwnView {
   readonly bus?: () => Promise<BusStreams>;
 }
 
+/** What can be unplugged, by its member of the report. */
+const benchPlugs = ['broker', 'car'] as const;
+export type BenchPlug = (typeof benchPlugs)[number];
+
 export interface BenchControls {
   report(): BenchReportEvent;
   /** Resolves when it is so. Rejects with `input.malformed` where the bench has no broker of its own. */
-  plug(wanted: { readonly broker: boolean }): Promise<void>;
+  plug(plug: BenchPlug, wanted: boolean): Promise<void>;
   /** Lets the simulated car do one of the scenes of the report. */
   play?(scene: string): void;
 }
@@ -143,10 +147,12 @@ async function changeBench(bench: BenchControls, wanted: unknown): Promise<void>
     }
     return bench.play(scene);
   }
-  if (!isObject(wanted) || typeof wanted['broker'] !== 'boolean') {
-    throw new VigieError('input.malformed', 'broker: must be true or false');
+  const plug = benchPlugs.find((name) => isObject(wanted) && name in wanted);
+  const on = isObject(wanted) && plug !== undefined ? wanted[plug] : undefined;
+  if (plug === undefined || typeof on !== 'boolean') {
+    throw new VigieError('input.malformed', `${plug ?? benchPlugs.join(' or ')}: must be true or false`);
   }
-  await bench.plug({ broker: wanted['broker'] });
+  await bench.plug(plug, on);
 }
 
 /** The longest body of a command, bytes: a route with its places. */

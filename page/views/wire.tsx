@@ -86,16 +86,17 @@ interface ChainOptions {
   readonly bench: BenchReportEvent | undefined;
 }
 
-/** Car, outbox, broker; on the bench with a plug between the last two. */
+/** Car, outbox, broker; on the bench with plugs of car and broker. */
 function Chain({ waiting, bench }: ChainOptions): JSX.Element {
   useTopics('link', 'second');
   const [fault, setFault] = useState<string>();
   const { link } = store;
+  const live = store.connection.state === 'live';
   const up = link?.state === 'up';
   const since = link?.since === undefined ? '' : ` for ${ageOf(carNow() - link.since)}`;
-  const plug = (broker: boolean): void => {
+  const plug = (wanted: object): void => {
     setFault(undefined);
-    post('/vigie/v1/bench', { broker }).catch((error: Error) => setFault(error.message));
+    post('/vigie/v1/bench', wanted).catch((error: Error) => setFault(error.message));
   };
   return (
     <section class="panel" aria-labelledby="chain-title">
@@ -106,8 +107,19 @@ function Chain({ waiting, bench }: ChainOptions): JSX.Element {
         <li class="node">
           <b>Car</b>
           <span class="note">{store.car?.vin ?? ''}</span>
+          {bench?.car !== undefined && (
+            <>
+              <span class="note">
+                <i class={`mark ${bench.car ? 'good' : 'bad'}`} aria-hidden="true" />
+                {bench.car ? 'plugged in' : 'unplugged: no frame comes in, values grow old, commands fail'}
+              </span>
+              <button type="button" class="btn" disabled={!live} onClick={() => plug({ car: !bench.car })}>
+                {bench.car ? 'Unplug the car' : 'Plug the car in'}
+              </button>
+            </>
+          )}
         </li>
-        <li class="node">
+        <li class={bench?.car === false ? 'node cut' : 'node'}>
           <b>Outbox</b>
           <span class="note">
             <span data-testid="backlog">{numberOf(waiting, 1)}</span>{' '}
@@ -124,12 +136,7 @@ function Chain({ waiting, bench }: ChainOptions): JSX.Element {
           <span class="note">{link?.broker ?? ''}</span>
           {!up && link?.reason !== undefined && <span class="bad">{link.reason}</span>}
           {bench?.broker !== undefined && (
-            <button
-              type="button"
-              class="btn"
-              disabled={store.connection.state !== 'live'}
-              onClick={() => plug(!bench.broker)}
-            >
+            <button type="button" class="btn" disabled={!live} onClick={() => plug({ broker: !bench.broker })}>
               {bench.broker ? 'Pull the plug' : 'Plug it in'}
             </button>
           )}

@@ -22,6 +22,7 @@ export const outboxReportSchema = Type.Object({
 /** The event `bench`: what a person can unplug there, and let the simulated car do. Absent in a car. */
 export const benchReportSchema = Type.Object({
   broker: Type.Optional(Type.Boolean({ description: 'The broker of the bench runs; absent: it uses another one.' })),
+  car: Type.Optional(Type.Boolean({ description: 'The frames of the simulated car reach its unit.' })),
   scenes: Type.Optional(Type.Array(Type.String(), { description: 'What the simulated car can do at once.' })),
   scene: Type.Optional(Type.String({ description: 'What it does; absent: its scenario.' })),
   published: Type.Optional(

@@ -200,25 +200,30 @@ test('the outbox tells for each class what was made, what waits, from which numb
   expect(emergencies).toMatchObject({ made: 0, acknowledged: 0, waiting: 0, bytes: 0, missing: 0 });
 });
 
-test('only a bench lets somebody stop its broker, and says whether it runs', async () => {
+test('only a bench lets somebody unplug its broker and its car, and says whether they are plugged in', async () => {
   const { view } = viewOf();
   const snapshots = new Snapshots(new SystemClock());
   const car = await startRig({ own: { view, snapshots } });
   expect((await car.send('POST', '/vigie/v1/bench', { broker: false })).status).toBe(404);
-  let broker = true;
+  const plugged = { broker: true, car: true };
   const bench = {
-    report: () => ({ broker }),
-    plug: async (wanted: { readonly broker: boolean }) => {
-      broker = wanted.broker;
+    report: () => ({ ...plugged }),
+    plug: async (plug: keyof typeof plugged, wanted: boolean) => {
+      plugged[plug] = wanted;
     },
   };
   const rig = await startRig({ own: { view: { ...view, bench }, snapshots: new Snapshots(new SystemClock()) } });
   expect(await rig.send('POST', '/vigie/v1/bench', { broker: false })).toMatchObject({
     status: 200,
-    json: { broker: false },
+    json: { broker: false, car: true },
+  });
+  expect(await rig.send('POST', '/vigie/v1/bench', { car: false })).toMatchObject({
+    status: 200,
+    json: { broker: false, car: false },
   });
   expect((await rig.send('POST', '/vigie/v1/bench', { broker: 'no' })).status).toBe(400);
-  expect(broker).toBe(false);
+  expect((await rig.send('POST', '/vigie/v1/bench', { wheel: false })).status).toBe(400);
+  expect(plugged).toEqual({ broker: false, car: false });
 });
 
 test('only a bench plays scenes, and refuses a scene that it does not have', async () => {

@@ -1,0 +1,35 @@
+/** The cable between the simulated car and its unit, which a person at the page unplugs. */
+import type { FrameBatch, FrameSender, FrameSource, OutgoingFrame } from '../agent/ports.ts';
+import { VigieError } from '../protocol/errors.ts';
+
+export class BenchCable implements FrameSource, FrameSender {
+  readonly #car: FrameSource & FrameSender;
+  /** While it is not, the car goes on by itself: no frame reaches the unit, and none of the unit reaches the car. */
+  plugged = true;
+
+  constructor(car: FrameSource & FrameSender) {
+    this.#car = car;
+  }
+
+  get buses(): readonly string[] {
+    return this.#car.buses;
+  }
+
+  start(receive: (batch: FrameBatch) => void): Promise<void> {
+    return this.#car.start((batch) => {
+      if (this.plugged) receive(batch);
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.#car.stop();
+  }
+
+  /** Rejects with `command.actuation` while it is unplugged, and as the car does. */
+  async send(frame: OutgoingFrame): Promise<void> {
+    if (!this.plugged) {
+      throw new VigieError('command.actuation', 'the frame was not sent: the car is unplugged', { where: frame.bus });
+    }
+    await this.#car.send(frame);
+  }
+}
