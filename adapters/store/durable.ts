@@ -114,8 +114,10 @@ export class DurableFile<T> implements Adapter<Held<T>> {
    */
   async read(): Promise<Held<T> | null> {
     const newest = this.#readGeneration(this.#path);
-    const held = newest ?? this.#readGeneration(this.#previous);
-    if (held !== undefined) this.#found = newest === undefined ? 'previous' : 'newest';
+    const previous = newest === undefined ? this.#readGeneration(this.#previous) : undefined;
+    const completed = previous === undefined ? undefined : this.#complete();
+    const held = newest ?? completed ?? previous;
+    if (held !== undefined) this.#found = held === previous ? 'previous' : 'newest';
     return held ?? null;
   }
 
@@ -140,8 +142,12 @@ export class DurableFile<T> implements Adapter<Held<T>> {
     return `${this.#path}.previous`;
   }
 
+  get #temporary(): string {
+    return `${this.#path}.next`;
+  }
+
   async #replace(bytes: Uint8Array): Promise<void> {
-    const temporary = `${this.#path}.next`;
+    const temporary = this.#temporary;
     const directory = dirname(this.#path);
     try {
       this.#files.makeDirectory(directory);
@@ -158,6 +164,22 @@ export class DurableFile<T> implements Adapter<Held<T>> {
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new VigieError('store.failed', `the document was not written (${reason})`, { where: this.#path, cause });
+    }
+  }
+
+  /**
+   * What a program leaves that ends between the two renames of a write: the newest generation, under the name of the
+   * temporary file. The next write would begin with that file, so it gets its name first.
+   */
+  #complete(): Held<T> | undefined {
+    const held = this.#readGeneration(this.#temporary);
+    if (held === undefined) return undefined;
+    try {
+      this.#files.rename(this.#temporary, this.#path);
+      return held;
+    } catch (error) {
+      this.#options.log?.warn('store.aside', { file: this.#temporary, error: String(error) });
+      return undefined;
     }
   }
 

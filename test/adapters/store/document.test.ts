@@ -153,6 +153,39 @@ describe.each(formats)('a document in %s', (format) => {
     );
   });
 
+  it('is read from its newest generation wherever the program ends', async () => {
+    const clean = new SimulatedDisk();
+    const document = await openDocument(path, 0, { files: clean, format });
+    for (const value of [1, 2, 3]) await document.write(value);
+    for (let n = 0; n <= clean.operations; n++) {
+      const files = new SimulatedDisk();
+      files.fault = () => (files.operations > n ? 'EENDED' : undefined);
+      const writing = await openDocument(path, 0, { files, format });
+      let written = 0;
+      for (const value of [1, 2, 3]) {
+        const done = await writing.write(value).then(
+          () => true,
+          () => false,
+        );
+        if (!done) break;
+        written = value;
+      }
+      files.fault = () => undefined;
+      const { log, said } = listener();
+      const after = await openDocument(path, 0, { files, format, log });
+      expect([written, written + 1], `ended at operation ${n}`).toContain(after.data);
+      expect(after.found, `ended at operation ${n}`).toBe(after.data === 0 ? 'none' : 'newest');
+      expect([after.corrupt, said]).toEqual([0, []]);
+      // The next write begins anew, and may not take with it what was found.
+      const rest = files.operations;
+      files.fault = () => (files.operations > rest + 3 ? 'EENDED' : undefined);
+      const found = after.data;
+      await after.write(9).catch(() => undefined);
+      files.fault = () => undefined;
+      expect([found, 9]).toContain((await openDocument(path, 0, { files, format })).data);
+    }
+  });
+
   it('that the disk does not take says so and is written with the next', async () => {
     const files = new SimulatedDisk();
     const document = await openDocument(path, 0, { files, format });
