@@ -12,7 +12,7 @@ import { type Outcome, runWorld } from '../test/world/world.ts';
 
 const DAY = 24 * 3_600_000;
 const SEARCHED = 10 * 60_000;
-const USAGE = `usage: npm run simulate -- [--seed N] [--days D | --minutes M] [--search 10m | --runs N] [--jobs J] | --small`;
+const USAGE = `usage: npm run simulate -- [--seed N] [--days D | --minutes M] [--search 10m | --runs N] [--all] [--jobs J] | --small`;
 
 const { values } = parseArgs({
   options: {
@@ -21,6 +21,7 @@ const { values } = parseArgs({
     minutes: { type: 'string' },
     search: { type: 'string' },
     runs: { type: 'string' },
+    all: { type: 'boolean', default: false },
     jobs: { type: 'string', default: '1' },
     small: { type: 'boolean', default: false },
   },
@@ -49,7 +50,7 @@ async function search(runs: number, duration: number): Promise<void> {
   const begun = performance.now();
   let [worlds, faults, lasted] = [0, 0, 0];
   const broken = await searchWorlds({
-    ...{ firstSeed: first, length, processes: numberOf(values.jobs, 'jobs') },
+    ...{ firstSeed: first, length, processes: numberOf(values.jobs, 'jobs'), all: values.all },
     continues: (count) => count < runs && performance.now() - begun < duration,
     lived: (world) => {
       worlds++;
@@ -57,6 +58,7 @@ async function search(runs: number, duration: number): Promise<void> {
       lasted += world.lasted;
       if (worlds % 100 === 0)
         console.error(`${worlds} worlds, ${faults} faults, ${minutesSince(begun).toFixed(1)} minutes`);
+      if (world.breaches > 0) console.error(`seed ${world.seed}: a broken invariant`);
     },
   });
   const minutes = minutesSince(begun);
@@ -65,6 +67,7 @@ async function search(runs: number, duration: number): Promise<void> {
       `${(faults / worlds).toFixed(0)} in each world, ${(lasted / 3_600_000).toFixed(1)} hours of the world, ` +
       `${broken.length} with a broken invariant`,
   );
+  if (broken.length > 0) console.log(`broken: ${broken.join(', ')}`);
   // The first of them lives once more, for its story.
   for (const seed of broken.slice(0, 1)) await live(seed);
 }

@@ -23,21 +23,23 @@ export interface SearchParts {
   /** ms that each world lasts. */
   readonly length: number;
   readonly processes: number;
+  /** Worlds begin after one in which an invariant was broken, too. */
+  readonly all?: boolean;
   /** Another world begins. */
   readonly continues: (begun: number) => boolean;
   readonly lived: (world: SearchedWorld) => void;
 }
 
-/** Seeds of worlds in which an invariant was broken, in ascending order; no world begins after the first of them. */
+/** Seeds of worlds in which an invariant was broken, in ascending order; without `all` no world begins after the first. */
 export async function searchWorlds(parts: SearchParts): Promise<readonly number[]> {
-  const { firstSeed, length, processes, continues, lived } = parts;
+  const { firstSeed, length, processes, all = false, continues, lived } = parts;
   const broken: number[] = [];
   let begun = 0;
   const work = async (worker: ChildProcess): Promise<void> => {
     const failed = once(worker, 'exit').then(([code]) => {
       throw new Error(`a process of the search ended with exit status ${code}`);
     });
-    while (broken.length === 0 && continues(begun)) {
+    while ((all || broken.length === 0) && continues(begun)) {
       const answer = once(worker, 'message') as Promise<[SearchedWorld]>;
       worker.send({ seed: firstSeed + begun++, length } satisfies WorldOfSeed);
       const [world] = await Promise.race([answer, failed]);
