@@ -9,6 +9,7 @@
  *     cost    does the work once and says how many nanoseconds of processor time it took
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
 /** Rounds that do not count. */
@@ -59,8 +60,11 @@ class Program {
     return answer.value;
   }
 
-  end(): void {
+  /** Resolves once the process is gone, and writes no file into a folder that is removed then. */
+  async end(): Promise<void> {
+    const { pid, exitCode, signalCode } = this.#child;
     this.#child.stdin.end();
+    if (pid !== undefined && exitCode === null && signalCode === null) await once(this.#child, 'exit');
   }
 }
 
@@ -71,7 +75,7 @@ export async function contest(contestants: readonly Contestant[], rounds: number
     // In a process of its own: what the check calls would stay in the inline caches of what is measured.
     const program = new Program(contestant);
     outcomes.push(await program.ask('check'));
-    program.end();
+    await program.end();
   }
   const programs = contestants.map((contestant) => new Program(contestant));
   try {
@@ -92,7 +96,7 @@ export async function contest(contestants: readonly Contestant[], rounds: number
       outcome: outcomes[i] ?? '',
     }));
   } finally {
-    for (const program of programs) program.end();
+    await Promise.all(programs.map((program) => program.end()));
   }
 }
 

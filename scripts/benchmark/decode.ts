@@ -49,7 +49,7 @@ ratios of single rounds. The share of repeats was counted in a log of a real car
 that of a real car (\`scripts/benchmark/made-up-network.ts\`). The Peugeot network is not a part of the project; the benchmark measures it if it is present.`,
   async run(size, scratch) {
     const tables: Table[] = [];
-    for (const network of networks(scratch)) {
+    for (const network of networks(scratch).slice(0, size.quick ? 1 : undefined)) {
       for (const kind of ['new', 'drive'] as const) tables.push(await compare(network, kind, size, scratch));
     }
     return tables;
@@ -90,7 +90,7 @@ async function compare({ name, file }: Network, kind: FrameKind, size: Size, scr
   const own = { command: process.execPath };
   contestants.push({ ...own, name: '**vigie**', arguments: [program, file, frames] });
   contestants.push({ ...own, name: 'vigie, a call for each value', arguments: [program, file, frames, 'calls'] });
-  const without = installPeers();
+  const without = size.quick ? 'candied is left out of a quick run.' : installPeers();
   if (without === undefined) {
     const peer = await bundle('decode-peer-program.ts', scratch);
     contestants.push({ ...own, name: CANDIED, arguments: [peer, file, frames, String(FEW)], rounds: 3 });

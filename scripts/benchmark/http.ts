@@ -44,7 +44,7 @@ drive of the bench car. ${CLIENTS} clients with connections of their own read th
 and \`client_id\`), each with a new request after every answer. Beside it \`node:http\` alone, which answers with a text of the same length, and reads no bus. The delay by other work of the process counts.`,
   async run(size, scratch) {
     await bundleProgram();
-    const quick = size.frames < 1_000_000;
+    const { quick } = size;
     const seconds = quick ? 5 : 15;
     const rounds = quick ? 2 : 3;
     const log = join(scratch, 'http.log');

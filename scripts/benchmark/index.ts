@@ -3,7 +3,7 @@
  * tables and writes them to docs/performance.md. Ratios hold from machine to machine, absolute figures do not.
  *
  *     npm run benchmark                 everything, some twenty-five minutes
- *     npm run benchmark -- --quick      less work, under three minutes, without the longest sections; nothing is written
+ *     npm run benchmark -- --quick      less work, under three minutes on an idle machine; nothing is written
  *     npm run benchmark -- decode       one section; the page is not written, its drawings are
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { hearing } from './can.ts';
+import { figure } from './contest.ts';
 import { decoding } from './decode.ts';
 import { footprint } from './footprint.ts';
 import { growing } from './growth.ts';
@@ -27,7 +28,7 @@ import { replaying } from './replay.ts';
 import { type BenchmarkTarget, markdown, type Section, type Size } from './section.ts';
 import { recordingSignals } from './signals.ts';
 import { storing } from './store.ts';
-import { replacedTable, targetTable } from './targets.ts';
+import { elsewhereTable, replacedTable, targetTable } from './targets.ts';
 import { unpacking } from './unpack.ts';
 import { wire } from './wire.ts';
 
@@ -51,15 +52,15 @@ const sections: readonly Section[] = [
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
 const page = join(docs, 'performance.md');
 
-/** Sections that take minutes whatever the size, which `--quick` leaves out unless they are named. */
-const long: readonly Section[] = [hearing, installing, growing];
+/** Sections that take minutes or have no target, which `--quick` leaves out unless they are named. */
+const long: readonly Section[] = [hearing, serving, recordingSignals, installing, growing];
 const names = sections.map(({ name }) => name).join(', ');
 
 const { values: options, positionals } = readArguments();
 if (options.help) {
   console.log(`Usage: npm run benchmark -- [--quick] [section...]
 Measures Vigie beside other programs in the same run, and writes docs/performance.md when it runs as a whole.
-  --quick   less work, under three minutes; leaves out ${long.map(({ name }) => name).join(', ')} unless named; writes nothing
+  --quick   less work, under three minutes on an idle machine; leaves out ${long.map(({ name }) => name).join(', ')} unless named; writes nothing
 Sections: ${names}`);
   process.exit(0);
 }
@@ -69,7 +70,9 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-const size: Size = options.quick ? { frames: 300_000, rounds: 5 } : { frames: 1_000_000, rounds: 11 };
+const size: Size = options.quick
+  ? { frames: 300_000, rounds: 5, quick: true }
+  : { frames: 1_000_000, rounds: 11, quick: false };
 const [cpu] = cpus();
 const parts = [
   '# Performance',
@@ -86,6 +89,8 @@ console.log(parts.join('\n'));
 const targets = new Map<string, BenchmarkTarget[]>();
 const head = parts.length;
 const noise = new MachineNoise();
+/** Seconds of each section. */
+const took: string[] = [];
 const scratch = mkdtempSync(join(tmpdir(), 'vigie-benchmark-'));
 try {
   for (const section of sections) {
@@ -93,6 +98,7 @@ try {
       positionals.length > 0 ? positionals.includes(section.name) : !(options.quick && long.includes(section));
     if (!wanted) continue;
     noise.listen();
+    const from = performance.now();
     const heading = `## ${section.title}\n\n${section.text}\n`;
     console.log(heading);
     parts.push(heading);
@@ -105,13 +111,15 @@ try {
       if (!options.quick && table.drawing !== undefined)
         writeFileSync(join(docs, table.drawing.file), table.drawing.svg);
     }
+    took.push(`${section.name} ${figure((performance.now() - from) / 1000)}`);
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
-const replaced = positionals.length === 0 ? `\n${markdown(replacedTable)}` : '';
+const replaced = positionals.length === 0 ? `\n${markdown(replacedTable)}\n${markdown(elsewhereTable)}` : '';
 const reached = `${noise.told}\n\n## Targets\n\n${markdown(targetTable(targets))}${replaced}`;
 console.log(reached);
+console.log(`Seconds of each section: ${took.join(', ')}.\n`);
 parts.splice(head, 0, reached);
 if (!options.quick && positionals.length === 0) {
   writeFileSync(page, parts.join('\n'));

@@ -27,7 +27,8 @@ has; \`outbox\` does the work of the car after an outage: it reads messages from
     await broker.start();
     try {
       const tables: Table[] = [];
-      for (const window of windows) tables.push(await compare(window, size, program, broker.port, scratch));
+      for (const window of size.quick ? [20] : windows)
+        tables.push(await compare(window, size, program, broker.port, scratch));
       return tables;
     } finally {
       await broker.remove();

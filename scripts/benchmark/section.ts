@@ -6,6 +6,8 @@ export interface Size {
   readonly frames: number;
   /** Rounds that count, after some that warm up. */
   readonly rounds: number;
+  /** Only what a row of targets needs, in the shortest time that still gives a figure. */
+  readonly quick: boolean;
 }
 
 interface Row {
@@ -33,6 +35,8 @@ export interface BenchmarkTarget {
   readonly bound: number;
   /** Which side of the bound is wanted. */
   readonly wanted: 'at least' | 'at most';
+  /** The same figure for the part of the work that nothing can leave out, measured in the same run. */
+  readonly floor?: number;
   /** Why it is not reached, in a sentence; told only when it is not. Default: where to look. */
   readonly why?: string;
 }

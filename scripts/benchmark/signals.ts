@@ -33,7 +33,7 @@ before of their identifier, in the others one value changes): without custom sig
 (at most one reading a second, no dead-band), and with all frames of both buses kept for captures as well.`,
   async run(size, scratch) {
     await bundleProgram();
-    const seconds = size.frames < 1_000_000 ? 10 : 30;
+    const seconds = size.quick ? 10 : 30;
     const folder = join(scratch, 'signals');
     mkdirSync(folder, { recursive: true });
     let parsing = 0;
