@@ -8,10 +8,13 @@ import { remoteActions, remoteTypes } from '../../protocol/remote/table.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const rooms = ['protocol', 'agent', 'adapters', 'config', 'hub', 'assembly', 'commands', 'scripts'];
 
+/** What generators wrote, and the packages that the benchmark installs beside its own files. */
+const foreign = new Set(['generated', 'node_modules']);
+
 function sources(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return entry.name === 'generated' ? [] : sources(path);
+    if (entry.isDirectory()) return foreign.has(entry.name) ? [] : sources(path);
     return path.endsWith('.ts') ? [path] : [];
   });
 }
