@@ -81,6 +81,8 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/commands/hub-disk.engine.test.ts',
     'test/commands/hub-deliveries.engine.test.ts',
     'test/assembly/hub-failure.test.ts',
+    'test/assembly/hub-clocks.test.ts',
+    'test/assembly/hub-clocks.engine.test.ts',
     'test/assembly/hub-broker.engine.test.ts',
     'test/commands/hub-brokers.engine.test.ts',
   ],

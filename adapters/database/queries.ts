@@ -1,4 +1,5 @@
 /** What a hub reads, in the SQL that SQLite and PostgreSQL share. No query reads a whole table of what cars sent. */
+import { isAfter, type MessageOrder } from '../../hub/message.ts';
 import { ClassNumbers, type KeptStart } from '../../hub/numbers.ts';
 import type {
   CommandState,
@@ -244,10 +245,11 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
     const found: KeptCommand[] = [];
     for (const row of rows) {
       const states = await this.#select(
-        'SELECT status, cause, detail, at FROM command_states WHERE command = ? ORDER BY boot, seq',
+        'SELECT boot, seq, status, cause, detail, at FROM command_states WHERE command = ?',
         row['id'] as string,
       );
-      found.push(commandIn(vin, row, states));
+      const inOrder = [...(states as readonly (SqlRow & MessageOrder)[])].sort((a, b) => (isAfter(a, b) ? 1 : -1));
+      found.push(commandIn(vin, row, inOrder));
     }
     return found;
   }

@@ -12,7 +12,7 @@ import {
 import { VigieError } from '../../protocol/errors.ts';
 import { type RolloutCarState, type RolloutStage, rolloutCarStates } from '../../protocol/interface/own/rollouts.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
-import type { SqlRow } from './rows.ts';
+import { isAfterSql, type SqlRow } from './rows.ts';
 
 /** Cars of a fleet; without a registry all cars are in the fleet `local`. Its parameter is there twice. */
 const FLEET_CARS = `SELECT cars.vin FROM owned_cars JOIN cars ON cars.vin = owned_cars.vin
@@ -172,7 +172,7 @@ export function configurationStatements(vehicle: number, { vin, message, receive
       `INSERT INTO configurations (vehicle, generation, state, digest, detail, boot, seq, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (vehicle) DO UPDATE SET generation = excluded.generation, state = excluded.state, digest = excluded.digest,
          detail = excluded.detail, boot = excluded.boot, seq = excluded.seq, at = excluded.at
-       WHERE (excluded.boot, excluded.seq) > (configurations.boot, configurations.seq)`,
+       WHERE ${isAfterSql('excluded', 'configurations')}`,
       ...[vehicle, generation, state, textOf(digest), textOf(detail), boot, seq, received],
     ]);
   }
@@ -185,9 +185,10 @@ export function configurationStatements(vehicle: number, { vin, message, receive
       "UPDATE rollout_cars SET state = ?, detail = ?, at = ? WHERE vin = ? AND command = ? AND state = 'sent'";
     return [[sql, state, textOf(detail), received, vin, textOf(command)]];
   }
-  const sql = `UPDATE rollout_cars SET state = ?, detail = ?, at = ?, boot = ?, seq = ?
-    WHERE vin = ? AND (boot, seq) < (?, ?) AND rollout IN (SELECT id FROM rollouts WHERE digest = ?)`;
-  statements.push([sql, state, textOf(detail), received, boot, seq, vin, boot, seq, textOf(digest ?? null)]);
+  const sql = `UPDATE rollout_cars SET state = ?, detail = ?, at = ?, boot = given.boot, seq = given.seq
+    FROM (SELECT CAST(? AS bigint) AS boot, CAST(? AS bigint) AS seq) AS given
+    WHERE vin = ? AND ${isAfterSql('given', 'rollout_cars')} AND rollout IN (SELECT id FROM rollouts WHERE digest = ?)`;
+  statements.push([sql, state, textOf(detail), received, boot, seq, vin, textOf(digest ?? null)]);
   return statements;
 }
 

@@ -3,7 +3,7 @@ import type { HubRecord, KnownVehicle } from '../../hub/ports.ts';
 import type { Owner } from '../../hub/registry.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { shiftInstants } from '../../protocol/instants.ts';
-import { bodies } from '../../protocol/schema/message.ts';
+import { bodies, UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
 
 export type SqlValue = string | number | Uint8Array | null;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
@@ -40,6 +40,13 @@ export function ownedBy(owners: readonly Owner[]): SqlCondition {
 export function carsOf(owners: readonly Owner[]): SqlCondition {
   const { sql, values } = ownedBy(owners);
   return { sql: `records.vehicle IN (SELECT vehicles.id FROM vehicles WHERE ${sql})`, values };
+}
+
+/** `isAfter` (hub/message.ts) of two tables with the columns `boot` and `seq`, for `WHERE`. */
+export function isAfterSql(a: string, b: string): string {
+  const [isCounted, isOtherCounted] = [`${a}.boot < ${UNCOUNTED_BOOT}`, `${b}.boot < ${UNCOUNTED_BOOT}`];
+  return `CASE WHEN ${isCounted} AND ${isOtherCounted} AND ${a}.boot <> ${b}.boot THEN ${a}.boot > ${b}.boot
+    ELSE ${a}.seq > ${b}.seq OR (${a}.seq = ${b}.seq AND ${isCounted} AND NOT ${isOtherCounted}) END`;
 }
 
 /** Columns are whole numbers. */

@@ -228,7 +228,7 @@ async function register({ registry }: HubDatabase): Promise<void> {
 
 /** Tables that do not grow with the cars and with what they send; and rows that a statement makes for itself. */
 const SHORT =
-  /^(owners|tokens|rollouts|registry_version|refused|hub_format|sqlite_schema|page|chosen|absent|fleet_cars|CONSTANT|\d+-ROW)\b/;
+  /^(owners|tokens|rollouts|registry_version|refused|hub_format|sqlite_schema|page|chosen|given|absent|fleet_cars|CONSTANT|\d+-ROW)\b/;
 
 /** Statements that read a whole table or index all the same, by their first words, and why they may. */
 export const wholeReads: readonly (readonly [sql: string, reason: string])[] = [

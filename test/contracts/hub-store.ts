@@ -220,6 +220,36 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect((await hub.reader.record(ONE, 'trip', 'a'))?.record).toMatchObject({ id: 'a', distance: 3 });
     });
 
+    test('a message of a start without a number has its place among the forms of a record by its own number', async () => {
+      const own = UNCOUNTED_BOOT + 5;
+      const made = [
+        { seq: 3, boot: 4 },
+        { seq: 7, boot: own },
+        // What the uncounted start had sent from memory left its number to the start after it.
+        { seq: 7, boot: 5 },
+        { seq: 9, boot: own },
+        { seq: 12, boot: 6 },
+      ];
+      let cars = 0;
+      for (const [index, earlier] of made.entries()) {
+        for (const later of made.slice(index + 1)) {
+          for (const isLate of [false, true]) {
+            for (const isTogether of [false, true]) {
+              const vin = `VF3VGEHVBS${String(cars++).padStart(7, '0')}`;
+              const pair = [
+                received('trip', trip('a', { distance: 1 }), { ...earlier, vin }),
+                received('trip', trip('a', { distance: 2 }), { ...later, vin }),
+              ];
+              if (isLate) pair.reverse();
+              for (const commit of isTogether ? [pair] : pair.map((one) => [one])) await hub.store.save(commit, []);
+              const { distance } = ((await hub.reader.record(vin, 'trip', 'a'))?.record ?? {}) as Partial<Trip>;
+              expect({ earlier, later, isLate, isTogether, distance }).toMatchObject({ distance: 2 });
+            }
+          }
+        }
+      }
+    });
+
     test('lists the records of one car from, to before, by time and then by id', async () => {
       const made = (['d', 'b', 'a', 'c', 'B'] as const).map((id, seq) =>
         received('trip', trip(id, { createdAt: NOON + { d: 30, b: 20, a: 20, c: 10, B: 20 }[id] }), { seq }),

@@ -24,6 +24,7 @@ import { numbersIn, REFUSED_KEPT } from '../queries.ts';
 import { IN_USE } from '../registry.ts';
 import { SETTLING } from '../reported-monitors.ts';
 import { configurationStatements } from '../rollouts.ts';
+import { isAfterSql } from '../rows.ts';
 import { type Execute, numbered, type PostgresDatabase } from './database.ts';
 import { notify } from './news.ts';
 import { type KnownStatus, StatusKeeper } from './statuses.ts';
@@ -270,7 +271,7 @@ async function keepRecords(execute: Execute, kept: readonly PlacedMessage[]): Pr
      SET at = excluded.at, boot = excluded.boot, seq = excluded.seq, message = excluded.message,
        began = excluded.began, trip = excluded.trip, distance = excluded.distance, duration = excluded.duration,
        state = excluded.state
-     WHERE (excluded.boot, excluded.seq) > (records.boot, records.seq)`,
+     WHERE ${isAfterSql('excluded', 'records')}`,
     columns(
       [...newest.values()].map(({ one: { vehicle, row, message }, place: { collection, id, at, facts } }) => {
         const { boot, seq, clock } = message;
