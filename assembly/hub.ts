@@ -208,8 +208,6 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
       log,
     }));
   teardowns.unshift(() => broker.stop());
-  // Who joins or leaves a fleet has other monitors.
-  teardowns.unshift(onChanges({ states, clock, log }, async () => monitors.wake()));
   if (embedded !== undefined) teardowns.unshift(watchRegistry({ states, clock, log }, embedded));
   const looking = { reader: overviewReader, clock, turn: () => new Promise<void>(setImmediate) };
   const [overview, events] = [new FleetOverview(looking), new EventReader(looking)];
@@ -218,6 +216,13 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     ...{ news, clock, log, after },
     reader: { arrived: (asked) => overviewReader.arrived(asked), status: (vin) => reader.status(vin) },
   });
+  teardowns.unshift(
+    onChanges({ states, clock, log }, async (state) => {
+      // Who joins or leaves a fleet has other monitors.
+      monitors.wake();
+      live.endTokens((token) => state.isWithdrawn(token));
+    }),
+  );
   const resends = new ResendRequests({
     store: reader,
     commands,
@@ -287,7 +292,11 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
           },
           look: (vin) => viewers.look(vin),
         }),
-        ...liveHandlers({ feed: live, reader, visible, look: (vin) => viewers.look(vin), clock }),
+        ...liveHandlers({
+          ...{ feed: live, reader, visible, clock },
+          isWithdrawn: async (token) => (await states.current()).isWithdrawn(token),
+          look: (vin) => viewers.look(vin),
+        }),
         ...diagnosticsHandlers({
           ...{ reader, owners: ownersIn },
           captures: (vin) => viewOfParts(() => reader.captureParts(vin)),

@@ -27,6 +27,8 @@ export type LiveValues = ReadonlyMap<Slot, LiveValue>;
 export interface LiveViewer {
   /** The car that it follows; absent: all that it may see, without their values. */
   readonly vin?: string;
+  /** Id of the token that let it in; absent: its token has none, or it needed none. */
+  readonly token?: string;
   /** Cars that it may see now; undefined: all. Rejects with `store.failed`. */
   visible(): Promise<ReadonlySet<string> | undefined>;
   event(event: FleetEvent): void;
@@ -34,7 +36,7 @@ export interface LiveViewer {
   changed(slots: readonly Slot[]): void;
   /** There were more events than are read again. */
   missed(): void;
-  /** It may not see its car any more, or the hub stops. */
+  /** It may not see its car any more, its token was withdrawn, or the hub stops. */
   end(): void;
 }
 
@@ -111,6 +113,11 @@ export class LiveFeed {
   /** As they are now; empty for a car without viewers. */
   values(vin: string): LiveValues {
     return this.#values.get(vin) ?? new Map();
+  }
+
+  /** Ends those whose tokens are not good any more. */
+  endTokens(isWithdrawn: (token: string) => boolean): void {
+    for (const viewer of this.#viewers) if (viewer.token !== undefined && isWithdrawn(viewer.token)) viewer.end();
   }
 
   /** Ends all viewers. Resolves when nothing is read any more. */

@@ -1,10 +1,17 @@
 /** What people see as it arrives, at whatever hub it arrives. */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SystemClock } from '../../adapters/clock/system.ts';
+import { signToken } from '../../adapters/http/access/hub.ts';
 import { type Hub, type HubOptions, startHub } from '../../assembly/hub.ts';
+import { tokenKeyFile } from '../../assembly/hub-access.ts';
+import { digestOf } from '../../assembly/hub-clients.ts';
+import { openRegistry } from '../../assembly/hub-registry.ts';
+import type { IssuedToken } from '../../hub/registry.ts';
+import { scopeNames } from '../../protocol/interface/operations/scopes.ts';
 import type { Alert } from '../../protocol/schema/alert.ts';
 import type { Body, BodyKind } from '../../protocol/schema/message.ts';
 import type { StatusMessage } from '../../protocol/schema/status-message.ts';
@@ -144,6 +151,46 @@ export function hubLiveContract(name: string, create: () => Promise<LiveHubs>, b
       expect(await status('/vigie/v1/live', { method: 'HEAD' })).toBe(405);
       expect(await status('/vigie/v1/live', { headers: { accept: 'application/json' } })).toBe(406);
       expect(await status('/vigie/v1/live', { headers: { 'last-event-id': 'x' } })).toBe(400);
+    });
+
+    // Last: from now on the registry is in use.
+    test('the streams of a token that is withdrawn end at every hub, and those of others go on', async () => {
+      const place = { data: join(folder, 'hub0'), ...under.databases[0] };
+      const { registry, close } = await openRegistry(place, new MemoryLog());
+      await registry.add(VIN, [{ kind: 'fleet', id: 'north' }], Date.now());
+      await registry.setPassword(VIN, digestOf('secret'));
+      const grant = { name: 'ops', fleets: ['north'], scopes: [...scopeNames], issued: Date.now() };
+      const tokenOf = (id: string): IssuedToken => ({ id, ...grant, expires: Date.now() + 600_000 });
+      const [lost, kept] = [tokenOf(randomUUID()), tokenOf(randomUUID())];
+      for (const token of [lost, kept]) await registry.addToken(token);
+      // Each hub has a key of its own; the token is the same.
+      const authorizations = async (token: IssuedToken) =>
+        Promise.all(
+          hubs.map(async (_, index) => {
+            const file = tokenKeyFile(join(folder, `hub${index}`, 'keys'));
+            return { authorization: `Bearer ${await signToken(file, token)}` };
+          }),
+        );
+      const paths = ['/vigie/v1/live', ofCar];
+      const streams = async (token: IssuedToken) =>
+        (
+          await Promise.all(
+            (
+              await authorizations(token)
+            ).map((headers, index) =>
+              Promise.all(paths.map((path) => EventClient.open(`${hubs[index]?.hub.interface.url}${path}`, headers))),
+            ),
+          )
+        ).flat();
+      const [ofLost, ofKept] = [await streams(lost), await streams(kept)];
+      expect(await registry.withdrawToken(lost.id, Date.now())).toBe(true);
+      for (const stream of ofLost) await stream.ended();
+      await expect(streams(lost)).rejects.toThrow('answered 401');
+      const car = await MqttClient.connect(first().broker, { clientId: VIN, username: VIN, password: 'secret' });
+      await car.publish(upTopic(VIN, 'alert'), payloadOf('alert', alert('d1'), { seq: seq++ }));
+      for (const stream of ofKept) await stream.until(isEvent('d1'));
+      await Promise.all([...ofKept.map((stream) => stream.close()), car.end()]);
+      await close();
     });
   });
 }

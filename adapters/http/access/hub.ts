@@ -83,7 +83,7 @@ export class HubGate implements Gate {
     if (!(await this.#parts.inUse())) return this.#local.admit(credentials);
     const caller = await this.#tokens.admit(asBearer(credentials), wanted);
     if (caller.token !== undefined && (await this.#parts.isWithdrawn(caller.token))) {
-      throw new VigieError('request.unauthenticated', 'the token was withdrawn: ask for another one');
+      throw withdrawn();
     }
     if (this.#parts.side === 'user' && caller.user === undefined) {
       throw new VigieError('request.forbidden', 'this token is for fleets: the user side needs one for a user');
@@ -94,6 +94,10 @@ export class HubGate implements Gate {
     }
     return caller;
   }
+}
+
+export function withdrawn(): VigieError {
+  return new VigieError('request.unauthenticated', 'the token was withdrawn: ask for another one');
 }
 
 /** A token names its fleets, or is for the user that is its subject, who has no fleet. */

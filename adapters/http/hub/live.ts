@@ -9,6 +9,7 @@ import { dateTime } from '../../../protocol/interface/json/date-time.ts';
 import type { FleetEvent } from '../../../protocol/interface/own/hub-overview.ts';
 import type { Slot } from '../../../protocol/slots.ts';
 import { TooManyRequests } from '../access/failures.ts';
+import { withdrawn } from '../access/hub.ts';
 import type { Answer, Call, Handlers } from '../call.ts';
 import { EventStream } from '../event-stream.ts';
 import { shownValue } from '../live.ts';
@@ -19,6 +20,8 @@ export interface LiveDesk {
   readonly reader: Pick<VehicleReader, 'vehicle'>;
   /** Cars that the caller may see now; undefined: all. */
   visible(call: Call): Promise<ReadonlySet<string> | undefined>;
+  /** Whether the token with this id was withdrawn by now. */
+  isWithdrawn(token: string): Promise<boolean>;
   /** Somebody looks at this car now. */
   look(vin: string): void;
   readonly clock: Clock;
@@ -57,8 +60,10 @@ export function liveHandlers(desk: LiveDesk): Handlers {
       event: (told, at) => (vin === undefined || !isSlot(told) ? eventOf(told) : changeOf(feed, vin, told, at)),
       ...{ clock, times: TIMES, until: call.caller.expires ?? Number.POSITIVE_INFINITY, gone },
     });
+    const { token } = call.caller;
     const viewer = {
       ...(vin === undefined ? {} : { vin }),
+      ...(token === undefined ? {} : { token }),
       visible: () => desk.visible(call),
       event: (event: FleetEvent) => {
         if (stream.waiting < WAITING) stream.note(event, event.at);
@@ -79,6 +84,8 @@ export function liveHandlers(desk: LiveDesk): Handlers {
     try {
       const since = call.headers['last-event-id'];
       await feed.open(viewer, since === undefined ? undefined : Number(since));
+      // From now on the feed ends it.
+      if (token !== undefined && (await desk.isWithdrawn(token))) throw withdrawn();
     } catch (error) {
       stream.end();
       throw error;
