@@ -37,7 +37,10 @@ export function statesIn(keeper: StateKeeper, log: Log | undefined): States {
     const frozen = Object.isFrozen(value) ? value : undefined;
     if (before !== undefined && before.frozen !== undefined && before.frozen === frozen) return;
     const bytes = encodeValue(value, `state ${key}`);
-    if (before !== undefined && sameBytes(before.bytes, bytes)) return;
+    if (before !== undefined && sameBytes(before.bytes, bytes)) {
+      kept.set(key, { ...before, frozen });
+      return;
+    }
     const number = keeper.put(key, bytes);
     if (before !== undefined) keeper.remove(before.number);
     kept.set(key, { number, bytes: bytes.slice(), frozen });

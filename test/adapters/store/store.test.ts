@@ -110,6 +110,25 @@ describe('store', () => {
     }
   });
 
+  it('does not encode a frozen state again, not even after a start', async () => {
+    const files = new SimulatedDisk();
+    let encoded = 0;
+    const state = Object.freeze({
+      get n() {
+        encoded++;
+        return 1;
+      },
+    });
+    for (let start = 0; start < 2; start++) {
+      const store = await open(files);
+      store.memory.keep(() => [['state', state]]);
+      encoded = 0;
+      for (let n = 0; n < 5; n++) await store.outbox.commit();
+      expect(store.memory.recall('state')).toEqual({ n: 1 });
+      expect(encoded, `start ${start}`).toBe(1);
+    }
+  });
+
   it('writes of the state only what differs', async () => {
     const files = new SimulatedDisk();
     const store = await open(files);
