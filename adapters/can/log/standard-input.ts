@@ -6,10 +6,10 @@ import { VigieError } from '../../../protocol/errors.ts';
 const STANDARD_INPUT = 0;
 /** Bytes read at a time: as much as a pipe holds. */
 const SIZE = 65_536;
-/** Who writes less at a time writes as things happen, and is not kept waiting by who reads now and then. Bytes. */
-const TRICKLE = 4_096;
+/** Who writes less at a time writes as things happen, as a full bus in candump text does in one turn. Bytes. */
+const TRICKLE = 8_192;
 /** Between two reads of what trickles: the processor wakes once for the frames of so long, not for each line. ms */
-const TURN = 20;
+const TURN = 40;
 
 /**
  * Reads into one buffer for all of its life: a stream takes memory for each read, which is free again only when the

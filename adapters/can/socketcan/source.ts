@@ -42,7 +42,7 @@ export interface SocketCanOptions {
 }
 
 /** Between two reads while the bus talks, ms: the processor wakes once for all frames of so long. Each has its own time. */
-const TURN = 20;
+const TURN = 40;
 /** The same while somebody on the bus was asked something: an answer is waited for. ms */
 const QUICK_TURN = 5;
 /** The same while a frame is on its way out: the next waits for it. ms */

@@ -263,7 +263,7 @@ describe('a frame that was sent', () => {
     rig.socket.arrive(0x123);
     expect(rig.socket.filters.length).toBe(1);
     rig.socket.acknowledge();
-    await rig.clock.settle(30);
+    await rig.clock.settle(50);
     expect(rig.socket.filters.length).toBe(2);
     await rig.can.stop();
   });
