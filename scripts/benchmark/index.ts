@@ -5,8 +5,9 @@
  *     npm run benchmark                 everything, some twenty-five minutes
  *     npm run benchmark -- --quick      less work, under three minutes on an idle machine; nothing is written
  *     npm run benchmark -- decode       one section; the page is not written, its drawings are
+ *     npm run benchmark -- --write signals   one section, which then takes its place on the page; only sections without targets
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,6 +23,7 @@ import { readingLogs } from './logs.ts';
 import { monitoring } from './monitors.ts';
 import { draining } from './mqtt.ts';
 import { MachineNoise } from './noise.ts';
+import { withSections } from './page.ts';
 import { compilerVersion } from './reference.ts';
 import { commanding } from './remotes.ts';
 import { replaying } from './replay.ts';
@@ -58,9 +60,10 @@ const names = sections.map(({ name }) => name).join(', ');
 
 const { values: options, positionals } = readArguments();
 if (options.help) {
-  console.log(`Usage: npm run benchmark -- [--quick] [section...]
+  console.log(`Usage: npm run benchmark -- [--quick | --write] [section...]
 Measures Vigie beside other programs in the same run, and writes docs/performance.md when it runs as a whole.
   --quick   less work, under three minutes on an idle machine; leaves out ${long.map(({ name }) => name).join(', ')} unless named; writes nothing
+  --write   puts the named sections on the page; those with targets need a whole run, because the page lists all targets together
 Sections: ${names}`);
   process.exit(0);
 }
@@ -69,24 +72,31 @@ if (unknown.length > 0) {
   console.error(`no section ${unknown.join(', ')}; there are ${names}`);
   process.exit(2);
 }
+if (options.write && (options.quick || positionals.length === 0)) {
+  console.error('--write is for named sections, without --quick; a whole run writes the page without it');
+  process.exit(2);
+}
 
 const size: Size = options.quick
   ? { frames: 300_000, rounds: 5, quick: true }
   : { frames: 1_000_000, rounds: 11, quick: false };
 const [cpu] = cpus();
+const machine =
+  `Measured on ${cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, ` +
+  `${process.platform} ${process.arch}, Node ${process.versions.node}, ${compilerVersion()}.`;
 const parts = [
   '# Performance',
   '',
   'Written by `npm run benchmark`; do not edit. Each figure is the median of interleaved rounds, each program in its',
   'own process. Compare the ratios: they hold on other machines, absolute figures do not.',
   '',
-  `Measured on ${cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, ` +
-    `${process.platform} ${process.arch}, Node ${process.versions.node}, ${compilerVersion()}.`,
+  machine,
   '',
 ];
 console.log(parts.join('\n'));
 /** By title of the section. */
 const targets = new Map<string, BenchmarkTarget[]>();
+const texts = new Map<string, string>();
 const head = parts.length;
 const noise = new MachineNoise();
 /** Seconds of each section. */
@@ -101,7 +111,7 @@ try {
     const from = performance.now();
     const heading = `## ${section.title}\n\n${section.text}\n`;
     console.log(heading);
-    parts.push(heading);
+    const begin = parts.push(heading) - 1;
     for (const table of await section.run(size, scratch)) {
       console.log(markdown(table));
       parts.push(markdown(table));
@@ -112,6 +122,7 @@ try {
         writeFileSync(join(docs, table.drawing.file), table.drawing.svg);
     }
     took.push(`${section.name} ${figure((performance.now() - from) / 1000)}`);
+    texts.set(section.title, parts.slice(begin).join('\n'));
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
@@ -121,7 +132,20 @@ const reached = `${noise.told}\n\n## Targets\n\n${markdown(targetTable(targets))
 console.log(reached);
 console.log(`Seconds of each section: ${took.join(', ')}.\n`);
 parts.splice(head, 0, reached);
-if (!options.quick && positionals.length === 0) {
+if (options.write) {
+  if (targets.size > 0) {
+    console.error(
+      `not written: ${[...targets.keys()].join(', ')} ${targets.size > 1 ? 'have' : 'has'} targets, which a whole run writes`,
+    );
+    process.exit(1);
+  }
+  // The page begins with the machine and the noise of the run that wrote it as a whole.
+  const alone = `Measured apart from the other sections. ${machine} ${noise.told}\n`;
+  const noted = new Map([...texts].map(([title, text]) => [title, `${text.trimEnd()}\n\n${alone}`]));
+  const order = sections.map(({ title }) => title);
+  writeFileSync(page, withSections(readFileSync(page, 'utf8'), noted, order));
+  console.log(`written to ${page}`);
+} else if (!options.quick && positionals.length === 0) {
   writeFileSync(page, parts.join('\n'));
   console.log(`written to ${page}`);
 }
@@ -129,7 +153,11 @@ if (!options.quick && positionals.length === 0) {
 function readArguments() {
   try {
     return parseArgs({
-      options: { quick: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } },
+      options: {
+        quick: { type: 'boolean', default: false },
+        write: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
       allowPositionals: true,
     });
   } catch (error) {
