@@ -57,7 +57,7 @@ export function prepareCollection(order: CollectOrder, profile: Profile): Prepar
   const all = signals.map((signal) => {
     return asProfileSays(signal, asked[entryOf(signal, written)] as CollectedSignal, profile);
   });
-  checkNames(all);
+  checkNames(all, profile);
   const needed = databases.map((bound) => ({ ...bound, database: reduced(bound.database, all) }));
   const identifiers = new Map(
     [...frames].map((bus) => {
@@ -182,8 +182,7 @@ function entryOf(signal: CustomSignal, written: readonly WrittenSignal[]): numbe
  * @throws VigieError `input.malformed` for another unit than that of the command
  */
 function asProfileSays(signal: CustomSignal, asked: CollectedSignal, { signals = [], sources }: Profile): CustomSignal {
-  const isSame = (other: { readonly bus?: string; readonly message: string; readonly signal: string }): boolean =>
-    other.bus === signal.bus && other.message === signal.message && other.signal === signal.signal;
+  const isSame = (other: BusSignal): boolean => isSameSignal(signal, other);
   const custom = asked.name === undefined && asked.resolution === undefined ? signals.find(isSame) : undefined;
   const position =
     signal.position ||
@@ -199,11 +198,24 @@ function asProfileSays(signal: CustomSignal, asked: CollectedSignal, { signals =
   return found;
 }
 
-function checkNames(signals: readonly CustomSignal[]): void {
+type BusSignal = Pick<CustomSignal, 'bus' | 'message' | 'signal'>;
+
+function isSameSignal(one: BusSignal, other: BusSignal): boolean {
+  return other.bus === one.bus && other.message === one.message && other.signal === one.signal;
+}
+
+/** A name stands for one signal, or its history would mix two. */
+function checkNames(collected: readonly CustomSignal[], { signals = [], texts = [] }: Profile): void {
+  const known = new Map<string, BusSignal>([...signals, ...texts].map((one) => [one.name, one]));
   const names = new Set<string>();
-  for (const { name } of signals) {
+  for (const one of collected) {
+    const { name } = one;
     if (names.has(name)) throw new VigieError('input.malformed', `two signals have the name ${name}: give one another`);
     names.add(name);
+    const other = known.get(name);
+    if (other === undefined || isSameSignal(one, other)) continue;
+    const message = `the profile calls ${other.message}.${other.signal} ${name}: give ${one.message}.${one.signal} another name`;
+    throw new VigieError('input.malformed', message);
   }
 }
 

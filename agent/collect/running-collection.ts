@@ -83,6 +83,8 @@ export class RunningCollection {
   }
 
   correct(by: number, latest: number): void {
+    // What it read while the time was not known is recorded now, as it stands.
+    this.#signals.stepped(by);
     this.#recorder.correct(by, latest);
   }
 

@@ -119,6 +119,8 @@ export class TelemetryRecorder implements Recorder {
       if (passed(track.at, now, track.rule.interval)) this.#record(track, track.held as SlotValue, track.heldAt);
     }
     for (const track of this.#tracks.values()) {
+      // The clock stepped back: the wait begins anew.
+      if (now < track.at - STEP) track.at = Math.round(now);
       if (!passed(track.at, now, track.rule.heartbeat) || !this.#lives(track, now)) continue;
       const value = this.#status.value(track.slot);
       // Status does not know again after a restart what was part of an object that was never whole.

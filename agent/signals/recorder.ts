@@ -123,6 +123,8 @@ export class SignalRecorder implements Recorder {
       const at = this.#at[place] as number;
       const hidden = this.#signals.hidden(place) ? 1 : 0;
       if (hidden !== this.#hidden[place]) this.#hide(place, hidden, now);
+      // The clock stepped back: the wait begins anew.
+      else if (now < at - STEP) this.#at[place] = Math.round(now);
       else if (passed(at, now, this.#heartbeat[place] as number) && this.#lives(place, at, now)) {
         this.#record(place, this.#signals.count(place), now);
       }

@@ -379,6 +379,26 @@ test('while the car does not know the time nothing is collected: nobody can say 
   await second.drop();
 });
 
+test.each([-3 * HOUR, 3 * HOUR])(
+  'a value that stays the same is collected when the time becomes known by a step of %d ms',
+  async (by) => {
+    const first = await startCar();
+    await first.order(torque(START + 12 * HOUR));
+    await first.drop();
+    const disk = new RecordedDisk(first.disk.after(first.disk.moments, (most) => most));
+    const second = await startCar({ disk, at: START + HOUR - by, boot: 2, quality: 'none' });
+    await drive(second, [5, 5, 5]);
+    second.quality = 'gnss';
+    second.clock.step(by);
+    await drive(second, [5, 5, 5, 5]);
+    await second.pass(4_000);
+    const readings = receive(second.published).readings.get('MOTION.Torque') ?? [];
+    expect(readings.map(([, value]) => value)).toEqual([5]);
+    expect(Math.abs((readings[0]?.[0] ?? 0) - START - HOUR)).toBeLessThan(4_000);
+    await second.drop();
+  },
+);
+
 test.each<[why: string, order: CollectOrder, code: string, message: RegExp]>([
   ['no end', { name: 'a', signals: [{ signal: 'MOTION.Torque' }] }, 'input.malformed', /^`until` is missing/],
   ['until in the past', torque(START - 1), 'input.malformed', /^until is in the past: 2026-01-01T11:59:59/],
@@ -438,6 +458,12 @@ test.each<[why: string, order: CollectOrder, code: string, message: RegExp]>([
     /MOTION\.Torque is a signal already/,
   ],
   [
+    'the name of another signal of the profile',
+    torque(START + 1, { signals: [{ signal: 'MOTION.Torque', name: 'Vehicle.Powertrain.Cell.Max' }] }),
+    'input.malformed',
+    /^the profile calls CELLS\.Max Vehicle\.Powertrain\.Cell\.Max: give MOTION\.Torque another name$/,
+  ],
+  [
     'a name that is no wildcard',
     torque(START + 1, { signals: [{ signal: 'MOTION.*', name: 'Vehicle.Motion' }] }),
     'input.malformed',
@@ -462,7 +488,7 @@ test.each<[why: string, order: CollectOrder, code: string, message: RegExp]>([
     /^while: exactly one of/,
   ],
 ])('a command with %s is refused, and what runs goes on', async (_, order, code, message) => {
-  const car = await startCar();
+  const car = await startCar({ custom: true });
   await car.order(torque(START + HOUR));
   await expect(car.order({ ...order, name: 'torque' })).rejects.toThrow(
     expect.objectContaining({ code, message: expect.stringMatching(message) }),

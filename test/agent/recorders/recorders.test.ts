@@ -217,6 +217,18 @@ describe('telemetry recorder', () => {
     expect(readings().map(([, value]) => value)).toEqual([10, 20, 30]);
   });
 
+  test('an unchanged value is repeated after a clock that stepped back, too', () => {
+    const { it, status, write, readings } = recorder();
+    write('kinetic.speed', 7, T);
+    const back = T - 3_600_000;
+    status.stepped(-3_600_000);
+    for (let second = 1; second <= 30; second++) {
+      status.seen(slot('kinetic.speed'), back + second * 1000);
+      it.tick(back + second * 1000);
+    }
+    expect(readings().map(([, , at]) => at)).toEqual([0, -3_589_000, -3_579_000]);
+  });
+
   test('less than the dead-band is not a change, but adds up', () => {
     const { it, write, readings } = recorder();
     for (let second = 0; second <= 8; second++) {

@@ -156,3 +156,26 @@ test('numbers that no column can hold are counted as refused and not recorded', 
   expect(receive(car.published).readings.size).toBe(0);
   await car.drop();
 });
+
+test.each([-3_600_000, 3_600_000])(
+  'after a step of the clock by %d ms a value that stays the same is repeated as before',
+  async (by) => {
+    const car = await run([custom('Vehicle.Torque', { rule: { interval: 0, deadBand: 0, heartbeat: 2_000 } })]);
+    const drive = async (): Promise<void> => {
+      for (let i = 0; i < 10; i++) {
+        car.give({ 'Vehicle.Torque': 7 });
+        await car.pass(1_000);
+      }
+    };
+    await drive();
+    const before = car.clock.now();
+    car.clock.step(by);
+    await drive();
+    await car.pass(3_000);
+    const times = (receive(car.published).readings.get('Vehicle.Torque') ?? []).map(([at]) => at - before);
+    const after = times.filter((at) => (by > 0 ? at >= by : at < -1_000_000)).map((at) => at - by);
+    expect(after.length).toBeGreaterThanOrEqual(4);
+    for (const [i, at] of after.entries()) if (i > 0) expect(at - (after[i - 1] as number)).toBe(2_000);
+    await car.drop();
+  },
+);
