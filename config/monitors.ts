@@ -1,5 +1,5 @@
 /** Monitors that people write down: the `monitors` section of vigie.yaml, and files of them. */
-import Type from 'typebox';
+import * as Type from 'typebox';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { suggestion } from '../protocol/nearest.ts';

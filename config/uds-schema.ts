@@ -1,5 +1,7 @@
 /** The form of commands that diagnostics carry out (ISO 14229-1), in profiles. */
-import Type, { type Static } from 'typebox';
+
+import type { Static } from 'typebox';
+import * as Type from 'typebox';
 import { choice, closed, duration, line, NAME, truth } from './fields.ts';
 
 const LONGEST_29 = 0x1fff_ffff;

@@ -19,7 +19,21 @@ const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'u
 };
 
 /** Packages that only the command line needs: they are in its bundle, and not installed with the library. */
-const bundled = ['cli-progress', 'commander', 'pg', 'pino', 'prom-client', 'undici', 'web-push', 'ws'];
+const bundled = [
+  '@peculiar/x509',
+  'cli-progress',
+  'commander',
+  'openid-client',
+  'pg',
+  // Optional for pg; the bundle has an empty file of it.
+  'pg-cloudflare',
+  'pino',
+  'prom-client',
+  'reflect-metadata',
+  'undici',
+  'web-push',
+  'ws',
+];
 
 const programPackages = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies), ...bundled];
 

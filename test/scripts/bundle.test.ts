@@ -9,6 +9,7 @@ import { pageFiles } from '../../adapters/http/documents.ts';
 import { prepare, preparedFile } from '../../config/prepared.ts';
 import { shippedNames, shippedProfiles } from '../../config/shipped.ts';
 import { bundleProgram } from '../../scripts/bundle.ts';
+import { packageLicences } from '../../scripts/package/licences.ts';
 import { VigieProcess } from '../rig/bench.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-bundle-'));
@@ -90,6 +91,23 @@ test('carries of undici what sends requests, and neither its fetch nor what it b
   expect(carried.filter((file) => file === undefined || /^mock|^web\/(?!fetch)|^web\/fetch\/index/.test(file))).toEqual(
     [],
   );
+});
+
+test('carries nothing that packages bring for browsers, for their own metrics or twice', () => {
+  const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
+  for (const wanted of ['prom-client/lib/counter', 'llhttp/llhttp-wasm', 'typebox/build/type/types']) {
+    expect(files.join('\n')).toContain(wanted);
+  }
+  const needless = /\/(worker-timers|@opentelemetry|llhttp_simd|typebox\/build\/type\/script\/parser)/;
+  expect(files.filter((file) => needless.test(file))).toEqual([]);
+});
+
+test('ships the licence of every package that is in it', () => {
+  const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
+  const names = files.flatMap((file) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []);
+  const licensed = new Set([...packageLicences().matchAll(/^={79}\n(\S+) .*\n={79}$/gm)].map(([, name]) => name));
+  expect(names).toContain('yaml');
+  expect([...new Set(names)].filter((name) => !licensed.has(name))).toEqual([]);
 });
 
 test.each(shippedNames(shippedProfiles))('carries the contents of the profile %s as they are read', (name) => {
