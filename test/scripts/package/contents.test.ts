@@ -1,5 +1,6 @@
 /** What the package for Debian has beside the executable. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,17 +9,22 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { commandLine } from '../../../commands/vigie.ts';
 import { debianChangelog } from '../../../scripts/package/changelog.ts';
 import { contents } from '../../../scripts/package/contents.ts';
+import { makePackage } from '../../../scripts/package/deb.ts';
 import { shells } from '../../../scripts/package/shells.ts';
 import { targetNamed } from '../../../scripts/package/targets.ts';
+import { testNeeding } from '../../needs.ts';
+import { findPeer } from '../../rig/peers.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-contents-'));
+const target = targetNamed('x64');
 const files = new Map<string, string>();
 
+// Help and completion load every command, which takes minutes on a machine that does much else.
 beforeAll(async () => {
-  for (const [place, bytes] of await contents(targetNamed('x64'), '0.1.0', new Date(0))) {
+  for (const [place, bytes] of await contents(target, '0.1.0', new Date(0))) {
     files.set(place, String(place.endsWith('.gz') ? gunzipSync(bytes) : bytes));
   }
-});
+}, 600_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function matching(pattern: RegExp): [place: string, text: string][] {
@@ -132,3 +138,24 @@ test('bash completes commands below commands, options, and the values of an opti
   expect(bash?.complete('vigie keys ma')).toEqual(['make']);
   expect(bash?.complete('vigie keys make --algo')).toEqual(['--algorithm']);
 });
+
+testNeeding(
+  findPeer('dpkg-deb') !== undefined,
+  'dpkg-deb is not installed',
+  'becomes the same package for Debian again, with owner and modes',
+  async () => {
+    const [one, two] = [join(folder, 'one.deb'), join(folder, 'two.deb')];
+    const small = join(folder, 'small');
+    writeFileSync(small, 'stands for the executable');
+    for (const file of [one, two]) await makePackage(target, small, file, 'quick');
+    expect(readFileSync(two).equals(readFileSync(one))).toBe(true);
+    const listed = execFileSync('dpkg-deb', ['--contents', one], { encoding: 'utf8' });
+    expect(listed).toMatch(/^-rwxr-xr-x root\/root .* \.\/usr\/lib\/vigie\/vigie$/m);
+    expect(listed).toMatch(/ \.\/usr\/bin\/vigie -> \.\.\/lib\/vigie\/vigie$/m);
+    expect(listed).toMatch(/^-rw-r--r-- root\/root .* \.\/usr\/lib\/systemd\/system\/vigie\.service$/m);
+    expect(execFileSync('dpkg-deb', ['--field', one, 'Architecture'], { encoding: 'utf8' }).trim()).toBe(target.debian);
+    const folderOfControl = join(folder, 'control');
+    execFileSync('dpkg-deb', ['--control', one, folderOfControl]);
+    expect(readFileSync(join(folderOfControl, 'conffiles'), 'utf8')).toBe('/etc/vigie/vigie.yaml\n');
+  },
+);

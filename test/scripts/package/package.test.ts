@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,11 +7,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { contentsBeside } from '../../../scripts/bundle.ts';
-import { makePackage } from '../../../scripts/package/deb.ts';
 import { makeExecutable } from '../../../scripts/package/executable.ts';
 import { type PackageTarget, targetNamed, targets } from '../../../scripts/package/targets.ts';
-import { testNeeding } from '../../needs.ts';
-import { findPeer } from '../../rig/peers.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 /** The one that this machine runs without an emulator. */
@@ -54,6 +51,12 @@ it('has a script of ASCII, which V8 keeps in half the memory', () => {
   // From a regular expression of adapters/can/log/table.
   expect(contents.includes('nachm\\.?|下午')).toBe(false);
   expect(contents.includes('nachm\\.?|\\u4e0b\\u5348')).toBe(true);
+});
+
+it('names the functions of the program in a stack trace', () => {
+  const probe = join(folder, 'trace.cjs');
+  writeFileSync(probe, 'process.stdout.write = () => { console.error(new Error().stack); return true; };');
+  expect(run(['--version'], { NODE_OPTIONS: `--require=${probe}` }).stderr).toMatch(/\bat run\d* \(/);
 });
 
 it('carries files and machine code beside the script, so that only what is read takes memory', () => {
@@ -150,28 +153,6 @@ it('is made of the same bytes again', async () => {
   await makeExecutable(target, again);
   expect(hash(again)).toBe(hash(executable));
 }, 120_000);
-
-testNeeding(
-  findPeer('dpkg-deb') !== undefined,
-  'dpkg-deb is not installed',
-  'becomes the same package for Debian again, with owner and modes',
-  async () => {
-    const files = ['one.deb', 'two.deb'].map((name) => join(folder, name));
-    const small = join(folder, 'small');
-    writeFileSync(small, 'stands for the executable');
-    for (const file of files) await makePackage(target, small, file, 'quick');
-    const [one = '', two = ''] = files;
-    expect(hash(two)).toBe(hash(one));
-    const listed = execFileSync('dpkg-deb', ['--contents', one], { encoding: 'utf8' });
-    expect(listed).toMatch(/^-rwxr-xr-x root\/root .* \.\/usr\/lib\/vigie\/vigie$/m);
-    expect(listed).toMatch(/ \.\/usr\/bin\/vigie -> \.\.\/lib\/vigie\/vigie$/m);
-    expect(listed).toMatch(/^-rw-r--r-- root\/root .* \.\/usr\/lib\/systemd\/system\/vigie\.service$/m);
-    expect(execFileSync('dpkg-deb', ['--field', one, 'Architecture'], { encoding: 'utf8' }).trim()).toBe(target.debian);
-    const folderOfControl = join(folder, 'control');
-    execFileSync('dpkg-deb', ['--control', one, folderOfControl]);
-    expect(readFileSync(join(folderOfControl, 'conffiles'), 'utf8')).toBe('/etc/vigie/vigie.yaml\n');
-  },
-);
 
 it('names the architectures there are', () => {
   expect(targets.map(({ name }) => name).sort()).toEqual(['arm64', 'armv7', 'x64']);
