@@ -106,15 +106,15 @@ export interface FleetDatabase {
   payloads(): Promise<readonly StoredPayload[]>;
   /** Bytes on disk, keys and indexes included. */
   size(): Promise<number>;
-  /** Bytes of the largest tables, each with its keys and indexes. */
+  /** Bytes of the largest tables and of the largest indexes. */
   tables?(): Promise<ReadonlyMap<string, number>>;
   remove(): Promise<void>;
 }
 
 const PAYLOADS = 'SELECT payload, count(*) AS copies FROM messages GROUP BY payload';
 
-const TABLES = `SELECT relname AS name, pg_total_relation_size(oid) AS bytes FROM pg_class
-  WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace ORDER BY bytes DESC LIMIT 5`;
+const TABLES = `SELECT relname AS name, pg_table_size(oid) AS bytes FROM pg_class
+  WHERE relkind IN ('r', 'i') AND relnamespace = current_schema()::regnamespace ORDER BY bytes DESC LIMIT 10`;
 
 export async function startPostgres(): Promise<FleetDatabase> {
   // With a sync of every commit, as a server has it that is not for a test.

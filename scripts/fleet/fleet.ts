@@ -15,6 +15,7 @@ import {
   startPostgres,
 } from './engines.ts';
 import { type BrokerFloor, brokerFloor, copyFloor } from './floors.ts';
+import { recutTelemetry } from './recut.ts';
 import { countStored, readingsIn } from './stored.ts';
 import { type FleetMoment, type FleetOptions, type FleetReport, tableOf } from './table.ts';
 
@@ -41,7 +42,8 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
   const make = (options.nodes > 1 ? clusters : brokers)[options.broker];
   try {
     tell(`the agent drives ${minutes} minutes, for its messages`);
-    const drive = await recordDrive(minutes);
+    const whole = await recordDrive(minutes);
+    const drive = options.readings === undefined ? whole : recutTelemetry(whole, options.readings);
     if (drive.length >= 65_000) return [`a car numbers up to 65,000 messages on a drive, and this has ${drive.length}`];
     const readings = readingsIn(drive);
     const broker = await startBroker(make, ends);

@@ -8,6 +8,7 @@
  *     npm run fleet -- --broker nats --speed 6        # six minutes of driving in one
  *     npm run fleet -- --broker rabbitmq --nodes 3 --cars 100
  *     npm run fleet -- --broker embedded --database sqlite --failures no
+ *     npm run fleet -- --readings 200 --minutes 60 --speed 30    # telemetry alone, 200 readings a message
  */
 import { parseArgs } from 'node:util';
 import { brokers, clusters } from './engines.ts';
@@ -22,10 +23,12 @@ const DEFAULTS = {
   nodes: '1',
   database: 'postgresql',
   failures: 'yes',
+  readings: '',
 };
 const BROKERS = ['embedded', ...Object.keys(brokers)];
 const USAGE = `usage: npm run fleet -- [--cars 300] [--minutes 1] [--speed 1] [--broker ${BROKERS.join('|')}] \
-[--nodes 1|3] [--database postgresql|sqlite] [--failures yes|no]`;
+[--nodes 1|3] [--database postgresql|sqlite] [--failures yes|no] \
+[--readings 200]`;
 
 const problems = await runFleet(read(process.argv.slice(2)));
 for (const problem of problems) console.error(`failed: ${problem}`);
@@ -39,7 +42,7 @@ function read(words: string[]): FleetOptions {
   } catch (error) {
     refuse((error as Error).message);
   }
-  const { cars, minutes, speed, broker, nodes, database, failures } = { ...DEFAULTS, ...given };
+  const { cars, minutes, speed, broker, nodes, database, failures, readings } = { ...DEFAULTS, ...given };
   const number = (name: string, text: string, most: number): number => {
     const value = Number(text);
     if (!(value > 0 && value <= most)) refuse(`--${name} needs a number above 0 and up to ${most}, not ${text}`);
@@ -63,6 +66,7 @@ function read(words: string[]): FleetOptions {
     broker: oneOf('broker', broker, BROKERS),
     nodes: several ? 3 : 1,
     database: oneOf('database', database, ['postgresql', 'sqlite']) as FleetOptions['database'],
+    ...(readings === '' ? {} : { readings: Math.round(number('readings', readings, 10_000)) }),
     failures: oneOf('failures', failures, ['yes', 'no']) === 'yes',
     say: (text) => console.log(text),
   };

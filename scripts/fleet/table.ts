@@ -16,6 +16,8 @@ export interface FleetOptions {
   readonly database: 'postgresql' | 'sqlite';
   /** Hub and PostgreSQL are killed meanwhile. */
   readonly failures: boolean;
+  /** Cars send nothing but telemetry, so many readings in a message; absent: what the agent sends. */
+  readonly readings?: number;
   readonly say: (text: string) => void;
 }
 
@@ -47,7 +49,7 @@ export interface FleetReport {
   /** While all drive and nothing is killed. */
   readonly steady: { readonly seconds: number; readonly from: FleetMoment; readonly to: FleetMoment };
   readonly databaseBytes: number;
-  /** Bytes of the largest tables. */
+  /** Bytes of the largest tables and indexes. */
   readonly tables: ReadonlyMap<string, number>;
   /** GET status, ms, in that time. */
   readonly answers: readonly number[];
@@ -69,6 +71,7 @@ export function tableOf(report: FleetReport): string {
   const busy = (['hubs', 'broker', 'database', 'cars'] as const).reduce((sum, part) => sum + to[part] - from[part], 0);
   const perMessage = report.databaseBytes / Math.max(1, stored);
   const readings = report.readings / drive.length;
+  const payloads = drive.reduce((sum, { payload }) => sum + payload.length, 0);
   const sorted = report.answers.toSorted((a, b) => a - b);
   const quantile = (part: number): string =>
     sorted.length === 0 ? 'none' : figure(sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0);
@@ -115,6 +118,10 @@ export function tableOf(report: FleetReport): string {
     ...[...report.tables].map(
       ([name, bytes]) => [`database: of these ${name}`, figure(bytes / Math.max(1, stored), 0)] as const,
     ),
+    [
+      'of these the payload',
+      `${figure(payloads / drive.length, 0)} a message, ${figure(payloads / report.readings, 2)} a reading`,
+    ],
     ['database: bytes a reading', `${figure(perMessage / readings, 2)} at ${figure(readings)} readings a message`],
     [
       `GET status, ${sorted.length} answers`,
