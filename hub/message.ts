@@ -63,6 +63,13 @@ export function pieceId({ boot, seq }: MessageOrder): string {
   return `${boot.toString(16)}-${seq.toString(16)}`;
 }
 
+/** The other way round; undefined: no such id. */
+export function pieceOf(id: string): MessageOrder | undefined {
+  const [, boot = '', seq = ''] = /^([0-9a-f]{1,8})-([0-9a-f]{1,8})$/.exec(id) ?? [];
+  const piece = { boot: Number.parseInt(boot, 16), seq: Number.parseInt(seq, 16) };
+  return Math.max(piece.boot, piece.seq) < 2 ** 31 && pieceId(piece) === id ? piece : undefined;
+}
+
 /** The record that a message carries: a record with an id, or a piece of a series, which is its own record. */
 export function recordPlaceOf({ kind, seq, boot, body }: Message): RecordPlace | undefined {
   const piece = pieceId({ boot, seq });

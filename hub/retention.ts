@@ -7,15 +7,15 @@ import type { HubLog, Timer, WallClock } from './ports.ts';
 /** Days for which messages are kept; kinds that are not named are kept for ever. */
 export type RetentionDays = Readonly<Partial<Record<Kind, number>>>;
 
-/** Up to where the messages of a kind were looked at, by their arrival. */
+/** Up to where the messages of a kind were looked at, by the second of their arrival. */
 export interface RetentionPlace {
-  readonly received: number;
+  readonly second: number;
   readonly id: number;
 }
 
 export interface RetentionStore {
   /**
-   * Whether one of the newest messages came within `tolerance` of `now` from a car that knew the time and gave it the
+   * Whether one of the newest messages of some kind came within `tolerance` of `now` from a car that knew the time and gave it the
    * same time within `tolerance`, ms.
    */
   confirms(now: number, tolerance: number): Promise<boolean>;

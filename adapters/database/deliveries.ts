@@ -13,7 +13,7 @@ import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import type { Monitor } from '../../protocol/schema/monitor.ts';
 import { chunks } from './event-deliveries.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
-import { recordIn, type SqlRow } from './rows.ts';
+import { EVENTS, recordIn, type SqlRow } from './rows.ts';
 
 /** What databases say differently. Leases are by the clock of the database, which hubs share. */
 export interface DeliveryDialect {
@@ -64,9 +64,9 @@ export class SqlDeliveries implements DeliveryStore {
 
   async waiting(key: string, limit: number): Promise<readonly WaitingDelivery[]> {
     const rows = await this.#database.select(
-      `SELECT deliveries.seq AS number, deliveries.at AS came, contents, vin, messages.id, messages.at, payload, clock, behind
+      `SELECT deliveries.seq AS number, deliveries.at AS came, contents, vin, messages.id, messages.at, payload, behind
        FROM deliveries JOIN vehicles ON vehicles.id = deliveries.vehicle
-       LEFT JOIN messages ON messages.id = deliveries.message
+       LEFT JOIN messages ON messages.id = deliveries.message AND ${EVENTS}
        LEFT JOIN corrections ON corrections.vehicle = deliveries.vehicle AND corrections.boot = messages.boot
        WHERE deliveries.receiver = ? ORDER BY deliveries.seq LIMIT ?`,
       ...[key, limit],

@@ -13,16 +13,16 @@ import type { Period } from '../../protocol/interface/parameters.ts';
 import { boundsOf as boundsOfRange, type RecordFilter } from '../../protocol/interface/record-filter.ts';
 import {
   ACROSS_CARS,
-  CAR,
   type SqlCondition as Condition,
   carsOf,
   knownVehicle,
   ownedBy,
+  type RecordTable,
   recordIn,
   type Select,
   type SqlRow,
+  tableOf,
   wholeNumber,
-  withMessages,
 } from './rows.ts';
 
 /** Bounds as values of a query: an index is read from one to the other. */
@@ -47,6 +47,7 @@ interface Asked {
   readonly filter: RecordFilter | undefined;
   /** Places are those of one car: by time, then by id. Else by time, id and car. */
   readonly ofOneCar: boolean;
+  readonly table: RecordTable;
 }
 
 /** Records of one car by time, then by id. */
@@ -56,8 +57,9 @@ export function recordKeys(
   collection: string,
   filter?: RecordFilter,
 ): HubKeyset<HubRecord> {
-  const own: Condition = { sql: `records.vehicle = ${CAR} AND collection = ?`, values: [vin, collection] };
-  return keysOf(select, { conditions: [own], filter, ofOneCar: true });
+  const table = tableOf(collection);
+  const own: Condition = { sql: table.own, values: [vin, table.value] };
+  return keysOf(select, { conditions: [own], filter, ofOneCar: true, table });
 }
 
 /** Records of many cars by time, id and car. */
@@ -69,7 +71,7 @@ export function fleetRecordKeys(
   const conditions: Condition[] = [{ sql: ACROSS_CARS, values: [collection] }];
   if (owners !== undefined) conditions.push(carsOf(owners));
   if (newest) conditions.push({ sql: NEWEST, values: [] });
-  return keysOf(select, { conditions, filter, ofOneCar: false }) as HubKeyset<FleetRecord>;
+  return keysOf(select, { conditions, filter, ofOneCar: false, table: tableOf(collection) }) as HubKeyset<FleetRecord>;
 }
 
 const NEWEST = `NOT EXISTS (SELECT 1 FROM records AS later WHERE later.vehicle = records.vehicle
@@ -85,14 +87,14 @@ interface PlacedKeyset extends HubKeyset<HubRecord> {
   places(range: HubRange, limit: number, backwards: boolean): Promise<readonly HubPosition[]>;
 }
 
-function keysBySql(select: Select, { conditions, filter, ofOneCar }: Asked): PlacedKeyset {
+function keysBySql(select: Select, { conditions, filter, ofOneCar, table }: Asked): PlacedKeyset {
   const all = [...conditions, ...conditionsOf(filter)];
   const where = all.map(({ sql }) => sql).join(' AND ');
   const given = all.flatMap(({ values }) => values);
   const columns = ['records.at', 'records.id', ...(ofOneCar ? [] : ['records.vehicle'])];
   const within = (upTo: string): string => {
     const [place, marks] = [columns.join(', '), columns.map(() => '?').join(', ')];
-    return `FROM records WHERE ${where} AND (${place}) >= (${marks}) AND (${place}) ${upTo} (${marks})`;
+    return `FROM ${table.from} WHERE ${where} AND (${place}) >= (${marks}) AND (${place}) ${upTo} (${marks})`;
   };
   // The index by time would be read from the beginning of the collection to find what periods ask for, which have an index.
   const [time, ...rest] = columns;
@@ -123,8 +125,8 @@ function keysBySql(select: Select, { conditions, filter, ofOneCar }: Asked): Pla
     read: async (range, limit, backwards = false) => {
       const bounds = boundsOf(range);
       // What is left out is not looked up in the messages.
-      const part = `(SELECT vehicle, at, id, boot, message ${within(bounds.upTo)} ${order(backwards)} LIMIT ?) AS page`;
-      const own = withMessages('page', part);
+      const part = `(SELECT vehicle, at, id, boot, ${table.beside} ${within(bounds.upTo)} ${order(backwards)} LIMIT ?) AS page`;
+      const own = table.read('page', part);
       const sql = ofOneCar ? own : own.replace('SELECT', `SELECT ${VIN} AS vin,`);
       const rows = await select(sql, ...valuesOf(bounds), limit);
       const read = rows.map((row) => ({ ...recordIn(row), id: idOf(row), vin: row['vin'] as string }));

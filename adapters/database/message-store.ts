@@ -4,6 +4,7 @@ import {
   correctionIn,
   isAfter,
   type MessageOrder,
+  type RecordPlace,
   type RefusedMessage,
   recordPlaceOf,
   vinIn,
@@ -11,6 +12,7 @@ import {
 import { ClassNumbers } from '../../hub/numbers.ts';
 import type { MessageStore, NewsListener, Saved } from '../../hub/ports.ts';
 import { VehicleStatus } from '../../hub/vehicle-status.ts';
+import { classOf } from '../../protocol/classes.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
 import { keepReport } from './command-store.ts';
@@ -20,6 +22,7 @@ import { numbersIn, REFUSED_KEPT, statusIn } from './queries.ts';
 import { IN_USE } from './registry.ts';
 import { keepMonitors, NEW_CAR } from './reported-monitors.ts';
 import { configurationStatements } from './rollouts.ts';
+import { clockNumber, isSeries, kindNumber, seriesKinds } from './rows.ts';
 import type { SqliteDatabase } from './sqlite.ts';
 
 interface ChangedNumbers {
@@ -127,6 +130,8 @@ export class SqliteMessageStore implements MessageStore {
       received,
     ) as { id: number; is_new: number };
     if (isNew === 1) this.#database.run(NEW_CAR, vehicle, received);
+    const place = recordPlaceOf(message);
+    const behind = clock === 'none' && place !== undefined ? this.#behind(vehicle, boot) : 0;
     const row = this.#database.one(
       `INSERT INTO messages (vehicle, class, seq, boot, kind, at, clock, received, payload)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
@@ -134,9 +139,9 @@ export class SqliteMessageStore implements MessageStore {
       priority,
       seq,
       boot,
-      kind,
-      Math.round(at),
-      clock,
+      kindNumber(kind),
+      isSeries(kind) && place !== undefined ? place.at + behind : Math.round(at),
+      clockNumber(clock),
       received,
       payload,
     );
@@ -161,14 +166,12 @@ export class SqliteMessageStore implements MessageStore {
     if (kind === 'event') changes.events.push({ ...one, vehicle, row: row['id'] as number });
     if (kind === 'remote') keepReport(this.#database, vehicle, one, message.body);
     for (const [sql, ...values] of configurationStatements(vehicle, one)) this.#database.run(sql, ...values);
-    this.#keepRecord(vehicle, row['id'] as number, message);
+    if (place !== undefined && !isSeries(kind)) this.#keepRecord(vehicle, row['id'] as number, message, place);
     return true;
   }
 
   /** The newest message of a record has its present form. */
-  #keepRecord(vehicle: number, row: number, message: CarMessage['message']): void {
-    const place = recordPlaceOf(message);
-    if (place === undefined) return;
+  #keepRecord(vehicle: number, row: number, message: CarMessage['message'], place: RecordPlace): void {
     const { boot, seq, clock } = message;
     const { began, trip = null, distance = null, duration = null, state = null } = place.facts ?? {};
     const known = this.#database.one(
@@ -207,12 +210,19 @@ export class SqliteMessageStore implements MessageStore {
     if (isNew === 0) return;
     this.#database.run(
       `UPDATE records SET at = at + ?, began = began + ? WHERE vehicle = ? AND boot = ?
-       AND (SELECT clock FROM messages WHERE messages.id = records.message) = 'none'`,
+       AND (SELECT clock FROM messages WHERE messages.id = records.message) = ?`,
       by,
       by,
       vehicle,
       boot,
+      clockNumber('none'),
     );
+    for (const kind of seriesKinds) {
+      this.#database.run(
+        'UPDATE messages SET at = at + ? WHERE vehicle = ? AND class = ? AND boot = ? AND kind = ? AND clock = ?',
+        ...[by, vehicle, classOf(kind), boot, kindNumber(kind), clockNumber('none')],
+      );
+    }
   }
 
   #behind(vehicle: number, boot: number): number {

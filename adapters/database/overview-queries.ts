@@ -1,18 +1,14 @@
 /** What a hub reads of all cars at once, in the SQL that SQLite and PostgreSQL share. */
-import { eventKinds } from '../../hub/events.ts';
 import type { ArrivedMessage, EventRange, EventScope, OverviewReader, VehicleSummary } from '../../hub/ports.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { slots } from '../../protocol/slots.ts';
 import { statusIn } from './queries.ts';
-import { CAR, ownedBy, type Select, type SqlCondition } from './rows.ts';
+import { CAR, EVENTS, ownedBy, type Select, type SqlCondition } from './rows.ts';
 
 /** The objects of Status that are shown of thousands of cars. */
 const SUMMARY: ReadonlySet<number> = new Set(
   slots.filter(({ path }) => /^(kinetic|lastPosition|energies|odometer)\./.test(path)).map(({ object }) => object),
 );
-
-/** The condition of the indexes of events, word by word. */
-const EVENTS = `kind IN (${eventKinds.map((kind) => `'${kind}'`).join(', ')})`;
 
 export class SqlOverview implements OverviewReader {
   readonly #select: Select;
@@ -63,7 +59,7 @@ export class SqlOverview implements OverviewReader {
     const rows = await this.#select(
       `SELECT messages.id, (SELECT vin FROM vehicles WHERE vehicles.id = messages.vehicle) AS vin, received, payload
        FROM (SELECT id FROM messages WHERE ${asked} ORDER BY id DESC LIMIT ?) AS page
-       JOIN messages ON messages.id = page.id`,
+       JOIN messages ON messages.id = page.id AND ${EVENTS}`,
       ...[after, before, ...scope.flatMap(({ values }) => values), limit],
     );
     const newestFirst = rows.toSorted((a, b) => (b['id'] as number) - (a['id'] as number));

@@ -1,5 +1,5 @@
 /** What a hub reads, in the SQL that SQLite and PostgreSQL share. No query reads a whole table of what cars sent. */
-import { isAfter, type MessageOrder } from '../../hub/message.ts';
+import { isAfter, type MessageOrder, pieceOf } from '../../hub/message.ts';
 import { ClassNumbers, type KeptStart } from '../../hub/numbers.ts';
 import type {
   CommandState,
@@ -31,11 +31,12 @@ import {
   ACROSS_CARS,
   CAR,
   carsOf,
+  isSeries,
   knownVehicle,
-  ONE_CARS,
   recordIn,
   type Select,
   type SqlRow,
+  tableOf,
   wholeNumber,
   withMessages,
 } from './rows.ts';
@@ -55,7 +56,7 @@ const FLEETS = withMessages('records').replace(
   'SELECT',
   'SELECT (SELECT vin FROM vehicles WHERE id = records.vehicle) AS vin,',
 );
-const CAPTURES = `SELECT messages.seq, messages.boot, 0 AS at, '' AS id, payload, clock, behind FROM messages
+const CAPTURES = `SELECT messages.seq, messages.boot, 0 AS at, '' AS id, payload, behind FROM messages
   LEFT JOIN corrections ON corrections.vehicle = messages.vehicle AND corrections.boot = messages.boot
   WHERE messages.vehicle = ${CAR} AND messages.class = ?`;
 /** Parts that are read at once; each has up to 64 kB. */
@@ -141,29 +142,42 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
   }
 
   async record(vin: string, collection: string, id: string): Promise<HubRecord | undefined> {
-    const [row] = await this.#select(`${ONE_CARS} AND records.id = ?`, vin, collection, id);
+    const { read, own, value } = tableOf(collection);
+    if (!isSeries(collection)) {
+      const [row] = await this.#select(`${read()} WHERE ${own} AND records.id = ?`, vin, value, id);
+      return row && recordIn(row);
+    }
+    const piece = pieceOf(id);
+    if (piece === undefined) return undefined;
+    const [row] = await this.#select(
+      `${read()} WHERE ${own} AND class = ? AND seq = ? AND records.boot = ?`,
+      ...[vin, value, classOf(collection), piece.seq, piece.boot],
+    );
     return row && recordIn(row);
   }
 
   async lastRecord(vin: string, collection: string): Promise<HubRecord | undefined> {
-    const [row] = await this.#select(`${ONE_CARS} ORDER BY records.at DESC, records.id DESC LIMIT 1`, vin, collection);
+    const { read, own, value } = tableOf(collection);
+    const sql = `${read()} WHERE ${own} ORDER BY records.at DESC, records.id DESC LIMIT 1`;
+    const [row] = await this.#select(sql, vin, value);
     return row && recordIn(row);
   }
 
   async *records(vin: string, collection: string, from?: number, to?: number): AsyncGenerator<HubRecord, void> {
     const end = wholeNumber(to, Number.MAX_SAFE_INTEGER);
+    const { read, own, value } = tableOf(collection);
     let rows = await this.#select(
-      `${ONE_CARS} AND records.at >= ? AND records.at < ? ORDER BY records.at, records.id LIMIT ${BATCH}`,
-      ...[vin, collection, wholeNumber(from, Number.MIN_SAFE_INTEGER), end],
+      `${read()} WHERE ${own} AND records.at >= ? AND records.at < ? ORDER BY records.at, records.id LIMIT ${BATCH}`,
+      ...[vin, value, wholeNumber(from, Number.MIN_SAFE_INTEGER), end],
     );
     for (;;) {
       for (const row of rows) yield recordIn(row);
       const last = rows.at(-1);
       if (last === undefined || rows.length < BATCH) return;
       rows = await this.#select(
-        `${ONE_CARS} AND (records.at, records.id) > (?, ?) AND records.at < ?
+        `${read()} WHERE ${own} AND (records.at, records.id) > (?, ?) AND records.at < ?
          ORDER BY records.at, records.id LIMIT ${BATCH}`,
-        ...[vin, collection, last['at'] as number, last['id'] as string, end],
+        ...[vin, value, last['at'] as number, last['id'] as string, end],
       );
     }
   }

@@ -174,7 +174,7 @@ export class SqlRegistry implements Registry {
     };
     await this.#forgetDeliveries(vin);
     await inParts('records', 'collection, id');
-    await inParts('messages', 'id');
+    await inParts('messages', 'class, seq, boot');
     const ofVehicle = (table: string): SqlStatement => [`DELETE FROM ${table} WHERE vehicle = ${VEHICLE}`, vin];
     const erased = await this.#database.erase([
       ['DELETE FROM owned_cars WHERE vin = ?', vin],

@@ -1,20 +1,19 @@
 /** Removes messages that were kept long enough, in the SQL that SQLite and PostgreSQL share. */
-import { pieceId } from '../../hub/message.ts';
 import type { RetentionPlace, RetentionStore } from '../../hub/retention.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
-import { type Kind, recordKinds } from '../../protocol/schema/kind.ts';
+import { type Kind, kinds, recordKinds } from '../../protocol/schema/kind.ts';
 import { chunks } from './event-deliveries.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
-import type { SqlRow, SqlValue } from './rows.ts';
+import { clockNumber, kindNumber, type SqlRow, type SqlValue } from './rows.ts';
 
 /** Messages of one commit. */
 const BATCH = 500;
-/** The newest messages, by which the clock of the hub is checked. */
-const WITNESSES = 100;
+/** The newest messages of each kind, by which the clock of the hub is checked. */
+const WITNESSES = 10;
 
 const ofRecords: ReadonlySet<Kind> = new Set(recordKinds);
-const ofSeries: ReadonlySet<Kind> = new Set(['telemetry', 'waypoint']);
+const UNTIMED = clockNumber('none');
 
 /** Locks the rows of a query, where the database has more than one writer. */
 export type RowLock = 'FOR UPDATE' | '';
@@ -29,43 +28,50 @@ export class SqlRetention implements RetentionStore {
   }
 
   async confirms(now: number, tolerance: number): Promise<boolean> {
-    const sql = `SELECT at, clock, received FROM messages ORDER BY id DESC LIMIT ${WITNESSES}`;
-    return (await this.#database.select(sql)).some(({ at, clock, received }) => {
-      const [made, came] = [at as number, received as number];
-      return clock !== 'none' && Math.abs(came - made) < tolerance && Math.abs(now - came) < tolerance;
-    });
+    const sql = `SELECT at, clock, received FROM messages WHERE class = ? AND kind = ?
+      ORDER BY received / 1000 DESC LIMIT ${WITNESSES}`;
+    for (const kind of kinds) {
+      const newest = await this.#database.select(sql, classOf(kind), kindNumber(kind));
+      const one = newest.some(({ at, clock, received }) => {
+        const [made, came] = [at as number, received as number];
+        return clock !== UNTIMED && Math.abs(came - made) < tolerance && Math.abs(now - came) < tolerance;
+      });
+      if (one) return true;
+    }
+    return false;
   }
 
   async removeBefore(
     kind: Kind,
     before: number,
-    place: RetentionPlace = { received: Number.MIN_SAFE_INTEGER, id: 0 },
+    place: RetentionPlace = { second: Number.MIN_SAFE_INTEGER, id: 0 },
   ): Promise<{ readonly removed: number; readonly next?: RetentionPlace }> {
     const more = ofRecords.has(kind) ? ', payload' : kind === 'event' ? `, ${WAITS} AS waits` : '';
     const rows = await this.#database.select(
-      `SELECT id, vehicle, received, boot, seq${more} FROM messages
-       WHERE class = ? AND kind = ? AND received < ? AND (received, id) > (?, ?) ORDER BY received, id LIMIT ${BATCH}`,
-      ...[classOf(kind), kind, before, place.received, place.id],
+      `SELECT id, vehicle, received / 1000 AS second, boot, seq${more} FROM messages
+       WHERE class = ? AND kind = ? AND received / 1000 <= ? AND received < ? AND (received / 1000, id) > (?, ?)
+       ORDER BY received / 1000, id LIMIT ${BATCH}`,
+      ...[classOf(kind), kindNumber(kind), Math.floor(before / 1000), before, place.second, place.id],
     );
     const removed = await this.#remove(kind, rows);
     const last = rows.at(-1);
     if (last === undefined || rows.length < BATCH) return { removed };
-    return { removed, next: { received: last['received'] as number, id: last['id'] as number } };
+    return { removed, next: { second: last['second'] as number, id: last['id'] as number } };
   }
 
   /** Resolves with how many there were. */
   async #remove(kind: Kind, rows: readonly SqlRow[]): Promise<number> {
-    const ids: SqlValue[] = [];
+    const keys: SqlValue[][] = [];
     const records: SqlValue[][] = [];
     for (const row of rows) {
       const [id, vehicle] = [row['id'] as number, row['vehicle'] as number];
       const record = recordIn(kind, row);
       if (row['waits'] || (record?.active === true && (await this.#isNewest(kind, record.id, row)))) continue;
-      ids.push(id);
+      keys.push([vehicle, classOf(kind), row['seq'] as number, row['boot'] as number]);
       if (record !== undefined) records.push([vehicle, kind, record.id, id]);
     }
-    if (ids.length === 0) return 0;
-    const parts = [...chunks(ids)];
+    if (keys.length === 0) return 0;
+    const parts = [...chunks(keys)];
     const results = await this.#database.erase([
       ...this.#locking([...new Set(rows.map((row) => row['vehicle'] as number))]),
       // A record that a newer message has is not this one's.
@@ -74,7 +80,11 @@ export class SqlRetention implements RetentionStore {
         return [`DELETE FROM records WHERE (vehicle, collection, id, message) IN (VALUES ${values})`, ...part.flat()];
       }),
       ...parts.map((part): SqlStatement => {
-        return [`DELETE FROM messages WHERE id IN (${part.map(() => '?').join(', ')}) RETURNING id`, ...part];
+        const values = part.map(() => `(${MARKS})`).join(', ');
+        return [
+          `DELETE FROM messages WHERE (vehicle, class, seq, boot) IN (VALUES ${values}) RETURNING id`,
+          ...part.flat(),
+        ];
       }),
     ]);
     const removed = results.slice(-parts.length);
@@ -95,11 +105,11 @@ export class SqlRetention implements RetentionStore {
   }
 }
 
+const MARKS = ['int', 'smallint', 'int', 'int'].map((type) => `CAST(? AS ${type})`).join(', ');
 const WAITS = 'EXISTS (SELECT 1 FROM deliveries WHERE vehicle = messages.vehicle AND message = messages.id)';
 
 /** The record that goes with a message of the kind, as its row has it; undefined: none. */
 function recordIn(kind: Kind, row: SqlRow): { readonly id: string; readonly active?: boolean } | undefined {
-  if (ofSeries.has(kind)) return { id: pieceId({ boot: row['boot'] as number, seq: row['seq'] as number }) };
   return ofRecords.has(kind)
     ? (decodeMessage(row['payload'] as Uint8Array).body as { readonly id: string })
     : undefined;

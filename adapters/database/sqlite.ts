@@ -2,7 +2,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { VigieError } from '../../protocol/errors.ts';
 import type { SqlSteps } from './event-deliveries.ts';
-import { fillFacts } from './facts.ts';
 import { FORMAT, steps } from './format.ts';
 import type { Select, SqlRow } from './queries.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
@@ -33,7 +32,6 @@ export class SqliteDatabase implements RegistryDatabase {
       );
       const opened = new SqliteDatabase(database, file);
       opened.#upgrade();
-      await fillFacts(opened);
       return opened;
     } catch (cause) {
       database?.close();

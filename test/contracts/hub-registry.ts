@@ -130,6 +130,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
           [
             received('status', { full: true, status: { kinetic: { createdAt: NOON, speed: 9 } } } as never, { vin }),
             received('gap', { class: 2, count: 2, numbers: [[2, 3]] }, { vin }),
+            received('waypoint', { points: [{ at: NOON, latitude: 48.85, longitude: 2.3, type: 'Acquire' }] }, { vin }),
             received(
               'hello',
               { ...hello, version: mark, profile: mark, configuration: { ...configuration, detail: mark } },

@@ -635,23 +635,6 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
   });
 }
 
-/** What a test of an older format begins with: 600 trips, and a piece of a series. */
-export async function saveBeforeFacts(store: MessageStore): Promise<void> {
-  const trips = Array.from({ length: 600 }, (_, seq) =>
-    received('trip', trip(`a${seq}`, { createdAt: NOON, startedAt: NOON - seq }), { seq, clock: 'none' }),
-  );
-  const points = [{ at: NOON, latitude: 48.85, longitude: 2.3, type: 'Acquire' as const }];
-  const hello = { version: '1', protocol: 1, boot: 1, profile: 'bench', startedAt: NOON, behind: 5_000 };
-  await store.save([...trips, received('waypoint', { points }), received('hello', hello)], []);
-}
-
-/** That the trips of {@link saveBeforeFacts} are found by the moments at which they began. */
-export async function expectFacts(reader: VehicleReader): Promise<void> {
-  const periods = [{ from: NOON + 5_000 - 599, to: NOON + 5_000 - 596 }];
-  const found = await reader.recordKeys(ONE, 'trip', { periods }).read({}, 9);
-  expect(found.map(({ record }) => (record as Trip).id)).toEqual(['a597', 'a598', 'a599']);
-}
-
 /** Has a store execute every query that it has, for a test of their plans. */
 export async function useEveryQuery({
   store,
@@ -692,6 +675,7 @@ export async function useEveryQuery({
   if (due !== undefined) await reader.putOff(due, { due: 1, attempts: 1, requested: 1 });
   await reader.record(ONE, 'trip', 'a1');
   await reader.lastRecord(ONE, 'trip');
+  await reader.record(ONE, 'waypoint', '3-0');
   const place = { at: NOON, id: 'a0' };
   const fleets = [reader.fleetRecordKeys('trip'), reader.fleetRecordKeys('trip', { newest: true })];
   for (const keys of [reader.recordKeys(ONE, 'trip'), ...fleets, reader.vehicleKeys('VF3')]) {

@@ -165,7 +165,7 @@ test('events are found however many other messages came after them, of all cars 
   database.run(
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 25000)
      INSERT INTO messages (vehicle, class, seq, boot, kind, at, clock, received, payload)
-     SELECT vehicle, 7, i, 9, 'status', at, clock, received, payload FROM n, messages WHERE messages.id = ?`,
+     SELECT vehicle, 7, i, 9, 0, at, clock, received, payload FROM n, messages WHERE messages.id = ?`,
     Number(message?.['id']),
   );
   // Trips that go on are no news: they are read over.

@@ -2,7 +2,6 @@
 import pg from 'pg';
 import type { HubLog } from '../../../hub/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
-import { fillFacts } from '../facts.ts';
 import type { Select, SqlRow } from '../queries.ts';
 import type { RegistryDatabase, SqlStatement } from '../registry.ts';
 import { FORMAT, steps } from './schema.ts';
@@ -64,7 +63,6 @@ export class PostgresDatabase implements RegistryDatabase {
     const opened = new PostgresDatabase(pool, where);
     try {
       await opened.transaction((execute) => prepare(execute, where));
-      await fillFacts(opened);
       return opened;
     } catch (error) {
       await pool.end();

@@ -16,6 +16,7 @@ import {
 } from '../../../hub/message.ts';
 import { ClassNumbers } from '../../../hub/numbers.ts';
 import type { MessageStore, Saved } from '../../../hub/ports.ts';
+import { classOf } from '../../../protocol/classes.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { UNCOUNTED_BOOT } from '../../../protocol/schema/message.ts';
 import { keepDeliveries, MOST_WAITING, type PlacedMessage, type SqlSteps } from '../event-deliveries.ts';
@@ -24,7 +25,7 @@ import { numbersIn, REFUSED_KEPT } from '../queries.ts';
 import { IN_USE } from '../registry.ts';
 import { SETTLING } from '../reported-monitors.ts';
 import { configurationStatements } from '../rollouts.ts';
-import { isAfterSql } from '../rows.ts';
+import { clockNumber, EVENTS, isAfterSql, isSeries, kindNumber, seriesKinds } from '../rows.ts';
 import { type Execute, numbered, type PostgresDatabase } from './database.ts';
 import { notify } from './news.ts';
 import { type KnownStatus, StatusKeeper } from './statuses.ts';
@@ -106,8 +107,11 @@ async function keepVehicles(execute: Execute, messages: readonly CarMessage[]): 
     else known.last = Math.max(known.last, received);
   }
   const rows = await execute(
-    `INSERT INTO vehicles (vin, first_seen, last_seen)
-     SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS given (vin, first, last) ORDER BY vin COLLATE "C"
+    // A car that is known takes no new id, of which there are 2^31.
+    `INSERT INTO vehicles (id, vin, first_seen, last_seen)
+     SELECT coalesce(known.id, nextval('vehicles_id_seq')), given.vin, first, last
+     FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS given (vin, first, last)
+     LEFT JOIN vehicles AS known ON known.vin = given.vin ORDER BY given.vin COLLATE "C"
      ON CONFLICT (vin) DO UPDATE SET last_seen = greatest(vehicles.last_seen, excluded.last_seen)
      RETURNING id, vin, vehicles.xmax = 0 AS is_new`,
     columns([...seen].map(([vin, { first, last }]) => [vin, first, last])),
@@ -136,15 +140,22 @@ async function keepMessages(
     const key = `${vehicle}/${one.class}/${one.message.seq}/${one.message.boot}`;
     if (!keyed.has(key)) keyed.set(key, { ...one, vehicle });
   }
+  const series = [...keyed.values()].flatMap((one) => {
+    const place = isSeries(one.message.kind) ? recordPlaceOf(one.message) : undefined;
+    return place === undefined ? [] : [{ one, place }];
+  });
+  const behind = await behindOf(execute, series);
+  const begins = new Map(series.map(({ one, place: { at } }) => [one.message, at + lateness(one, behind)]));
   const rows = await execute(
     `INSERT INTO messages (vehicle, class, seq, boot, kind, at, clock, received, payload)
-     SELECT * FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[],
-       $8::bigint[], $9::bytea[])
+     SELECT * FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::bigint[], $5::smallint[], $6::bigint[],
+       $7::smallint[], $8::bigint[], $9::bytea[])
      ON CONFLICT DO NOTHING RETURNING id, vehicle, class, seq, boot`,
     columns(
       [...keyed.values()].map(({ vehicle, class: priority, message, received, payload }) => {
         const { seq, boot, kind, at, clock } = message;
-        return [vehicle, priority, seq, boot, kind, Math.round(at), clock, received, payload];
+        const begin = begins.get(message) ?? Math.round(at);
+        return [vehicle, priority, seq, boot, kindNumber(kind), begin, clockNumber(clock), received, payload];
       }),
     ),
   );
@@ -240,14 +251,20 @@ async function keepCorrections(execute: Execute, kept: readonly PlacedMessage[])
     if (added.length === 0) continue;
     await execute(
       `UPDATE records SET at = records.at + $3, began = records.began + $3 FROM messages WHERE records.vehicle = $1 AND records.boot = $2
-       AND messages.id = records.message AND messages.clock = 'none'`,
-      correction,
+       AND messages.id = records.message AND ${EVENTS} AND messages.clock = $4`,
+      [...correction, clockNumber('none')],
     );
+    for (const kind of seriesKinds) {
+      await execute(
+        'UPDATE messages SET at = at + $3 WHERE vehicle = $1 AND boot = $2 AND class = $4 AND kind = $5 AND clock = $6',
+        [...correction, classOf(kind), kindNumber(kind), clockNumber('none')],
+      );
+    }
   }
 }
 
-interface PlacedRecord {
-  readonly one: PlacedMessage;
+interface PlacedRecord<T = PlacedMessage> {
+  readonly one: T;
   readonly place: RecordPlace;
 }
 
@@ -256,7 +273,7 @@ async function keepRecords(execute: Execute, kept: readonly PlacedMessage[]): Pr
   const newest = new Map<string, PlacedRecord>();
   for (const one of kept) {
     const place = recordPlaceOf(one.message);
-    if (place === undefined) continue;
+    if (place === undefined || isSeries(place.collection)) continue;
     const key = `${one.vehicle}/${place.collection}/${place.id}`;
     const known = newest.get(key);
     if (known === undefined || isAfter(one.message, known.one.message)) newest.set(key, { one, place });
@@ -274,8 +291,8 @@ async function keepRecords(execute: Execute, kept: readonly PlacedMessage[]): Pr
      WHERE ${isAfterSql('excluded', 'records')}`,
     columns(
       [...newest.values()].map(({ one: { vehicle, row, message }, place: { collection, id, at, facts } }) => {
-        const { boot, seq, clock } = message;
-        const late = clock === 'none' ? (behind.get(`${vehicle}/${boot}`) ?? 0) : 0;
+        const { boot, seq } = message;
+        const late = lateness({ vehicle, message }, behind);
         const { began, trip = null, distance = null, duration = null, state = null } = facts ?? {};
         const since = began === undefined ? null : Math.round(began) + late;
         return [vehicle, collection, id, at + late, boot, seq, row, since, trip, distance, duration, state];
@@ -284,8 +301,15 @@ async function keepRecords(execute: Execute, kept: readonly PlacedMessage[]): Pr
   );
 }
 
+/** What a message of a known car is corrected by. */
+type Correctable = Pick<CarMessage, 'message'> & { readonly vehicle: number };
+
+function lateness({ vehicle, message: { clock, boot } }: Correctable, behind: ReadonlyMap<string, number>): number {
+  return clock === 'none' ? (behind.get(`${vehicle}/${boot}`) ?? 0) : 0;
+}
+
 /** Offset of the times that cars reported before they knew the time, by vehicle and start. */
-async function behindOf(execute: Execute, placed: readonly PlacedRecord[]): Promise<Map<string, number>> {
+async function behindOf(execute: Execute, placed: readonly PlacedRecord<Correctable>[]): Promise<Map<string, number>> {
   const untimed = placed.filter(({ one }) => one.message.clock === 'none');
   if (untimed.length === 0) return new Map();
   const rows = await execute(

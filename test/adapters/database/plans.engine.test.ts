@@ -34,14 +34,8 @@ describePeer('initdb', 'PostgreSQL', () => {
       if (typeof sql === 'string') asked.set(sql, Array.isArray(values) ? values : []);
       return (query as (...words: unknown[]) => unknown).apply(this, words);
     } as never);
-    let hub = await open();
-    await useEveryQuery(hub, async () => {
-      await hub.close();
-      await server.execute(url, 'UPDATE records SET began = NULL');
-      asked.delete('UPDATE records SET began = NULL');
-      hub = await open();
-      return hub;
-    });
+    const hub = await open();
+    await useEveryQuery(hub);
     await hub.close();
     vi.restoreAllMocks();
 

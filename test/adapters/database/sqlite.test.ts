@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, test, vi } from 'vitest';
-import { FORMAT, steps } from '../../../adapters/database/format.ts';
+import { FORMAT } from '../../../adapters/database/format.ts';
 import {
   SqliteCommandStore,
   SqliteDatabase,
@@ -11,7 +11,7 @@ import {
   SqlReader,
   SqlRegistry,
 } from '../../../adapters/database/index.ts';
-import { expectFacts, hubStoreContract, saveBeforeFacts, useEveryQuery } from '../../contracts/hub-store.ts';
+import { hubStoreContract, useEveryQuery } from '../../contracts/hub-store.ts';
 import { NOON } from '../../hub/messages.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-database-'));
@@ -89,32 +89,6 @@ test('a database of a newer Vigie is refused and stays as it was', async () => {
   const after = new DatabaseSync(file);
   expect(after.prepare('PRAGMA user_version').get()).toEqual({ user_version: FORMAT + 1 });
   after.close();
-});
-
-test('a database of an older Vigie is brought up to date and keeps what it has', async () => {
-  const file = newFile();
-  const older = new DatabaseSync(file);
-  older.exec(`${steps[0]}; PRAGMA user_version = 1; INSERT INTO vehicles VALUES (1, 'VF3VGEHVB00000001', 1, 2)`);
-  older.close();
-  const database = await SqliteDatabase.open(file);
-  expect(database.one('PRAGMA user_version')).toEqual({ user_version: FORMAT });
-  expect(await new SqlReader(database.select).vehicles()).toEqual([
-    { vin: 'VF3VGEHVB00000001', firstSeen: 1, lastSeen: 2 },
-  ]);
-  expect(await new SqliteCommandStore(database).commands('VF3VGEHVB00000001')).toEqual([]);
-  database.close();
-});
-
-test('records of an older format are found by filters, as they were corrected', async () => {
-  const file = newFile();
-  const older = await SqliteDatabase.open(file);
-  await saveBeforeFacts(new SqliteMessageStore(older));
-  older.run('UPDATE records SET began = NULL, trip = NULL, distance = NULL, duration = NULL, state = NULL');
-  older.close();
-  const database = await SqliteDatabase.open(file);
-  await expectFacts(new SqlReader(database.select));
-  expect(database.one('SELECT count(*) AS n FROM records WHERE began IS NULL')).toEqual({ n: 1 });
-  database.close();
 });
 
 test('the database of another program is refused and stays as it was', async () => {
