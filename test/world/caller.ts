@@ -35,12 +35,12 @@ export interface SentProgram {
   readonly window: number;
 }
 
-type Purpose = Pick<SentCommand, 'revokes' | 'adds' | 'program'>;
+type Purpose = Pick<SentCommand, 'revokes' | 'adds' | 'program' | 'isFaulty'>;
 
 /** What is sent but for its signature. */
 interface Wish {
   readonly kind: CommandBodyKind;
-  readonly body: object;
+  readonly body: object | Uint8Array;
   readonly action: string;
   readonly of?: Purpose;
 }
@@ -61,6 +61,8 @@ export interface SentCommand {
   readonly adds?: string;
   /** Of a command that plans something: what. */
   readonly program?: SentProgram;
+  /** Its body is not one of its kind. */
+  readonly isFaulty?: boolean;
   /** It came to the car while its key was trusted. */
   cameTrusted: boolean;
 }
@@ -101,6 +103,18 @@ export class Caller {
     return this.send({ do: 'command', at: 0, car, which: this.#counter, key, manner: 'once', wait: 0 });
   }
 
+  /** What the plan says; what it was, in words. */
+  does(happening: Extract<Happening, { do: 'command' | 'burst' | 'program' }>): string {
+    if (happening.do === 'command') return this.send(happening);
+    if (happening.do === 'program') return this.plan(happening);
+    const { at, car, which, key, count, every } = happening;
+    for (let n = 0; n < count; n++) {
+      const send = (): string => this.send({ do: 'command', at, car, which: which + n, key, manner: 'once', wait: 0 });
+      this.#parts.time.after(n * every, send);
+    }
+    return `begins to send ${count} commands, one each ${every} ms`;
+  }
+
   /** Sends what the plan says; what it was, in words. */
   send({ car, which, key, manner, wait }: Extract<Happening, { do: 'command' }>): string {
     const { broker, vins } = this.#parts;
@@ -115,7 +129,8 @@ export class Caller {
     const operator = signers[key] as WorldKey;
     const isTrust = manner === 'revoke' || manner === 'add';
     const signer = isTrust ? root : manner === 'by a stranger' ? stranger : operator;
-    return this.#give(vin, isTrust ? trustWish(operator, manner) : wishOf(which), signer, manner, { which, wait });
+    const wish = manner === 'with a faulty body' ? faultyWish(which) : wishOf(which);
+    return this.#give(vin, isTrust ? trustWish(operator, manner) : wish, signer, manner, { which, wait });
   }
 
   /** Asks a car to do something later by itself; what it was, in words. */
@@ -139,7 +154,7 @@ export class Caller {
     const issued = Math.round(now());
     const expires = issued + (manner === 'late' ? 500 : VALID);
     const to = manner === 'to another car' ? 'VF3VGEELSEWHERE01' : vin;
-    const payload = encodeCommand({ id, vin: to, kind, body: encodeBody(kind, body), issued, expires, counter });
+    const payload = encodeCommand({ id, vin: to, kind, body: bytesOf(kind, body), issued, expires, counter });
     const signed = signer.sign(payload);
     // A bit of the signature, which is the end of the message.
     if (manner === 'unsigned') signed[signed.length - 1 - (which % 64)]! ^= 1 << (which % 8);
@@ -153,6 +168,30 @@ export class Caller {
     if (manner === 'twice') time.after(wait, send);
     return `sends ${id} (${action}) signed by ${signer.name}, ${manner}`;
   }
+}
+
+/** The kind of the command that asks for an action. */
+export function kindOf(action: string): string {
+  return WISHES.find((wish) => wish[2] === action)?.[0] ?? '';
+}
+
+function bytesOf(kind: CommandBodyKind, body: object | Uint8Array): Uint8Array {
+  return body instanceof Uint8Array ? body : encodeBody(kind, body);
+}
+
+/** Less or other than a body of the kind. */
+function faultyWish(which: number): Wish {
+  const { kind, body } = wishOf(which);
+  const bytes = bytesOf(kind, body);
+  const faulty = [
+    bytes.slice(0, -1),
+    // A text, a list, and a map whose only member is a text or a list.
+    Uint8Array.of(0x61, 0x78),
+    Uint8Array.of(0x80),
+    Uint8Array.of(0xa1, 0x01, 0x61, 0x78),
+    Uint8Array.of(0xa1, 0x01, 0x80),
+  ][(which >> 4) % 5] as Uint8Array;
+  return { kind, body: faulty, action: 'nothing', of: { isFaulty: true } };
 }
 
 function wishOf(which: number): Wish {

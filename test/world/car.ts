@@ -10,6 +10,8 @@ import type { WorldTime } from './time.ts';
 /** Readings count for so long, ms. */
 export const TIMEOUT = 5_000;
 const EVERY = 1_000;
+/** Of the 12 V battery, %. */
+export const CHARGE = 80;
 
 const CHARGING = 'energies.Electric.extension.electric.charging';
 /** In the order in which a frame has them: the choice of privacy before what it hides. */
@@ -109,7 +111,7 @@ export class WorldCar {
     level: 60,
     climate: 'Disabled',
     immobilized: false,
-    battery: 80,
+    battery: CHARGE,
     mileage: 1_000,
     temperature: 20,
     latitude: 48.8,

@@ -11,6 +11,7 @@ export const INVARIANTS = {
   actsSigned: 'No command acts that is not signed by a key the car trusts, for this car.',
   actsTrusted: 'No command is accepted or acts that came before its key was added or after it was revoked.',
   actsSafely: 'No command acts against an interlock.',
+  accepts: 'No command is accepted with a faulty body or a battery that is low.',
   success: 'A command ends with Success only when the car shows its result.',
   oneEnd: 'A command ends in one way, however often it is asked for.',
   answered: 'Every command that comes signed by a trusted key is answered.',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runs } from '../rig/runs.ts';
-import { MutantWorlds, mutants, wideMutants } from './mutants.ts';
+import { MutantWorlds, mutants, rareMutants, wideMutants } from './mutants.ts';
 
 let worlds: MutantWorlds;
 beforeAll(async () => {
@@ -8,10 +8,9 @@ beforeAll(async () => {
 });
 afterAll(() => worlds.close());
 
-test.each([...mutants, ...wideMutants.slice(0, runs(0, wideMutants.length))])(
-  'an invariant finds that $defect',
-  async (mutant) => {
-    const breaches = await worlds.live(mutant, mutant.seed);
-    expect(breaches.map(({ invariant }) => invariant)).toContain(mutant.invariant);
-  },
-);
+const wider = [...wideMutants, ...rareMutants];
+
+test.each([...mutants, ...wider.slice(0, runs(0, wider.length))])('an invariant finds that $defect', async (mutant) => {
+  const breaches = await worlds.live(mutant, mutant.seed);
+  expect(breaches.map(({ invariant }) => invariant)).toContain(mutant.invariant);
+});

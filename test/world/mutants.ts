@@ -178,7 +178,7 @@ export const mutants: readonly Mutant[] = [
   },
 ];
 
-/** Of worlds in which all may happen (`planOf`). */
+/** Of worlds in which more may happen (`widePlanOf`). */
 export const wideMutants: readonly Mutant[] = [
   {
     defect: 'a program is carried out before it is due',
@@ -248,6 +248,24 @@ export const wideMutants: readonly Mutant[] = [
   },
 ];
 
+/** Of worlds in which all may happen (`planOf`). */
+export const rareMutants: readonly Mutant[] = [
+  {
+    defect: 'a low battery is no hindrance',
+    file: 'agent/remotes/checks.ts',
+    edits: [["typeof charge !== 'number' || charge >= battery", "typeof charge !== 'number' || charge >= 0"]],
+    invariant: 'accepts',
+    seed: 2,
+  },
+  {
+    defect: 'the ledger remembers its first commands, not its last',
+    file: 'agent/remotes/ledger.ts',
+    edits: [['Object.freeze(action)].slice(-REMEMBERED)', 'Object.freeze(action)].slice(0, REMEMBERED)']],
+    invariant: 'ends',
+    seed: 37,
+  },
+];
+
 /** Of the small worlds, those that `npm test` lives through. */
 export const PART = { steps: 45, cuts: 7, media: 1 };
 
@@ -273,21 +291,27 @@ export class MutantWorlds {
   /** What the world of a seed shows of a mutant; without one, of the source as it is. */
   async live(mutant: Mutant | undefined, seed: number | 'small', minutes = 10): Promise<readonly Breach[]> {
     const file = join(this.#directory, `${seed}.mjs`);
-    await writeFile(file, await bundle(mutant, mutant !== undefined && wideMutants.includes(mutant)));
+    await writeFile(file, await bundle(mutant, planFor(mutant)));
     const { stdout } = await run(process.execPath, [file, String(seed), String(minutes)], { maxBuffer: 2 ** 26 });
     return JSON.parse(stdout) as readonly Breach[];
   }
 }
 
+/** Of the function that plans the worlds of a mutant. */
+function planFor(mutant: Mutant | undefined): string {
+  if (mutant === undefined || rareMutants.includes(mutant)) return 'planOf';
+  return wideMutants.includes(mutant) ? 'widePlanOf' : 'narrowPlanOf';
+}
+
 /** The program of a world, with the mutant in place of its source. */
-async function bundle(mutant: Mutant | undefined, isWide: boolean): Promise<string> {
+async function bundle(mutant: Mutant | undefined, plan: string): Promise<string> {
   const changed = mutant === undefined ? undefined : join(root, mutant.file);
   const contents = `
-    import { narrowPlanOf, planOf } from './plan.ts';
+    import { narrowPlanOf, planOf, widePlanOf } from './plan.ts';
     import { explore } from './small.ts';
     import { runWorld } from './world.ts';
     const [seed, minutes] = process.argv.slice(2);
-    const plan = ${isWide ? 'planOf' : 'narrowPlanOf'};
+    const plan = ${plan};
     const breaches =
       seed === 'small'
         ? (await explore(${JSON.stringify(PART)})).broken.flatMap(({ lived }) => lived.breaches)

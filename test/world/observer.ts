@@ -9,11 +9,11 @@ import { decode } from '../../protocol/receiver.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import { AcknowledgedMessages, AwaitedAnswers } from './answers.ts';
-import type { SentCommand } from './caller.ts';
+import { kindOf, type SentCommand } from './caller.ts';
 import { EFFECTS, TIMEOUT, type WorldCar } from './car.ts';
 import { ExpectedDeliveries } from './deliveries.ts';
 import type { WorldHub } from './hub.ts';
-import { interlock } from './interlocks.ts';
+import { interlock, objection } from './interlocks.ts';
 import type { Breaches } from './invariants.ts';
 import { spares } from './keys.ts';
 import { findMark, findMarkIn } from './marks.ts';
@@ -320,6 +320,9 @@ export class Observer implements UnitWatcher {
     const watched = this.#of(unit);
     const sent = commands.get(id);
     watched.answers.reported(id);
+    const shown = cars.get(unit.vin)?.shown;
+    const why = sent === undefined ? undefined : objection(sent, status, shown, time.now);
+    if (why !== undefined) breaches.add('accepts', `${unit.vin} ${id} is ${status}: ${why}`);
     if (status === 'SentToVehicle') watched.underWay.set(type, id);
     else if (status !== 'Accepted' && watched.underWay.get(type) === id) watched.underWay.delete(type);
     if (status === 'Success' && sent?.revokes !== undefined) watched.revoked.add(sent.revokes);
@@ -328,9 +331,8 @@ export class Observer implements UnitWatcher {
     // The same command again gets the same answer, whatever the car shows by then.
     if (watched.succeeded.has(id)) return;
     watched.succeeded.add(id);
-    const shown = cars.get(unit.vin)?.shown.get(effect.part);
-    const isShown =
-      shown !== undefined && time.now - shown.at <= TIMEOUT && String(shown.value) === String(effect.value);
+    const part = shown?.get(effect.part);
+    const isShown = part !== undefined && time.now - part.at <= TIMEOUT && String(part.value) === String(effect.value);
     if (!isShown) breaches.add('success', `${unit.vin} ${id} (${sent?.action}) ends with ${status}`);
   }
 
@@ -383,17 +385,4 @@ export class Observer implements UnitWatcher {
 
 function listOf(monitors: readonly { readonly monitorId: string; readonly status: string }[]): string {
   return JSON.stringify(monitors.map(({ monitorId, status }) => [monitorId, status]).sort());
-}
-
-const KINDS: Readonly<Record<string, string>> = {
-  doors: 'Doors',
-  lights: 'Lights',
-  horn: 'Horn',
-  charging: 'ElectricBatteryChargingRequest',
-  preconditioning: 'ThermalPreconditioning',
-  immobilization: 'Immobilization',
-};
-
-function kindOf(action: string): string {
-  return KINDS[action.split('.')[0] ?? ''] ?? '';
 }

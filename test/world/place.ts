@@ -1,5 +1,5 @@
 /** A car, its unit, and what happens to them that concerns no other part of the world. */
-import type { WorldCar } from './car.ts';
+import { CHARGE, type WorldCar } from './car.ts';
 import type { Happening } from './plan.ts';
 import type { WorldTime } from './time.ts';
 import type { Unit } from './unit.ts';
@@ -20,7 +20,7 @@ export interface Place {
 }
 
 /** What concerns the broker, the hub or a caller. */
-type OfTheWorld = 'power' | 'origin' | 'broker' | 'hub' | 'hub disk' | 'command' | 'program';
+type OfTheWorld = 'power' | 'origin' | 'broker' | 'hub' | 'hub disk' | 'command' | 'burst' | 'program';
 export type LocalHappening = Exclude<Happening, { do: OfTheWorld }>;
 
 /** ms that a sync takes at most while the disk is well. */
@@ -37,6 +37,7 @@ export function endFaults({ unit, car, ...place }: Place): Pick<Place, 'code' | 
   unit.board.set('ntp');
   unit.receivers.answering = 'works';
   car.obeys = true;
+  car.state.battery = CHARGE;
   car.isBusOff = false;
   car.unhide();
   return { ...place, code: undefined, takes: SYNC, pending: undefined };
@@ -101,6 +102,12 @@ export function happenTo(
       car.state.door = 'Open';
       until(() => {
         car.state.door = 'Closed';
+      });
+      break;
+    case 'battery':
+      car.state.battery = happening.charge;
+      until(() => {
+        car.state.battery = CHARGE;
       });
       break;
     case 'plug':

@@ -25,6 +25,16 @@ export type Happening = { readonly at: number; readonly car: number } & (
   | { readonly do: 'receivers'; readonly answering: Answering; readonly for: number }
   | { readonly do: 'program'; readonly which: Program; readonly key: number; readonly in: number }
   | { readonly do: 'drive'; readonly speed: number; readonly for: number }
+  /** The 12 V battery has so many percent of its charge. */
+  | { readonly do: 'battery'; readonly charge: number; readonly for: number }
+  /** Many commands of one key, one after the other. */
+  | {
+      readonly do: 'burst';
+      readonly which: number;
+      readonly key: number;
+      readonly count: number;
+      readonly every: number;
+    }
   | { readonly do: 'door' | 'plug' | 'silence' | 'stubborn'; readonly for: number }
   | { readonly do: 'privacy'; readonly state: 'Geolocation' | 'Full'; readonly for: number }
   | {
@@ -44,6 +54,7 @@ export type Manner =
   | 'unsigned'
   | 'by a stranger'
   | 'to another car'
+  | 'with a faulty body'
   | 'again'
   | 'revoke'
   | 'add';
@@ -211,8 +222,41 @@ const further: Weighted = [
   ],
 ];
 
+/** What happens in some part of the worlds, drawn apart: the rest of a world is as it was before. */
+const rare: Weighted = [
+  [2, (chance) => ({ do: 'battery', charge: chance.between(5, 35), for: chance.between(5, 60) * SECOND })],
+  [
+    3,
+    (chance) => ({
+      do: 'command',
+      which: chance.below(1_000),
+      key: chance.below(3),
+      manner: 'with a faulty body' as const,
+      wait: 0,
+    }),
+  ],
+];
+
 /** The world of a seed: everything that there is may happen in it. @param length ms in which things happen */
 export function planOf(seed: number, length: number): Plan {
+  const plan = widePlanOf(seed, length);
+  const chance = new Chance(`plan ${seed}, what is rare`);
+  const more = happeningsOf(length, chance, rare, plan.cars, 60 * SECOND);
+  // So many commands of one key that the car cannot remember all of them.
+  const key = chance.below(3);
+  const burst: Draw = (draw) => ({
+    do: 'burst',
+    which: draw.below(1_000),
+    key,
+    count: draw.between(30, 90),
+    every: draw.pick([0, 20, 200]),
+  });
+  if (chance.happens(0.1)) more.push(...happeningsOf(length, chance, [[1, burst]], plan.cars, 45 * SECOND));
+  return { ...plan, happenings: [...plan.happenings, ...more].sort((a, b) => a.at - b.at) };
+}
+
+/** The world of a seed of before: less happens in it. */
+export function widePlanOf(seed: number, length: number): Plan {
   const chance = new Chance(`plan ${seed}`);
   const plan = drawn(seed, length, chance, [...narrow, ...further], [2, 3, 5, 10]);
   return { ...plan, damages: chance.happens(0.5) };
@@ -231,10 +275,20 @@ function drawn(
   weighted: Weighted,
   paces: readonly number[],
 ): Omit<Plan, 'damages'> {
-  const total = weighted.reduce((sum, [weight]) => sum + weight, 0);
   const cars = chance.happens(0.25) ? chance.between(2, 3) : 1;
   // Some worlds are calm, so that what needs time can happen; others leave no time.
   const every = chance.pick(paces) * SECOND;
+  const happenings = happeningsOf(length, chance, weighted, cars, every);
+  return {
+    ...{ seed, length, cars, happenings },
+    embedded: chance.happens(0.5),
+    outboxLimit: chance.pick([16, 64, 1024]) * 1024,
+  };
+}
+
+/** One after the other, `every` ms on average. */
+function happeningsOf(length: number, chance: Chance, weighted: Weighted, cars: number, every: number): Happening[] {
+  const total = weighted.reduce((sum, [weight]) => sum + weight, 0);
   const happenings: Happening[] = [];
   for (let at = 5 * SECOND; at < length; at += chance.between(1, 2 * every)) {
     let place = chance.below(total);
@@ -244,9 +298,5 @@ function drawn(
     }) as (typeof weighted)[number];
     happenings.push({ at, car: chance.below(cars), ...draw(chance) });
   }
-  return {
-    ...{ seed, length, cars, happenings },
-    embedded: chance.happens(0.5),
-    outboxLimit: chance.pick([16, 64, 1024]) * 1024,
-  };
+  return happenings;
 }

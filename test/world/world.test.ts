@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runs } from '../rig/runs.ts';
-import { narrowPlanOf, planOf } from './plan.ts';
+import { narrowPlanOf, planOf, widePlanOf } from './plan.ts';
 import { runWorld } from './world.ts';
 
 const MINUTE = 60_000;
@@ -27,13 +27,13 @@ test.each(seeds)('no invariant is broken in the world of seed %i, which has foun
   expect(faults).toBeGreaterThan(10);
 });
 
-/** Worlds in which a search has found a defect, of those in which all may happen. */
+/** The same, when more could happen. */
 const wideSeeds: readonly (readonly [seed: number, found: string])[] = [
   [63, 'a car answered no command for five minutes, because its program had ended between two renames'],
 ];
 
 test.each(wideSeeds)('no invariant is broken in the wide world of seed %i, which has found: %s', async (seed) => {
-  const { breaches, story } = await runWorld(planOf(seed, 10 * MINUTE));
+  const { breaches, story } = await runWorld(widePlanOf(seed, 10 * MINUTE));
   expect(breaches, story.slice(-40).join('\n')).toEqual([]);
 });
 

@@ -261,8 +261,8 @@ class World {
       if ('for' in happening) this.#time.after(happening.for, work);
     };
     if (isFault(happening)) this.#faults++;
-    if (happening.do === 'command' || happening.do === 'program') {
-      this.#tell('caller', happening.do === 'command' ? this.#caller.send(happening) : this.#caller.plan(happening));
+    if (happening.do === 'command' || happening.do === 'burst' || happening.do === 'program') {
+      this.#tell('caller', this.#caller.does(happening));
       return;
     }
     this.#tell('world', `${unit.vin}: ${JSON.stringify({ ...happening, at: undefined, car: undefined })}`);
