@@ -94,6 +94,7 @@ export const elsewhereTable: Table = {
       '`npm run fleet`, [hub](hub.md)',
     ],
     ['three nodes of RabbitMQ or NATS while one is killed', 'none lost, none twice', '`npm run fleet`, [hub](hub.md)'],
+    ['private memory over a simulated week', 'flat', '`npm run week`'],
     ['`npm test` on two idle cores', 'at most 8 minutes', '`npm test`'],
   ].map((cells) => ({ cells })),
   notes: [],

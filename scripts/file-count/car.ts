@@ -7,6 +7,9 @@ import { DbcCodec } from '../../adapters/can/dbc/index.ts';
 import { ReplayClock } from '../../adapters/clock/replay.ts';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { type ScenarioName, SimulatedCar } from '../../adapters/simulated/index.ts';
+import type { FileSystem } from '../../adapters/store/index.ts';
+import type { Agent } from '../../agent/agent.ts';
+import type { GivenMonitor } from '../../agent/monitors/desk.ts';
 import type { FrameBatch, FrameSender, FrameSource, Log, NamedFrame } from '../../agent/ports.ts';
 import { startCar } from '../../assembly/car.ts';
 import { Configurations } from '../../assembly/generation.ts';
@@ -43,10 +46,15 @@ class SteppedClock extends SystemClock {
     return 'ntp';
   }
 
+  /** Lets so many ms pass at once. */
+  advance(ms: number): void {
+    this.#time.advanceTo(this.#time.now() + ms);
+  }
+
   /** Lets so many ms pass, ten at a time, and lets what waits for disk and broker go on in between. */
   async pass(ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += 10) {
-      this.#time.advanceTo(this.now() + 10);
+      this.advance(10);
       await setTimeout(0);
     }
   }
@@ -75,6 +83,9 @@ export interface CountedCarOptions {
   readonly keys: string;
   /** Empty, for the configuration and the records. */
   readonly folder: string;
+  readonly monitors?: readonly GivenMonitor[];
+  /** Where its records are kept; the file system of the machine unless given. */
+  readonly files?: FileSystem;
 }
 
 /** The bench car's network around the agent: a car that stands, and one that drives. */
@@ -86,6 +97,9 @@ export class CountedCar {
   #stop: () => Promise<void> = async () => undefined;
   /** What the car answers to a frame that commands its lamps. */
   #answer: NamedFrame | undefined;
+  /** The simulated car, which takes all frames while it is there. */
+  #simulation: SimulatedCar | undefined;
+  #agent: Agent | undefined;
 
   static async start(options: CountedCarOptions): Promise<CountedCar> {
     const car = new CountedCar();
@@ -93,7 +107,7 @@ export class CountedCar {
     return car;
   }
 
-  async #start({ vin, broker, keys, folder }: CountedCarOptions): Promise<void> {
+  async #start({ vin, broker, keys, folder, monitors, files }: CountedCarOptions): Promise<void> {
     const { clock } = this;
     const data = join(folder, 'records');
     mkdirSync(data);
@@ -115,8 +129,9 @@ export class CountedCar {
       stop: async () => undefined,
     };
     const sender: FrameSender = {
-      send: async () => {
-        if (this.#answer !== undefined) setImmediate(this.#receive, this.#batch([this.#answer]));
+      send: async (frame) => {
+        if (this.#simulation !== undefined) await this.#simulation.send(frame);
+        else if (this.#answer !== undefined) setImmediate(this.#receive, this.#batch([this.#answer]));
       },
     };
     const { profile } = this.#vehicle;
@@ -141,7 +156,10 @@ export class CountedCar {
       clock,
       published: service.published,
       service,
+      ...(monitors === undefined ? {} : { monitors }),
+      ...(files === undefined ? {} : { files }),
     });
+    this.#agent = car.agent;
     this.#stop = async () => {
       await car.stop();
       configurations.close();
@@ -151,11 +169,25 @@ export class CountedCar {
 
   /** Lets the simulated car be in the agent's car for so long, ms. */
   async live(scenario: ScenarioName, ms: number, startAt = 0): Promise<void> {
-    const { clock } = this;
-    const simulation = new SimulatedCar({ clock, codec: this.#codec, scenario, startAt });
-    await simulation.start((batch) => this.#receive(batch));
-    await clock.pass(ms);
+    const simulation = await this.#simulate(scenario, startAt);
+    await this.clock.pass(ms);
     await simulation.stop();
+  }
+
+  /** From now on the simulated car is in the agent's car, and obeys its commands. */
+  async drive(scenario: ScenarioName): Promise<void> {
+    this.#simulation = await this.#simulate(scenario, 0);
+  }
+
+  /** Messages not yet acknowledged by the broker. */
+  get waiting(): number {
+    return this.#agent?.waiting ?? 0;
+  }
+
+  async #simulate(scenario: ScenarioName, startAt: number): Promise<SimulatedCar> {
+    const simulation = new SimulatedCar({ clock: this.clock, codec: this.#codec, scenario, startAt });
+    await simulation.start((batch) => this.#receive(batch));
+    return simulation;
   }
 
   /** A batch of so many frames, the n-th with these signals, others 0, as of now. */
@@ -172,8 +204,9 @@ export class CountedCar {
     this.#answer = this.#codec.encode(message, signals);
   }
 
-  stop(): Promise<void> {
-    return this.#stop();
+  async stop(): Promise<void> {
+    await this.#simulation?.stop();
+    await this.#stop();
   }
 
   #batch(frames: readonly NamedFrame[]): FrameBatch {

@@ -1,11 +1,12 @@
 /**
  * The broker and the cloud of the car that is counted, in a process of their own: nothing of theirs is counted. Arguments:
  * the car, directory of the keys. Prints the URL of the broker; then, for each line that comes, sends a command, and prints
- * the state in which it ended.
+ * the state in which it ended. A line is the car's time, UTC ms, or empty where that is the machine's.
  */
 import { createInterface } from 'node:readline';
 import { CommandSigner } from '../../adapters/keys/index.ts';
 import { CloudClient, EmbeddedBroker } from '../../adapters/mqtt/index.ts';
+import { final } from '../../agent/remotes/ledger.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { encodeBody, encodeCommand } from '../../protocol/command.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
@@ -18,13 +19,13 @@ const cloud = await CloudClient.connect(broker.url);
 const signer = await CommandSigner.open(keys, 'owner');
 await cloud.subscribe(upTopic(vin, 'remote'), (_topic, payload) => {
   const { status, detail = '' } = decodeMessage(payload).body as RemoteReport;
-  if (status !== 'Accepted' && status !== 'SentToVehicle') console.log(`${status} ${detail}`.trim());
+  if (final(status)) console.log(`${status} ${detail}`.trim());
 });
 console.log(broker.url);
 let on = false;
-for await (const _line of createInterface({ input: process.stdin })) {
+for await (const line of createInterface({ input: process.stdin })) {
   on = !on;
-  const issued = Date.now();
+  const issued = line === '' ? Date.now() : Number(line);
   const body = encodeBody('Lights', { on });
   const command = { id: crypto.randomUUID(), vin, kind: 'Lights', body, issued, expires: issued + 60_000 } as const;
   await cloud.publish(downTopic(vin, 'remote'), await signer.sign((counter) => encodeCommand({ ...command, counter })));

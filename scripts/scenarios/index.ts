@@ -1,9 +1,10 @@
-/** `npm run soak`, `outage` and `quiet`: runs a scenario, and fails when something went wrong. */
+/** `npm run soak`, `week`, `outage` and `quiet`: runs a scenario, and fails when something went wrong. */
 import { parseArgs } from 'node:util';
 import type { RunnableScenario } from './scenario.ts';
 
 const scenarios = {
   soak: async () => (await import('./soak.ts')).soak,
+  week: async () => (await import('./week.ts')).week,
   outage: async () => (await import('./outage.ts')).outage,
   quiet: async () => (await import('./quiet.ts')).quiet,
 } as const;

@@ -1,0 +1,25 @@
+/** What the simulated week calls flat. */
+import { expect, test, vi } from 'vitest';
+import { growth, type WeekMemory } from '../../scripts/scenarios/week.ts';
+
+const MIB = 2 ** 20;
+const day = (heap: number, external = MIB): WeekMemory => ({ heap, external, private: 80 * MIB, disk: 0 });
+
+test('a week is flat when its last line holds what the second held, whatever the first did', () => {
+  vi.spyOn(console, 'log').mockReturnValue();
+  expect(growth([day(9 * MIB), day(20 * MIB), day(20.2 * MIB), day(20.1 * MIB)])).toEqual([]);
+  vi.restoreAllMocks();
+});
+
+test('a week in which each line adds to the heap or to buffers is not flat', () => {
+  vi.spyOn(console, 'log').mockReturnValue();
+  const heap = [1, 2, 3, 4, 5, 6, 7].map((n) => day(20 * MIB + n * 0.1 * MIB));
+  const buffers = [1, 2, 3, 4, 5, 6, 7].map((n) => day(20 * MIB, n * 0.1 * MIB));
+  expect(growth(heap)).toEqual(['the memory is not flat']);
+  expect(growth(buffers)).toEqual(['the memory is not flat']);
+  vi.restoreAllMocks();
+});
+
+test('two lines are too few to say anything', () => {
+  expect(growth([day(MIB), day(MIB)])).toHaveLength(1);
+});
