@@ -2,7 +2,7 @@
 import type { Destination } from '../agent/callbacks/destination.ts';
 import type { NotificationItem, Notifier, Receipt, RequestBatch } from '../agent/callbacks/notifier.ts';
 import { entryKeyOf, keyOf, type QueueHead } from '../agent/callbacks/queue.ts';
-import { Receiver } from '../agent/callbacks/receiver.ts';
+import { AGAIN, Receiver } from '../agent/callbacks/receiver.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import type { ClaimedReceiver, DeliveryChange, WaitingDelivery } from '../hub/deliveries.ts';
 import type { DeliveryMeasures } from '../hub/delivery-measures.ts';
@@ -54,7 +54,13 @@ export class DeliveryRound {
     this.#parts = parts;
     this.#left = waiting.map(({ seq }) => seq);
     const batch = this.#left.filter((seq) => seq < held).length;
-    this.#head = { batch, tries: batch === 0 ? 0 : tries, ...(due === undefined ? {} : { due }) };
+    // A clock that was fast does not make it wait longer than its delay, however often it is claimed meanwhile.
+    const latest = Math.round(clock.now() + (to.delay || AGAIN));
+    this.#head = {
+      batch,
+      tries: batch === 0 ? 0 : tries,
+      ...(due === undefined ? {} : { due: Math.min(due, latest) }),
+    };
     this.#ended = new Promise((resolve) => {
       this.#end = resolve;
     });

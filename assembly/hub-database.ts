@@ -2,6 +2,7 @@
 import { postgresDeliveries, SqlDeliveries, sqliteDeliveries } from '../adapters/database/deliveries.ts';
 import {
   LocalNews,
+  SqlDueTimes,
   SqliteCommandStore,
   SqliteDatabase,
   SqliteMessageStore,
@@ -14,6 +15,7 @@ import {
 } from '../adapters/database/index.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import type { DeliveryStore } from '../hub/deliveries.ts';
+import type { DueTimesStore } from '../hub/due-times.ts';
 import type { CarMonitorStore, MonitorStore } from '../hub/monitors.ts';
 import type {
   CommandStore,
@@ -39,6 +41,7 @@ export interface HubDatabase {
   readonly monitorStore: MonitorStore & CarMonitorStore;
   readonly rollouts: RolloutStore;
   readonly deliveries: DeliveryStore;
+  readonly dueTimes: DueTimesStore;
   readonly retention: RetentionStore;
   readonly locks: HubLocks;
   readonly news: HubNews;
@@ -57,6 +60,7 @@ export async function onSqlite(file: string, limit: number): Promise<HubDatabase
     monitorStore: new SqlMonitors(database),
     rollouts: new SqlRollouts(database),
     deliveries: new SqlDeliveries(database, sqliteDeliveries),
+    dueTimes: new SqlDueTimes(database),
     retention: new SqlRetention(database, ''),
     // The lock of the directory has made sure that no other hub uses the file.
     locks: {
@@ -88,6 +92,7 @@ export async function onPostgres(
     monitorStore: new SqlMonitors(database),
     rollouts: new SqlRollouts(database),
     deliveries: new SqlDeliveries(database, postgresDeliveries),
+    dueTimes: new SqlDueTimes(database),
     retention: new SqlRetention(database, 'FOR UPDATE'),
     locks: new PostgresLocks(url),
     news,

@@ -8,7 +8,7 @@ import type { CarMonitorStore } from '../hub/monitors.ts';
 import type { Teardown } from './teardown.ts';
 
 /** Waits for the report of a car, ms. A command is valid for two minutes, so those of before have ended then. */
-const WAIT = { first: 240_000, longest: 6 * 3_600_000 };
+export const MONITOR_WAIT = { first: 240_000, longest: 6 * 3_600_000 };
 
 export interface HubMonitorsParts {
   readonly store: CarMonitorStore;
@@ -26,7 +26,7 @@ export function startMonitorSync(
     ...{ store, commands, clock, log },
     after: (delay, due) => clock.after(delay, due),
     // Cars that were sent something at one moment are not compared at one moment.
-    wait: (attempts) => new Backoff(WAIT, () => 0.5 + Math.random() / 2, attempts).next(),
+    wait: (attempts) => new Backoff(MONITOR_WAIT, () => 0.5 + Math.random() / 2, attempts).next(),
     newId: randomUUID,
     digest: digestOf,
   });

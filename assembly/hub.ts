@@ -23,6 +23,7 @@ import type { Clock, Log } from '../agent/ports.ts';
 import type { CallbacksConfiguration } from '../config/callbacks.ts';
 import type { SignInConfiguration } from '../config/hub.ts';
 import { type CommandKey, HubCommands } from '../hub/commands.ts';
+import { DueTimes } from '../hub/due-times.ts';
 import { EventReader } from '../hub/events.ts';
 import { Intake } from '../hub/intake.ts';
 import { LiveFeed } from '../hub/live.ts';
@@ -49,7 +50,7 @@ import { onPostgres, onSqlite } from './hub-database.ts';
 import { HubDeliveries } from './hub-deliveries.ts';
 import type { SecureHub } from './hub-enrolment.ts';
 import { serveHealth } from './hub-health.ts';
-import { digestOf, startMonitorSync } from './hub-monitors.ts';
+import { digestOf, MONITOR_WAIT, startMonitorSync } from './hub-monitors.ts';
 import { hubNotifier } from './hub-notifier.ts';
 import { motorizationOf, servedVehicles } from './hub-vehicles.ts';
 import { BENCH_LIMITS, findDocuments, pageKey } from './interface.ts';
@@ -110,6 +111,12 @@ export interface Hub {
 const RESEND = { first: 120_000, longest: 6 * 3_600_000 };
 /** As {@link RESEND}, for a car that did not answer to a configuration. */
 const ROLLOUT = { first: 250_000, longest: 900_000 };
+const LONGEST = {
+  resends: RESEND.longest,
+  monitors: MONITOR_WAIT.longest,
+  rollouts: ROLLOUT.longest,
+  deliveries: 3_600_000,
+};
 
 /**
  * Starts a hub. Rejects with `usage.wrong` when another process uses the directory, a port is taken or Node has no
@@ -242,6 +249,12 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   });
   rolling.begin();
   teardowns.unshift(() => rolling.stop());
+  const dueTimes = new DueTimes({
+    ...{ store: opened.dueTimes, longest: LONGEST, clock, log },
+    after: (delay, due) => clock.after(delay, due),
+  });
+  dueTimes.begin();
+  teardowns.unshift(() => dueTimes.stop());
   const retention = new Retention({
     ...{ store: opened.retention, days: options.retention ?? {}, clock, log },
     after,

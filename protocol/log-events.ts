@@ -250,6 +250,8 @@ export const logEvents = {
   'hub.database.disconnected': ['warn', 'The database closed a connection', 'where', 'error'],
   'hub.database.silent': ['warn', 'The database does not answer; the health report has no counts of cars', 'error'],
   'hub.deliveries.failed': ['warn', 'The hub cannot send events to receivers; it tries again', 'receiver', 'error'],
+  'hub.dueTimes.corrected': ['warn', 'Due times lay too far ahead, as after a fast clock; they are due now', 'rows'],
+  'hub.dueTimes.failed': ['warn', 'The hub cannot look for moments that lie too far ahead; it tries again', 'error'],
   'hub.enrolment.failed': [
     'error',
     'The hub failed to answer a request for a certificate',

@@ -63,6 +63,8 @@ export const logAdvice: Partial<Record<LogEvent, string>> = {
   'hub.car.refused': 'register the car, or find out who uses its VIN',
   'hub.certificate.failed': 'check that the hub can write its directory',
   'hub.deliveries.failed': 'check the database',
+  'hub.dueTimes.corrected': 'check the clock of every hub and of the database',
+  'hub.dueTimes.failed': 'check the database',
   'hub.enrolment.failed': 'check the database',
   'hub.enrolment.refused': 'issue another token with `vigie hub add`, or find out who tries',
   'hub.database.disconnected': 'check the database, if it does not come back',

@@ -1,4 +1,5 @@
 export { SqliteCommandStore } from './command-store.ts';
+export { SqlDueTimes } from './due-times.ts';
 export { SqliteMessageStore } from './message-store.ts';
 export { SqlMonitors } from './monitors.ts';
 export { LocalNews } from './news.ts';

@@ -9,7 +9,7 @@ import { type Loss, type Losses, Queue } from './queue.ts';
 /** All trying ends after three days. Interface 3.18.0 and 4.16.0, rules of delivery. */
 export const LIFETIME = 259_200_000;
 /** What the disk refused, and a car without a way out, are tried again after this, ms. */
-const AGAIN = 10_000;
+export const AGAIN = 10_000;
 /** The longest that a receiver may ask not to be tried for, ms. */
 const LONGEST_PLEA = 3_600_000;
 

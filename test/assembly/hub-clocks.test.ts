@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
@@ -9,4 +9,8 @@ const folder = mkdtempSync(join(tmpdir(), 'vigie-hub-clocks-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let made = 0;
 
-hubClocksContract('SQLite', () => onSqlite(join(folder, `${++made}.sqlite`), 100));
+hubClocksContract('SQLite', async () => {
+  const data = join(folder, `${++made}`);
+  mkdirSync(data);
+  return { options: { data }, open: () => onSqlite(join(data, 'hub.sqlite'), 100) };
+});

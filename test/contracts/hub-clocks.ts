@@ -1,17 +1,44 @@
 /** What hubs on one database make of starts of cars that have no number, and of clocks that were wrong. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SystemClock } from '../../adapters/clock/system.ts';
+import { type Hub, type HubOptions, startHub } from '../../assembly/hub.ts';
 import type { HubDatabase } from '../../assembly/hub-database.ts';
+import { DAY } from '../../protocol/calendar.ts';
+import { encodeBody } from '../../protocol/command.ts';
 import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
+import { DeliveryRig } from '../hub/delivery-rig.ts';
 import { NOON, ONE, received, trip } from '../hub/messages.ts';
+import { MemoryLog } from '../rig/log.ts';
 
-export function hubClocksContract(name: string, create: () => Promise<HubDatabase>): void {
+/** A clock that is a day fast; spans are right. */
+class FastClock extends SystemClock {
+  override now(): number {
+    return super.now() + DAY;
+  }
+}
+
+export interface ClocksUnderTest {
+  /** Which database a hub has, or its directory that has it. */
+  readonly options: Pick<HubOptions, 'data' | 'database'>;
+  open(): Promise<HubDatabase>;
+}
+
+export function hubClocksContract(name: string, create: () => Promise<ClocksUnderTest>): void {
   describe(`starts and clocks that are wrong, on ${name}`, () => {
     let hub: HubDatabase;
+    let options: ClocksUnderTest['options'];
+    const rig = new DeliveryRig();
+    afterAll(() => rig.remove());
     beforeEach(async () => {
-      hub = await create();
+      const under = await create();
+      ({ options } = under);
+      hub = await under.open();
       await hub.store.save([received('trip', trip('a'))], []);
     });
-    afterEach(() => hub.close());
+    afterEach(async () => {
+      await rig.close();
+      await hub.close();
+    });
 
     /** Of a start without a number, and of the start after it. */
     const [before, after] = [
@@ -63,6 +90,66 @@ export function hubClocksContract(name: string, create: () => Promise<HubDatabas
       await hub.store.save([report('Success', after), report('Accepted', before)], []);
       const states = (await hub.audit.command(ONE, 'c1'))?.states.map(({ status }) => status);
       expect(states).toEqual(['Accepted', 'Success']);
+    });
+
+    test('a lease whose end a fast clock of the database has put far ahead holds nobody up', async () => {
+      const { url } = await rig.receiver();
+      await hub.store.save(rig.eventsOf(await rig.monitorsTo(hub, [url])), []);
+      const claim = async (lease: string, lasts: number) =>
+        (await hub.deliveries.claim({ now: Date.now(), lease, lasts, proven: false, limit: 9 })).length;
+      expect(await claim('dead', DAY)).toBe(1);
+      expect(await claim('living', 30_000)).toBe(1);
+      expect(await claim('other', 30_000)).toBe(0);
+    });
+
+    test('what a hub whose clock was a day fast has put off is due at a hub whose clock is right', async () => {
+      const begin = (clock: SystemClock): Promise<Hub> => {
+        const callbacks = { networks: ['127.0.0.0/8'], allowHttp: true };
+        return startHub({ ...options, callbacks, port: 0, http: 0, clock, log: new MemoryLog() });
+      };
+      const tomorrow = Date.now() + DAY;
+      const late = (seq: number) => received('trip', trip('b'), { seq, received: tomorrow });
+      const events = (ids: readonly string[]) => rig.eventsOf(ids).map((one) => ({ ...one, received: tomorrow }));
+      const [refusing, fresh, gathering] = [await rig.receiver(), await rig.receiver(), await rig.receiver()];
+      refusing.behaviour = (_, response) => response.writeHead(503).end();
+      const ids = await rig.monitorsTo(hub, [refusing.url, fresh.url], {
+        retryPolicy: { policy: 'Always', retryDelay: 1 },
+      });
+      const batch = { batchNotify: { size: 10, timeWindow: 5 } };
+      ids.push(...(await rig.monitorsTo(hub, [gathering.url], batch)));
+      const fast = await begin(new FastClock());
+      const refused = refusing.next();
+      await hub.store.save(events(ids.slice(0, 1)), []);
+      await refused;
+      await fast.stop();
+      // Taken in by a hub that was killed before it sent anything.
+      await hub.store.save([late(5), ...events(ids.slice(1))], []);
+      const { reader, monitorStore, rollouts } = hub;
+      for (const one of await reader.dueNumbers(tomorrow, 9)) {
+        await reader.putOff(one, { due: tomorrow, attempts: 2, requested: 4 });
+      }
+      for (const one of await monitorStore.dueCars(tomorrow, 9)) {
+        await monitorStore.putOffCar(one, { due: tomorrow, attempts: 1 });
+      }
+      const rollout = { id: 'r1', fleet: 'local', name: 'n', digest: 'd', caller: 'c', created: NOON };
+      const body = encodeBody('Configuration', { configuration: 'vin: x' });
+      await rollouts.begin({ ...rollout, body, first: 1, tolerated: 0 });
+      for (const one of await rollouts.dueCars('r1', tomorrow, 0, 9)) {
+        await rollouts.claim('r1', one, { command: 'c1', at: tomorrow, due: tomorrow });
+      }
+
+      refusing.behaviour = (_, response) => response.writeHead(200).end();
+      const right = await begin(new SystemClock());
+      try {
+        for (const receiver of [refusing, fresh, gathering]) {
+          const before = receiver === refusing ? 1 : 0;
+          while (receiver.received.length === before) await receiver.next();
+        }
+        const types = async () => new Set((await hub.audit.commands(ONE)).map(({ type }) => type));
+        await expect.poll(types, { timeout: 30_000 }).toEqual(new Set(['Resend', 'Monitor', 'Configuration']));
+      } finally {
+        await right.stop();
+      }
     });
   });
 }

@@ -48,6 +48,7 @@ export async function useEveryQuery(hub: HubDatabase): Promise<void> {
   await hub.monitorStore.carMonitors(ONE);
   await rollOut(hub, 'north', 'r2');
   await hub.store.save([received('trip', trip('ff'), { vin: 'VF3VGESTRANGER001' })], []);
+  await hub.dueTimes.pullIn(0, { resends: -NOON, monitors: -NOON, rollouts: -NOON, deliveries: -NOON });
   await removeOld(hub);
   await hub.registry.leave(ONE, [{ kind: 'user', id: 'ada' }], NOON);
   await hub.registry.remove(OTHER, NOON);
@@ -181,7 +182,7 @@ async function followMonitors({ monitorStore, deliveries, store }: HubDatabase, 
   await monitorStore.removeCallback(owner, 'cb');
 }
 
-async function rollOut({ rollouts, store }: HubDatabase, fleet: string, id: string): Promise<void> {
+async function rollOut({ rollouts, store, dueTimes }: HubDatabase, fleet: string, id: string): Promise<void> {
   const body = Uint8Array.of(1);
   await rollouts.begin({ id, fleet, name: 'n', digest: id, body, caller: 'c', created: NOON, first: 1, tolerated: 0 });
   await rollouts.rollouts();
@@ -193,6 +194,7 @@ async function rollOut({ rollouts, store }: HubDatabase, fleet: string, id: stri
   await rollouts.enlist(id);
   const [car] = await rollouts.dueCars(id, Number.MAX_SAFE_INTEGER, 0, 10);
   if (car !== undefined) await rollouts.claim(id, car, { command: 'c1', at: NOON, due: NOON });
+  await dueTimes.pullIn(0, { resends: NOON, monitors: NOON, rollouts: -NOON, deliveries: NOON });
   await rollouts.underWay(id, NOON, NOON);
   await rollouts.failure(id);
   const configuration = { generation: 1, state: 'applied' as const, digest: id };
