@@ -8,6 +8,12 @@ import type { CustomSignal, TextSignal } from '../protocol/profile.ts';
 const MOST = 16_384;
 /** Integers of columns have so many bits beside their sign. */
 const BITS = 51;
+/** Characters of a text in a catalog (protocol/schema/fields.ts). */
+const LONGEST = 256;
+/** Bytes of the names of an enumeration, which travel in one message (protocol/cbor/message.ts). */
+const MOST_NAMES = 1_000_000;
+/** Bytes of a name in a catalog beside its text, at most. */
+const BESIDE = 16;
 
 interface Network {
   /** Buses that a DBC describes. */
@@ -58,6 +64,11 @@ export function completeSignals(written: readonly WrittenSignal[], network: Netw
         find('error', one.line, complete, 'add resolution: the smallest step that matters, in the unit');
         continue;
       }
+      const [unsendable, fix] = unsendableIn(complete);
+      if (unsendable !== undefined) {
+        find('error', one.line, unsendable, fix);
+        continue;
+      }
       if (complete.raw && described !== undefined && described.length > BITS) {
         find(
           'warning',
@@ -70,6 +81,25 @@ export function completeSignals(written: readonly WrittenSignal[], network: Netw
   }
   if (signals.length > MOST) find('error', 0, `${signals.length} custom signals; at most ${MOST} allowed`);
   return { signals, texts, diagnostics };
+}
+
+/** What of a signal no catalog can say, and what to do. */
+function unsendableIn({ name, unit = '', names = [] }: CustomSignal): readonly [message?: string, fix?: string] {
+  const beyond = (what: string, text: string): string | undefined =>
+    text.length > LONGEST ? `${what} has ${text.length} characters; at most ${LONGEST} allowed` : undefined;
+  const long = beyond(name, name);
+  if (long !== undefined) return [long, 'give it a shorter name'];
+  const wordy = beyond(`the unit of ${name}`, unit);
+  if (wordy !== undefined) return [wordy, 'write a shorter unit'];
+  const fix = 'name its values under names, or write kind: quantity';
+  let bytes = 0;
+  for (const { count, name: text } of names) {
+    const fault = beyond(`${name}: the name of ${count}`, text);
+    if (fault !== undefined) return [fault, fix];
+    bytes += new TextEncoder().encode(text).length + BESIDE;
+  }
+  if (bytes <= MOST_NAMES) return [];
+  return [`${name} has ${names.length} names of ${bytes} bytes; at most ${MOST_NAMES} allowed`, fix];
 }
 
 function withoutBus({ bus: _, ...signal }: CustomSignal): CustomSignal {

@@ -245,6 +245,57 @@ test('check names the signals and messages that were meant, names that are given
   ]);
 });
 
+test('check refuses names and units that no catalog can say, and a replay of the longest ones arrives', async () => {
+  const names = (most: number, text: string): string =>
+    Array.from({ length: most }, (_, i) => `${i} "${text.padStart(250, `${i} `)}"`).join(' ');
+  const many = `VERSION ""
+BU_: ECU
+BO_ 256 E: 8 ECU
+ SG_ Most : 0|16@1+ (1,0) [0|0] "" ECU
+ SG_ Many : 16|16@1+ (1,0) [0|0] "" ECU
+ SG_ Long : 32|8@1+ (1,0) [0|0] "" ECU
+ SG_ Odd : 40|8@1+ (1,0) [0|0] "${'V'.repeat(257)}" ECU
+ SG_ ${'N'.repeat(128)} : 48|8@1+ (1,0) [0|0] "" ECU
+VAL_ 256 Most ${names(3_700, 'most')} ;
+VAL_ 256 Many ${names(4_000, 'many')} ;
+VAL_ 256 Long 0 "off" 1 "${'x'.repeat(257)}" ;
+`;
+  file('car.dbc', many);
+  const long = 'L'.repeat(150);
+  const wrong = `${head}signals:
+  Vehicle.Many: { signal: E.Many }
+  Vehicle.Long: { signal: E.Long }
+  Vehicle.Odd: { signal: E.Odd }
+  ${long}.*: { signal: E.* }
+`;
+  const { stdout, status } = await vigie('check', '--profile', file('unsendable.yaml', wrong));
+  expect(status).toBe(2);
+  const found = parsed<{ line: number; message: string; fix?: string }>(stdout);
+  expect(found.map(({ line, message, fix }) => `${line - 6}: ${message} (${fix})`)).toEqual([
+    expect.stringMatching(
+      /^1: Vehicle\.Many has 4000 names of 1\d+ bytes; at most 1000000 allowed \(name its values under/,
+    ),
+    '2: Vehicle.Long: the name of 1 has 257 characters; at most 256 allowed (name its values under names, or write kind: quantity)',
+    '3: the unit of Vehicle.Odd has 257 characters; at most 256 allowed (write a shorter unit)',
+    `4: ${long}.${'N'.repeat(128)} has 279 characters; at most 256 allowed (give it a shorter name)`,
+  ]);
+  const right = `${head}signals:
+  Vehicle.Most: { signal: E.Most }
+  Vehicle.Many: { signal: E.Many, kind: quantity }
+  Vehicle.Long: { signal: E.Long, names: { 0: off, 1: on } }
+  Vehicle.Odd: { signal: E.Odd, unit: V }
+`;
+  const log = file('names.log', '(1700000000.000000) can0 100#0100020001040000\n');
+  const replayed = await vigie('replay', log, '--profile', file('sendable.yaml', right));
+  expect(replayed.status, replayed.stderr).toBe(0);
+  expect([...received(replayed.stdout)].map(([name, series]) => [name, series[0]?.[1]])).toEqual([
+    ['Vehicle.Most', 'most'.padStart(250, '1 ')],
+    ['Vehicle.Many', 2],
+    ['Vehicle.Long', 'on'],
+    ['Vehicle.Odd', 4],
+  ]);
+});
+
 test.each(['in the configuration', 'in a file beside it'])(
   'check names unknown signals and wrong operators of monitors %s, with the line and the name that was meant',
   async (place) => {
