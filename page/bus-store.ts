@@ -8,7 +8,7 @@ import type {
   BusSignal,
   BusValues,
 } from '../protocol/interface/own/bus.ts';
-import { followWhileVisible, type ServerEvent } from './connection.ts';
+import { followWhileVisible, type LostStream, type ServerEvent } from './connection.ts';
 
 /** A row of the list; a new one whenever a frame came. */
 export interface Row {
@@ -31,6 +31,8 @@ export interface Samples {
 /** How long a bit glows after it changed, ms; longer where the glow is a line that does not fade. */
 const GLOW = { fading: 300, steady: 1_000 };
 const SWEEP = 100;
+/** A value that is older than the newest by more is of a clock that was set back, ms. */
+const CLOCK_JUMP = 10_000;
 /** How long values are kept, ms. */
 export const KEPT = 600_000;
 
@@ -39,6 +41,7 @@ export class BusStore {
   privacy: BusPrivacy | undefined;
   /** Why the buses cannot be followed. */
   fault: Error | undefined;
+  lost: LostStream | undefined;
   /** The car has more identifiers than it lists. */
   left = false;
   paused = false;
@@ -68,6 +71,7 @@ export class BusStore {
       this.#forget();
       this.privacy = undefined;
       this.fault = undefined;
+      this.lost = undefined;
     };
   }
 
@@ -78,7 +82,7 @@ export class BusStore {
     const query = addresses.map((address) => `signal=${encodeURIComponent(address)}`).join('&');
     return followWhileVisible({
       path: `/vigie/v1/bus/signals?${query}`,
-      opened: () => undefined,
+      opened: () => this.#clearFault(),
       event: ({ name, data }) => {
         if (name === 'privacy' && !(data as BusPrivacy).shown) this.samples.clear();
         if (name === 'values' && !this.paused) this.#note(addresses, data as BusValues);
@@ -166,7 +170,12 @@ export class BusStore {
       const samples = this.samples.get(address) ?? { times: [], values: [] };
       this.samples.set(address, samples);
       // A plot goes forward; a clock may be set back.
-      if (at <= (samples.times.at(-1) ?? 0)) continue;
+      const last = samples.times.at(-1) ?? 0;
+      if (at < last - CLOCK_JUMP) {
+        samples.times.length = 0;
+        samples.values.length = 0;
+        this.newest = 0;
+      } else if (at <= last) continue;
       samples.times.push(at);
       samples.values.push(value);
       this.newest = Math.max(this.newest, at);
@@ -180,11 +189,13 @@ export class BusStore {
 
   #lost(error: Error): void {
     this.fault = error;
+    this.lost = { since: this.lost?.since ?? Date.now(), reason: error.message };
     this.#changed('list');
   }
 
   #clearFault(): void {
     this.fault = undefined;
+    this.lost = undefined;
     this.#changed('list');
   }
 

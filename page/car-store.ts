@@ -26,7 +26,10 @@ export type Connection =
   | { readonly state: 'live' }
   /** `since`: by the clock of this machine, ms. */
   | { readonly state: 'lost'; readonly since: number; readonly reason: string }
-  | { readonly state: 'sign-in'; readonly scheme: 'Basic' | 'Bearer'; readonly refused: boolean };
+  | { readonly state: 'sign-in'; readonly scheme: 'Basic' | 'Bearer'; readonly before: Before };
+
+/** What became of the credentials that the reader gave before: they were wrong, or admitted the reader until now. */
+export type Before = 'none' | 'refused' | 'ended';
 
 /** What a listener may ask for, beside the paths of values. */
 export type Topic = 'paths' | 'connection' | 'link' | 'second' | 'named' | 'speed' | 'event' | 'streaming' | 'any';
@@ -38,6 +41,8 @@ const HUB_EVERY = { streaming: 5_000, alone: 500 };
 export const SPEED_SPAN = 60_000;
 /** Time between two points of that line, ms. */
 const SPEED_STEP = 100;
+/** Wait before the description of the car is asked for again, ms. */
+const AGAIN = 2_000;
 
 export class CarStore {
   readonly values = new Map<string, CarValue>();
@@ -46,7 +51,6 @@ export class CarStore {
   /** Time and speed, oldest first; a speed holds until the next. */
   readonly speeds: (readonly [at: number, speed: number])[] = [];
   car: CarDescription | undefined;
-  link: LinkReport | undefined;
   connection: Connection = { state: 'reading' };
   /** Where the values come from: the car that serves the page, or a hub, which knows many cars. */
   source: 'car' | 'hub' = 'car';
@@ -62,14 +66,19 @@ export class CarStore {
   #abort = new AbortController();
   /** Everything that comes until now is what was known before. */
   #introducing = true;
-  #signedIn = false;
+  #before: Before = 'none';
+  #link: LinkReport | undefined;
+  /** The stream that brings the values is open. */
+  #open = false;
+  /** While this has not ended, somebody asks for the description of the car. */
+  #describing: AbortSignal | undefined;
   /** Counts what the stream of the hub brought. */
   #streamed = 0;
 
   /** Reads the car until {@link stop}. */
   start(signedIn = false): void {
     this.stop();
-    this.#signedIn = signedIn;
+    if (signedIn) this.#before = 'refused';
     if (this.source === 'hub' && this.#vin === null) return;
     this.#abort = new AbortController();
     const { signal } = this.#abort;
@@ -107,6 +116,11 @@ export class CarStore {
     return () => set.delete(listener);
   }
 
+  /** The car's own link, as far as the page knows it now. */
+  get link(): LinkReport | undefined {
+    return this.connection.state === 'live' ? this.#link : undefined;
+  }
+
   value(path: string): CarValue | undefined {
     return this.values.get(path);
   }
@@ -122,13 +136,16 @@ export class CarStore {
   }
 
   async #read(signal: AbortSignal): Promise<void> {
-    const lost = (error: Error): void => this.#lost(error);
+    const lost = (error: Error): void => {
+      this.#open = false;
+      this.#lost(error);
+    };
     if (this.source === 'hub') return this.#readFromHub(signal);
     const agent = {
       path: '/vigie/v1/agent',
       opened: () => undefined,
       event: ({ name, data }: ServerEvent) => this.#agentEvent(name, data),
-      lost: () => undefined,
+      lost: () => this.#agentEvent('link', undefined),
     };
     const live = {
       path: '/live',
@@ -181,7 +198,10 @@ export class CarStore {
         if (!present.has(path)) this.#liveEvent('removed', { path, at: new Date(answer.at).toISOString() });
       }
     };
-    const lost = (error: Error): void => this.#lost(error);
+    const lost = (error: Error): void => {
+      this.#open = false;
+      this.#lost(error);
+    };
     const every = (): number => (this.streaming ? HUB_EVERY.streaming : HUB_EVERY.alone);
     await poll<HubValues>({ path, every, woken: (ask) => this.listen('streaming', ask), answered, lost }, signal);
   }
@@ -211,31 +231,47 @@ export class CarStore {
   #opened(signal: AbortSignal): void {
     this.#introducing = true;
     this.values.clear();
+    this.#open = true;
+    this.#before = 'ended';
     this.connection = { state: 'live' };
     this.#changed('connection');
+    this.#changed('link');
     this.#changed('paths');
-    if (this.car !== undefined) return;
-    const path =
-      typeof this.#vin !== 'string' ? '/vigie/v1/car' : `/vigie/v1/vehicles/${encodeURIComponent(this.#vin)}/car`;
-    askJson<CarDescription>(path)
-      .then((car) => {
+    if (this.car === undefined && this.#describing !== signal) void this.#describe(signal);
+  }
+
+  /** Asks until the car has described itself. */
+  async #describe(signal: AbortSignal): Promise<void> {
+    this.#describing = signal;
+    while (!signal.aborted) {
+      try {
+        const car = await askJson<CarDescription>(this.#descriptionPath());
         if (signal.aborted) return;
         this.car = car;
         for (const one of car.values) this.descriptions.set(one.path, one);
-        this.#changed('paths');
-        this.#changed('connection');
-      })
-      .catch((error: Error) => this.#lost(error));
+        if (this.#open) this.connection = { state: 'live' };
+        for (const topic of ['paths', 'connection', 'link']) this.#changed(topic);
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#lost(error as Error);
+        if (error instanceof SignInNeeded) return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, AGAIN));
+    }
+  }
+
+  #descriptionPath(): string {
+    return typeof this.#vin === 'string' ? `/vigie/v1/vehicles/${encodeURIComponent(this.#vin)}/car` : '/vigie/v1/car';
   }
 
   #lost(error: Error): void {
     if (error instanceof SignInNeeded) {
-      this.connection = { state: 'sign-in', scheme: error.scheme, refused: this.#signedIn };
+      this.connection = { state: 'sign-in', scheme: error.scheme, before: this.#before };
     } else {
       const since = this.connection.state === 'lost' ? this.connection.since : Date.now();
       this.connection = { state: 'lost', since, reason: error.message };
     }
-    this.link = undefined;
     this.#changed('link');
     this.#changed('connection');
     for (const path of this.values.keys()) this.#changed(path);
@@ -243,7 +279,7 @@ export class CarStore {
 
   #agentEvent(name: string, data: unknown): void {
     if (name !== 'link') return;
-    this.link = data as LinkReport;
+    this.#link = data as LinkReport | undefined;
     this.#changed('link');
   }
 
@@ -274,6 +310,13 @@ export class CarStore {
     this.named.splice(place, 0, { path, before: before.value, after: event.value, at });
     this.named.length = Math.min(this.named.length, NAMED);
     this.#changed('named');
+  }
+
+  /** Speeds of before this page was opened, oldest first. */
+  addEarlierSpeeds(speeds: CarStore['speeds']): void {
+    const first = this.speeds[0]?.[0] ?? Number.POSITIVE_INFINITY;
+    this.speeds.unshift(...speeds.filter(([at]) => at < first));
+    this.#changed('speed');
   }
 
   #noteSpeed(at: number, speed: number): void {

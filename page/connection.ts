@@ -36,6 +36,9 @@ export interface ServerEvent {
 
 /** The interface sends at least a comment every 15 s; a stream that is silent for longer is lost, ms. */
 const SILENCE = 20_000;
+/** Why a request that nobody answered within that time ends. */
+const UNANSWERED =
+  'No answer for 20 s. A browser opens six connections to one address: other windows that show it may hold them.';
 /** Wait before the next attempt, ms. */
 const AGAIN = 2_000;
 /** Least time from an answer to the next request, however much happens between, ms. */
@@ -110,16 +113,41 @@ export async function ask(path: string, options: RequestInit = {}): Promise<Resp
     throw new SignInNeeded(/^Bearer/i.test(challenge) ? 'Bearer' : 'Basic');
   }
   const text = await response.text();
-  throw new Refused(response.status, messageOf(text), response.headers.get('x-request-id') ?? undefined);
+  throw new Refused(
+    response.status,
+    messageOf(text) ?? `It answered ${response.status}.`,
+    response.headers.get('x-request-id') ?? undefined,
+  );
 }
 
-export async function askJson<T>(path: string): Promise<T> {
-  return (await (await ask(path)).json()) as T;
+export function askJson<T>(path: string): Promise<T> {
+  return answerOf<T>(path, {});
 }
 
-export async function post<T>(path: string, body: unknown): Promise<T> {
+/** The whole answer, which a broken network must not keep the page waiting for. */
+async function answerOf<T>(path: string, options: RequestInit, outer?: AbortSignal): Promise<T> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new Error(UNANSWERED)), SILENCE);
+  const end = (): void => late.abort();
+  outer?.addEventListener('abort', end);
+  try {
+    return (await (await ask(path, { ...options, signal: late.signal })).json()) as T;
+  } finally {
+    clearTimeout(timer);
+    outer?.removeEventListener('abort', end);
+  }
+}
+
+export function post<T>(path: string, body: unknown): Promise<T> {
   const headers = { 'Content-Type': 'application/json' };
-  return (await (await ask(path, { method: 'POST', headers, body: JSON.stringify(body) })).json()) as T;
+  return answerOf<T>(path, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+/** A stream that the page no longer has. */
+export interface LostStream {
+  /** By the clock of this machine, ms. */
+  readonly since: number;
+  readonly reason: string;
 }
 
 export interface FollowOptions {
@@ -169,7 +197,7 @@ export async function poll<T>(options: PollOptions<T>, signal: AbortSignal): Pro
     isDue = false;
     let wait = AGAIN;
     try {
-      const answer = (await (await ask(typeof path === 'string' ? path : path(), { signal })).json()) as T;
+      const answer = await answerOf<T>(typeof path === 'string' ? path : path(), {}, signal);
       if (signal.aborted) break;
       answered(answer);
       wait = PAUSE;
@@ -229,7 +257,7 @@ async function readOnce(
   signal: AbortSignal,
 ): Promise<void> {
   const silent = new AbortController();
-  let timer = setTimeout(() => silent.abort(), SILENCE);
+  let timer = setTimeout(() => silent.abort(new Error(UNANSWERED)), SILENCE);
   try {
     const headers = { Accept: 'text/event-stream' };
     const { body } = await ask(path, { headers, signal: AbortSignal.any([signal, silent.signal]) });
@@ -241,7 +269,7 @@ async function readOnce(
       const { done, value } = await reader.read();
       if (done) return;
       clearTimeout(timer);
-      timer = setTimeout(() => silent.abort(), SILENCE);
+      timer = setTimeout(() => silent.abort(new Error('The stream was silent for 20 s.')), SILENCE);
       const parts = (rest + value).split('\n\n');
       rest = parts.pop() ?? '';
       for (const part of parts) {
@@ -270,11 +298,12 @@ function noteClock(date: string | null): void {
   if (Number.isFinite(difference)) clockOffset = Math.abs(difference) < 2_000 ? 0 : difference;
 }
 
-function messageOf(text: string): string {
+/** Undefined for what is not of the interface, such as the page of a proxy. */
+function messageOf(text: string): string | undefined {
   try {
     const { message, debug } = JSON.parse(text) as { message?: string; debug?: string };
-    return message ?? debug ?? text;
+    return message ?? debug;
   } catch {
-    return text;
+    return undefined;
   }
 }

@@ -5,8 +5,11 @@ const units: Readonly<Record<string, string>> = {
   deg: '°',
   'L/100km': 'L/100 km',
   'kWh/100km': 'kWh/100 km',
+  'm/s2': 'm/s²',
 };
-const formats = new Map<number, Intl.NumberFormat>();
+/** Finer steps than these nobody reads in a car, however fine the interface is. */
+const steps: Readonly<Record<string, number>> = { rpm: 1, 'm/s²': 0.01 };
+const formats = new Map<number | undefined, Intl.NumberFormat>();
 
 export function unitOf(unit: string | undefined): string {
   // A number without a unit has the unit 1.
@@ -16,13 +19,26 @@ export function unitOf(unit: string | undefined): string {
 /** A number with as many decimals as its resolution has; the sign is a real minus. */
 export function numberOf(value: number, resolution?: number): string {
   const decimals = resolution === undefined ? 3 : decimalsOf(resolution);
-  let format = formats.get(decimals);
+  // Of a value whose resolution nobody knows, zeros at the end say nothing.
+  const key = resolution === undefined ? undefined : decimals;
+  let format = formats.get(key);
   if (format === undefined) {
     const minimumFractionDigits = resolution === undefined ? 0 : decimals;
     format = new Intl.NumberFormat(undefined, { minimumFractionDigits, maximumFractionDigits: decimals });
-    formats.set(decimals, format);
+    formats.set(key, format);
   }
   return format.format(value).replace('-', '−');
+}
+
+/** The step in which people are shown a value with this resolution. */
+export function stepOf(unit: string | undefined, resolution: number | undefined): number | undefined {
+  const step = steps[unit ?? ''];
+  return step === undefined || resolution === undefined ? resolution : Math.max(step, resolution);
+}
+
+/** Keeps numbers and their units on one line. */
+export function unbroken(text: string): string {
+  return text.replaceAll(/(\d) (?=[%°]|(?:km|m|s|V|min|h)\b)/g, '$1\u00a0');
 }
 
 function decimalsOf(resolution: number): number {
@@ -89,7 +105,7 @@ export function addressOfCar(vin: string, view = 'car'): string {
 }
 
 /** The car that the address of a hub's page shows, and the view of it. */
-export function carOfAddress(): { readonly vin?: string; readonly view?: string } {
-  const [, vin, view] = /^#cars\/([^/]+)(?:\/(\w+))?$/.exec(location.hash) ?? [];
+export function carOfAddress(hash: string): { readonly vin?: string; readonly view?: string } {
+  const [, vin, view] = /^#cars\/([^/]+)(?:\/(\w+))?$/.exec(hash) ?? [];
   return { ...(vin === undefined ? {} : { vin: decodeURIComponent(vin) }), ...(view === undefined ? {} : { view }) };
 }

@@ -3,7 +3,7 @@ import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { busStore } from './bus-store.ts';
 import { type CarValue, store, type Topic } from './car-store.ts';
-import { pollWhileVisible } from './connection.ts';
+import { followWhileVisible, type LostStream, pollWhileVisible } from './connection.ts';
 
 /** Draws the component again when one of the topics has changed. */
 export function useTopics(...topics: readonly (Topic | (string & {}))[]): void {
@@ -50,10 +50,39 @@ export function useBus(topic: string): void {
   }, [topic]);
 }
 
+export interface Followed<E> {
+  /** The newest event of each name. */
+  readonly events: Partial<E>;
+  /** The stream is lost; the events are older. */
+  readonly lost?: LostStream;
+}
+
+/** Follows a stream of which the newest event of each name counts, while the view is shown. */
+export function useStream<E>(path: string): Followed<E> {
+  const [followed, setFollowed] = useState<Followed<E>>({ events: {} });
+  useEffect(
+    () =>
+      followWhileVisible({
+        path,
+        opened: () => setFollowed(({ events }) => ({ events })),
+        event: ({ name, data }) => setFollowed((before) => ({ ...before, events: { ...before.events, [name]: data } })),
+        lost: ({ message }) =>
+          setFollowed(({ events, lost }) => ({
+            events,
+            lost: { since: lost?.since ?? Date.now(), reason: message },
+          })),
+      }),
+    [path],
+  );
+  return followed;
+}
+
 export interface Polled<T> {
   readonly data?: T;
   /** Why the last request failed; the data are older then. */
   readonly fault?: Error;
+  /** {@link PolledOptions.again} at the last answer. */
+  readonly answered?: number;
 }
 
 export interface PolledOptions {
@@ -71,12 +100,12 @@ export function usePolled<T>(path: string, every: number, options: PolledOptions
   const { again = 0, byEvents = false } = options;
   const [polled, setPolled] = useState<Polled<T>>({});
   useEffect(() => {
-    setPolled(({ data }) => (data === undefined ? {} : { data }));
+    setPolled(({ data, answered = again }) => (data === undefined ? {} : { data, answered }));
     return pollWhileVisible<T>({
       path,
       every: () => (byEvents && store.streaming ? SELDOM : every),
       ...(byEvents ? { woken: (ask) => store.listen('event', ask) } : {}),
-      answered: (data) => setPolled({ data }),
+      answered: (data) => setPolled({ data, answered: again }),
       lost: (fault) => setPolled((before) => ({ ...before, fault })),
     });
   }, [path, every, again, byEvents]);

@@ -6,7 +6,8 @@ import { type Connection, store } from './car-store.ts';
 import { carNow, SignInNeeded } from './connection.ts';
 import { addressOfCar, ageOf, carOfAddress, numberOf } from './format.ts';
 import { type Polled, usePolled, useTopics } from './hooks.ts';
-import { Lost, type Tab, Tabs, useShortcuts } from './shell.tsx';
+import { Lost } from './lost.tsx';
+import { type Tab, Tabs, useShortcuts } from './shell.tsx';
 import { SignIn } from './sign-in.tsx';
 import { CarPanels } from './views/car.tsx';
 import { FleetPanels, type TableQuery } from './views/fleet.tsx';
@@ -34,7 +35,7 @@ const [firstView] = carViews as readonly [View];
 
 /** `#cars/VIN/VIEW`; anything else shows all cars. */
 function placeOfAddress(): { readonly vin?: string; readonly view: View } {
-  const { vin, view: id } = carOfAddress();
+  const { vin, view: id } = carOfAddress(location.hash);
   const view = carViews.find((one) => one.id === id) ?? firstView;
   return vin === undefined ? { view } : { vin, view };
 }
@@ -87,7 +88,7 @@ export function HubShell(): JSX.Element {
         {connection.state === 'sign-in' ? (
           <SignIn
             scheme={connection.scheme}
-            refused={connection.refused}
+            before={connection.before}
             done={() => {
               setSignedIn(signedIn + 1);
               store.start(true);
@@ -157,11 +158,14 @@ function HubThread({ connection, table, vin }: ThreadOptions): JSX.Element {
 }
 
 /** A page that loses the hub keeps what it has, and says since when. */
-function useConnection({ data, fault }: Polled<FleetTable>, signedIn: number): Connection {
+function useConnection({ data, fault, answered }: Polled<FleetTable>, signedIn: number): Connection {
   const [lostAt, setLostAt] = useState<number>();
   const isLost = fault !== undefined;
   useEffect(() => setLostAt(isLost ? Date.now() : undefined), [isLost]);
-  if (fault instanceof SignInNeeded) return { state: 'sign-in', scheme: fault.scheme, refused: signedIn > 0 };
+  if (fault instanceof SignInNeeded) {
+    const before = answered === signedIn ? 'ended' : signedIn > 0 ? 'refused' : 'none';
+    return { state: 'sign-in', scheme: fault.scheme, before };
+  }
   if (fault !== undefined) return { state: 'lost', since: lostAt ?? Date.now(), reason: fault.message };
   return { state: data === undefined ? 'reading' : 'live' };
 }

@@ -1,6 +1,6 @@
 /** Records of the car from its published interface: the newest of each kind, page by page, and not without bound. */
 import { store } from './car-store.ts';
-import { askJson, Refused, sideOfCredentials } from './connection.ts';
+import { askJson, carNow, Refused, sideOfCredentials } from './connection.ts';
 
 interface Link {
   readonly href: string;
@@ -120,6 +120,18 @@ export async function vehicleLinks(): Promise<Readonly<Record<string, string>>> 
     return Object.fromEntries(Object.entries(found._links).map(([name, link]) => [name, pathOf(link)]));
   }
   throw new Refused(404, `None of the vehicles that you may see has the VIN ${vin}.`, undefined);
+}
+
+/** Speeds that the car recorded within `span` ms until now, oldest first. */
+export async function readSpeeds(span: number): Promise<(readonly [at: number, speed: number])[]> {
+  const { telemetry } = await vehicleLinks();
+  if (telemetry === undefined) throw new Refused(403, 'You may not read telemetry.', undefined);
+  const from = encodeURIComponent(`${new Date(carNow() - span).toISOString()}/`);
+  const { items } = await newestOf<SampleJson>(`${telemetry}?timestamps=${from}&pageSize=60`);
+  return items.flatMap(({ createdAt, vehicle }) => {
+    const speed = vehicle?.kinetic?.speed;
+    return speed === undefined ? [] : [[Date.parse(createdAt), speed] as const];
+  });
 }
 
 /** Reads from the newest page backwards: that is what a reader asks about. */

@@ -5,6 +5,7 @@ import { store } from './car-store.ts';
 import { carNow } from './connection.ts';
 import { ageOf } from './format.ts';
 import { useTopics } from './hooks.ts';
+import { Lost } from './lost.tsx';
 import { SignIn } from './sign-in.tsx';
 import { BusPanels } from './views/bus.tsx';
 import { CarPanels } from './views/car.tsx';
@@ -67,7 +68,7 @@ export function Shell(): JSX.Element {
       <main>
         <div id="view" role="tabpanel" aria-label={shown.name}>
           {connection.state === 'sign-in' ? (
-            <SignIn scheme={connection.scheme} refused={connection.refused} done={() => store.start(true)} />
+            <SignIn scheme={connection.scheme} before={connection.before} done={() => store.start(true)} />
           ) : store.values.size === 0 && connection.state !== 'live' ? (
             <p class="panel reading">Reads the car …</p>
           ) : (
@@ -138,7 +139,13 @@ function Thread(): JSX.Element {
       <span data-testid="connection">
         <i class={`mark ${connection.state === 'live' ? 'good' : 'warn'}`} aria-hidden="true" />
         <b>{page}</b>
-        {newest > 0 && <span class="newest"> newest value {ageOf(carNow() - newest)}</span>}
+        {newest > 0 && (
+          <span class="newest">
+            {' '}
+            <span class="words">newest value </span>
+            {ageOf(carNow() - newest)}
+          </span>
+        )}
       </span>
       {link !== undefined && (
         <>
@@ -152,22 +159,6 @@ function Thread(): JSX.Element {
         </>
       )}
     </div>
-  );
-}
-
-interface LostOptions {
-  readonly what: string;
-  /** By the clock of this machine, ms. */
-  readonly since: number;
-  readonly reason: string;
-}
-
-export function Lost({ what, since, reason }: LostOptions): JSX.Element {
-  useTopics('second');
-  return (
-    <p class="strip" role="alert">
-      This page lost {what} {ageOf(Date.now() - since)} ago. It tries again. <small>{reason}</small>
-    </p>
   );
 }
 

@@ -1,17 +1,16 @@
 /** Asks who the reader is, where the interface is not open: fleet users by password, users by token. */
 import type { JSX, TargetedSubmitEvent } from 'preact';
 import { useState } from 'preact/hooks';
-import { store } from './car-store.ts';
+import { type Before, store } from './car-store.ts';
 import { signIn, signInFault } from './connection.ts';
 
 export interface SignInOptions {
   readonly scheme: 'Basic' | 'Bearer';
-  /** What was given before was not right. */
-  readonly refused: boolean;
+  readonly before: Before;
   readonly done: () => void;
 }
 
-export function SignIn({ scheme, refused, done }: SignInOptions): JSX.Element {
+export function SignIn({ scheme, before, done }: SignInOptions): JSX.Element {
   const isHub = store.source === 'hub';
   const provider = document.getElementById('page')?.dataset['signIn'];
   const [byToken, setByToken] = useState(isHub || scheme === 'Bearer');
@@ -47,12 +46,17 @@ export function SignIn({ scheme, refused, done }: SignInOptions): JSX.Element {
             at your identity provider, or with a token:
           </p>
         )}
-        {signInFault !== undefined && !refused && (
+        {before === 'ended' && (
+          <p class="bad" role="alert">
+            Your sign-in has ended. Sign in again, and the page goes on.
+          </p>
+        )}
+        {signInFault !== undefined && before === 'none' && (
           <p class="bad" role="alert">
             You are not signed in: {signInFault}.
           </p>
         )}
-        {refused && (
+        {before === 'refused' && (
           <p class="bad" role="alert">
             {isHub
               ? 'The hub did not admit you. Check the token.'

@@ -1,7 +1,7 @@
 /**
  * `npm run page-heap`: what a page that stays open for an hour keeps of it. The heap of each view after a forced collection at
  * 10 and at 60 minutes, in real time; `npm run page-heap -- EARLY LATE VIEW …` chooses other minutes, and views by the beginning
- * of their names. Views of a real bench, and the view of the car with 300 values that change ten times a second, as often as the
+ * of their names. Views of a real bench and of a real hub, and the view of the car with 300 values that change ten times a second, as often as the
  * interface sends changes.
  */
 import type { CDPSession, Page } from 'playwright-core';
@@ -12,6 +12,8 @@ const wanted = process.argv.slice(4);
 const MINUTE = 60_000;
 /** Changes of the fed values, each second. */
 const RATE = 10;
+/** A car of the hub. */
+const CAR = 'VF3VGEBENCH000001';
 /** Collections of which the lowest size counts: the debugger that asks for them leaves objects of its own behind, which vary. */
 const COLLECTIONS = 5;
 
@@ -32,6 +34,7 @@ interface Measured {
 const browser = await launch();
 const feed = await startFeed();
 const bench = await startBench();
+const hub = await startBench('--cars', '5');
 const measured: Measured[] = [];
 
 /** A process of its own for each view: a heap belongs to one page. */
@@ -100,6 +103,15 @@ await open('bus with a plot', async (page) => {
   await page.getByRole('row', { name: /0x0A8 MOTION/ }).click();
   await page.getByRole('button', { name: 'Plot Speed' }).click();
 });
+for (const [name, hash] of [
+  ['hub', ''],
+  ...['car', 'journey', 'commands', 'wire'].map((view) => [`hub ${view}`, `#cars/${CAR}/${view}`] as const),
+] as const) {
+  await open(name, async (page) => {
+    await page.goto(`${hub.url}/${hash}`);
+    await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
+  });
+}
 const begin = performance.now();
 for (const minutes of [early, late]) {
   await new Promise((resolve) => setTimeout(resolve, begin + minutes * MINUTE - performance.now()));
@@ -116,6 +128,7 @@ for (const { name, sizes } of measured) {
 feed.close();
 await browser.close();
 await bench.end();
+await hub.end();
 
 function growthOf(first: number, last: number): string {
   const growth = ((last / first - 1) * 100).toFixed(1);

@@ -22,6 +22,8 @@ const SPANS = [
   ['10 min', 600_000],
 ] as const;
 const HEIGHT = 220;
+/** Room of the times below the plot, px. */
+const AXIS = 32;
 /** Room for a label of time, px. */
 const LABEL = 84;
 /** Line patterns of the series after the first: colour is not the only sign. */
@@ -116,7 +118,10 @@ export function Plot({ plotted, toggle }: PlotOptions): JSX.Element {
         ))}
       </ul>
       {plotted.length === 0 ? (
-        <p class="none">Choose Plot beside a signal. Several signals share the plot.</p>
+        <p class="none">
+          Choose Plot beside a signal. Several signals share the plot, which begins then: the car keeps no frames for
+          it.
+        </p>
       ) : (
         <div
           class="plot"
@@ -220,7 +225,12 @@ function optionsOf(plotted: readonly Plotted[], place: HTMLElement, now: Now): u
       ...Object.fromEntries(units.map((unit) => [`y ${unit}`, {}])),
     },
     axes: [
-      { ...ink, space: LABEL, values: (_, splits) => splits.map((moment) => new Date(moment).toLocaleTimeString()) },
+      {
+        ...ink,
+        space: LABEL,
+        size: AXIS,
+        values: (_, splits) => splits.map((moment) => new Date(moment).toLocaleTimeString()),
+      },
       // The values of further units stand in the legend.
       ...units.slice(0, 2).map((unit, index) => ({
         ...ink,

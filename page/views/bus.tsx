@@ -6,6 +6,7 @@ import { busStore, digitsOf, type Row } from '../bus-store.ts';
 import { Refused } from '../connection.ts';
 import { identifierOf, numberOf } from '../format.ts';
 import { useBus, useRows } from '../hooks.ts';
+import { ViewLost } from '../lost.tsx';
 import { Plot, type Plotted } from './bus-plot.tsx';
 import { Signals } from './bus-signals.tsx';
 
@@ -35,7 +36,7 @@ export function BusPanels(): JSX.Element {
   useEffect(() => busStore.follow(), []);
   const [chosen, setChosen] = useState<string>();
   const [plotted, setPlotted] = useState<readonly Plotted[]>([]);
-  const { privacy, fault, rows } = busStore;
+  const { privacy, fault, lost, rows } = busStore;
   const row = chosen === undefined ? undefined : rows.get(chosen);
   const wanted = [...plotted.map(({ address }) => address), ...(row === undefined ? [] : addressesOf(row))];
   const followed = [...new Set(wanted)].slice(0, MOST_SIGNALS).sort().join('\n');
@@ -44,7 +45,7 @@ export function BusPanels(): JSX.Element {
     const without = plotted.filter(({ address }) => address !== one.address);
     setPlotted(without.length < plotted.length ? without : [...plotted, one].slice(-MOST_PLOTTED));
   };
-  if (fault instanceof Refused) {
+  if (fault instanceof Refused && privacy === undefined) {
     return (
       <p class="panel reading" role="alert">
         The car does not show its buses: {fault.message}.
@@ -52,10 +53,19 @@ export function BusPanels(): JSX.Element {
       </p>
     );
   }
-  if (privacy === undefined) return <p class="panel reading">Reads the buses …</p>;
+  const strip = <ViewLost what="the buses" lost={lost} />;
+  if (privacy === undefined) {
+    return (
+      <>
+        {strip}
+        <p class="panel reading">Reads the buses …</p>
+      </>
+    );
+  }
   if (!privacy.shown) return <p class="panel reading">{privacy.reason}</p>;
   return (
     <div class="bus-grid">
+      {strip}
       <Identifiers chosen={chosen} choose={setChosen} />
       <Signals row={row} plotted={plotted} toggle={toggle} />
       <Plot plotted={plotted} toggle={toggle} />

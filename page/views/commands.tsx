@@ -1,6 +1,6 @@
 /** View 4, commands: what the car can be asked now, why it would refuse, and what becomes of what it was asked. */
 import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type {
   CommandHistory,
   CommandRequest,
@@ -11,42 +11,35 @@ import type {
 } from '../../protocol/interface/own/commands.ts';
 import { store } from '../car-store.ts';
 import { isRisky, labelOf, questionOf, titleOf } from '../command-words.ts';
-import { followWhileVisible, post, Refused } from '../connection.ts';
-import { identifierOf, textOf, timeOf } from '../format.ts';
-import { useTopics, useValue } from '../hooks.ts';
+import { post, Refused } from '../connection.ts';
+import { identifierOf, textOf, timeOf, unbroken } from '../format.ts';
+import { useStream, useTopics, useValue } from '../hooks.ts';
+import { ViewLost } from '../lost.tsx';
 
-interface Followed {
-  readonly report: CommandsReport | undefined;
+interface CommandEvents {
+  readonly commands: CommandsReport;
   readonly history: CommandHistory;
 }
 
-/** Follows the commands while the view is shown. */
-function useCommands(): Followed {
-  const [followed, setFollowed] = useState<Followed>({ report: undefined, history: [] });
-  useEffect(() => {
-    const options = {
-      path: '/vigie/v1/commands',
-      opened: () => undefined,
-      event: ({ name, data }: { readonly name: string; readonly data: unknown }) => {
-        if (name === 'commands') setFollowed((before) => ({ ...before, report: data as CommandsReport }));
-        if (name === 'history') setFollowed((before) => ({ ...before, history: data as CommandHistory }));
-      },
-      lost: () => undefined,
-    };
-    return followWhileVisible(options);
-  }, []);
-  return followed;
-}
-
 export function CommandPanels(): JSX.Element {
-  const { report, history } = useCommands();
+  const { events, lost } = useStream<CommandEvents>('/vigie/v1/commands');
+  const { commands: report, history = [] } = events;
   useTopics('connection');
-  if (report === undefined) return <p class="panel reading">Reads what the car can do …</p>;
+  const strip = <ViewLost what="the commands" lost={lost} />;
+  if (report === undefined) {
+    return (
+      <>
+        {strip}
+        <p class="panel reading">Reads what the car can do …</p>
+      </>
+    );
+  }
   if (report.kinds.length === 0) {
     return <p class="panel reading">This car takes no commands. Its profile and configuration name none.</p>;
   }
   return (
     <div class="command-grid">
+      {strip}
       <div class="cards">
         {report.kinds.map((kind) => (
           <Card key={kind.type} kind={kind} />
@@ -174,7 +167,7 @@ function Interlocks({ orders, type }: { readonly orders: readonly OrderReport[];
           <i class={`mark ${holds ? 'good' : 'bad'}`} aria-hidden="true" />
           <span>
             {names.size === orders.length ? '' : `${[...names].join(', ')}: `}
-            {holds ? demand : `refused, ${demand}`} <small>({breakable(shown)})</small>
+            {unbroken(holds ? demand : `refused, ${demand}`)} <small>({breakable(shown)})</small>
           </span>
         </li>
       ))}
@@ -184,7 +177,7 @@ function Interlocks({ orders, type }: { readonly orders: readonly OrderReport[];
 
 /** Paths of Status are longer than a phone is wide: they break after a dot. */
 function breakable(text: string): readonly (string | JSX.Element)[] {
-  return text
+  return unbroken(text)
     .split(/(?<=[a-z]\.)(?=[A-Za-z])/)
     .flatMap((part, index) => (index === 0 ? [part] : [<wbr key={index} />, part]));
 }

@@ -1,9 +1,11 @@
 /** Speed with its last minute, gear, energies, temperatures, and what changed last. */
 import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { SPEED_SPAN, store } from '../car-store.ts';
 import { carNow } from '../connection.ts';
-import { numberOf, textOf, timeOf, unitOf, wordsOf } from '../format.ts';
-import { useTopics, useValue } from '../hooks.ts';
+import { numberOf, stepOf, textOf, timeOf, unitOf, wordsOf } from '../format.ts';
+import { useTopics, useValue, useWidth } from '../hooks.ts';
+import { readSpeeds } from '../records.ts';
 
 const GEARS = ['Reverse', 'Neutral', 'Ratio1', 'Ratio2', 'Ratio3', 'Ratio4', 'Ratio5', 'Ratio6', 'Ratio7', 'Ratio8'];
 const ELECTRIC = 'energies.Electric';
@@ -50,41 +52,67 @@ function Speed(): JSX.Element {
   );
 }
 
-const WIDTH = 420;
 const HEIGHT = 92;
+/** Room around the line for its axes, px. */
+const AROUND = { left: 34, right: 10, top: 8, below: 20 };
 
 function SpeedLine(): JSX.Element {
   useTopics('speed', 'second');
+  const place = useRef<HTMLDivElement>(null);
+  const width = useWidth(place) - AROUND.left - AROUND.right;
+  const fault = useEarlierSpeeds();
   const now = carNow();
   const highest = store.speeds.reduce((most, [, speed]) => Math.max(most, speed), 0);
   const top = Math.max(40, Math.ceil(highest / 40) * 40);
-  const x = (at: number): number => Math.max(0, WIDTH - ((now - at) / SPEED_SPAN) * WIDTH);
+  const x = (at: number): number => Math.min(width, Math.max(0, width - ((now - at) / SPEED_SPAN) * width));
   const y = (speed: number): number => HEIGHT - (Math.min(top, Math.max(0, speed)) / top) * HEIGHT;
   const points = store.speeds.map(([at, speed]) => `${x(at).toFixed(1)} ${y(speed).toFixed(1)}`);
   const last = store.speeds.at(-1);
-  if (last !== undefined) points.push(`${WIDTH} ${y(last[1]).toFixed(1)}`);
+  if (last !== undefined) points.push(`${width} ${y(last[1]).toFixed(1)}`);
   return (
-    <svg
-      class="line"
-      viewBox={`-34 -8 ${WIDTH + 44} ${HEIGHT + 28}`}
-      role="img"
-      aria-label={`Speed of the last minute, at most ${numberOf(highest, 0.1)} km/h.`}
-    >
-      {[0, top / 2, top].map((speed) => (
-        <g key={speed}>
-          <path class="grid" d={`M0 ${y(speed)}H${WIDTH}`} />
-          <text class="axis" x="-8" y={y(speed) + 4} text-anchor="end">
-            {speed}
-          </text>
-        </g>
-      ))}
-      {[60, 40, 20].map((ago) => (
-        <text key={ago} class="axis" x={x(now - ago * 1000)} y={HEIGHT + 16}>{`−${ago} s`}</text>
-      ))}
-      {points.length > 1 && <path class="curve" d={`M${points.join('L')}`} />}
-      {last !== undefined && <circle class="now" cx={WIDTH} cy={y(last[1])} r="4" />}
-    </svg>
+    <div class="line" ref={place}>
+      <svg
+        width={width + AROUND.left + AROUND.right}
+        height={HEIGHT + AROUND.top + AROUND.below}
+        viewBox={`${-AROUND.left} ${-AROUND.top} ${width + AROUND.left + AROUND.right} ${HEIGHT + AROUND.top + AROUND.below}`}
+        role="img"
+        aria-label={`Speed of the last minute, at most ${numberOf(highest, 0.1)} km/h.`}
+      >
+        {[0, top / 2, top].map((speed) => (
+          <g key={speed}>
+            <path class="grid" d={`M0 ${y(speed)}H${width}`} />
+            <text class="axis" x="-8" y={y(speed) + 4} text-anchor="end">
+              {speed}
+            </text>
+          </g>
+        ))}
+        {[60, 40, 20].map((ago) => (
+          <text key={ago} class="axis" x={x(now - ago * 1000)} y={HEIGHT + 16}>{`−${ago} s`}</text>
+        ))}
+        {points.length > 1 && <path class="curve" d={`M${points.join('L')}`} />}
+        {last !== undefined && <circle class="now" cx={width} cy={y(last[1])} r="4" />}
+      </svg>
+      {fault !== undefined && <p class="note">The line begins when this page was opened: {fault}</p>}
+    </div>
   );
+}
+
+/** The line begins before the page was opened, with what the car has recorded; the result says why not. */
+function useEarlierSpeeds(): string | undefined {
+  const [fault, setFault] = useState<string>();
+  const vin = store.car?.vin;
+  useEffect(() => {
+    if (vin === undefined) return;
+    let shown = true;
+    readSpeeds(SPEED_SPAN).then(
+      (speeds) => shown && store.addEarlierSpeeds(speeds),
+      ({ message }: Error) => shown && setFault(message),
+    );
+    return () => {
+      shown = false;
+    };
+  }, [vin]);
+  return fault;
 }
 
 function Gear(): JSX.Element | null {
@@ -145,6 +173,9 @@ const temperatures = [
   [`${THERMIC}.coolant.temp`, 'coolant'],
 ] as const;
 
+/** Half a dot stands beyond each end, px. */
+const END = 6;
+
 function Temperatures(): JSX.Element | null {
   useTopics('connection', ...temperatures.map(([path]) => path));
   const known = temperatures.flatMap(([path, label]) => {
@@ -152,25 +183,11 @@ function Temperatures(): JSX.Element | null {
     return typeof found?.value === 'number' ? [{ label, value: found.value, stale: store.isStale(found) }] : [];
   });
   if (known.length === 0) return null;
-  const x = (value: number): number => ((Math.min(120, Math.max(-30, value)) + 30) / 150) * 300;
   return (
     <div class="group">
       <div class="gauge wide">
         <span class="label">Temperatures</span>
-        <svg
-          class="scale"
-          viewBox="-6 0 312 30"
-          role="img"
-          aria-label={known.map(({ label, value }) => `${label} ${numberOf(value, 1)} °C`).join(', ')}
-        >
-          <path class="rail" d="M0 8H300" />
-          {[0, 50, 100].map((value) => (
-            <text key={value} class="axis" x={x(value)} y="27" text-anchor="middle">{`${value} °C`}</text>
-          ))}
-          {known.map(({ label, value, stale }) => (
-            <circle key={label} class={stale ? 'dot stale' : `dot ${label}`} cx={x(value)} cy="8" r="5" />
-          ))}
-        </svg>
+        <Scale known={known} />
         <ul class="legend">
           {known.map(({ label, value, stale }) => (
             <li key={label} class={stale ? 'stale' : ''}>
@@ -184,17 +201,46 @@ function Temperatures(): JSX.Element | null {
   );
 }
 
+interface Temperature {
+  readonly label: string;
+  readonly value: number;
+  readonly stale: boolean;
+}
+
+function Scale({ known }: { readonly known: readonly Temperature[] }): JSX.Element {
+  const place = useRef<HTMLDivElement>(null);
+  const width = useWidth(place) - 2 * END;
+  const x = (value: number): number => ((Math.min(120, Math.max(-30, value)) + 30) / 150) * width;
+  return (
+    <div class="scale" ref={place}>
+      <svg
+        width={width + 2 * END}
+        height="30"
+        viewBox={`${-END} 0 ${width + 2 * END} 30`}
+        role="img"
+        aria-label={known.map(({ label, value }) => `${label} ${numberOf(value, 1)} °C`).join(', ')}
+      >
+        <path class="rail" d={`M0 8H${width}`} />
+        {[0, 50, 100].map((value) => (
+          <text key={value} class="axis" x={x(value)} y="27" text-anchor="middle">{`${value} °C`}</text>
+        ))}
+        {known.map(({ label, value, stale }) => (
+          <circle key={label} class={stale ? 'dot stale' : `dot ${label}`} cx={x(value)} cy="8" r="5" />
+        ))}
+      </svg>
+    </div>
+  );
+}
+
 function Reading({ path, label }: { readonly path: string; readonly label: string }): JSX.Element | null {
   const found = useValue(path);
   if (found === undefined) return null;
   const { unit, resolution } = store.descriptions.get(path) ?? {};
-  // Nobody reads parts of a revolution at a glance; the list of values has them.
-  const shown = unit === 'rpm' ? 1 : resolution;
   return (
     <div class={store.isStale(found) ? 'gauge stale' : 'gauge'}>
       <span class="label">{label}</span>
       <span class="value wide">
-        <b>{textOf(found.value, shown)}</b> {unitOf(unit)}
+        <b>{textOf(found.value, stepOf(unit, resolution))}</b> {unitOf(unit)}
       </span>
     </div>
   );

@@ -3,7 +3,9 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { store } from '../car-store.ts';
 import { post } from '../connection.ts';
+import { unbroken } from '../format.ts';
 import { useTopics } from '../hooks.ts';
+import { ViewLost } from '../lost.tsx';
 import { useOutbox } from './wire.tsx';
 
 /** What a scene is called, and what to look at. */
@@ -21,13 +23,22 @@ const words: Readonly<Record<string, readonly [title: string, what: string]>> = 
 };
 
 export function ScenePanels(): JSX.Element {
-  const { bench } = useOutbox();
+  const { events, lost } = useOutbox();
+  const { bench } = events;
   useTopics('connection');
   const [fault, setFault] = useState<string>();
   if (store.car !== undefined && store.car.bench !== true) {
     return <p class="panel reading">Only the simulated car of a bench plays scenes.</p>;
   }
-  if (bench?.scenes === undefined) return <p class="panel reading">Reads the bench …</p>;
+  const strip = <ViewLost what="the bench" lost={lost} />;
+  if (bench?.scenes === undefined) {
+    return (
+      <>
+        {strip}
+        <p class="panel reading">Reads the bench …</p>
+      </>
+    );
+  }
   const play = (scene: string): void => {
     setFault(undefined);
     post('/vigie/v1/bench', { scene }).catch((error: Error) => setFault(error.message));
@@ -41,6 +52,7 @@ export function ScenePanels(): JSX.Element {
           {played === undefined ? 'The car follows its scenario' : `Plays: ${words[played]?.[0] ?? played}`}
         </span>
       </header>
+      {strip}
       {fault !== undefined && (
         <p class="remark bad" role="alert">
           {fault}
@@ -59,7 +71,7 @@ export function ScenePanels(): JSX.Element {
             >
               {words[scene]?.[0] ?? scene}
             </button>
-            <span id={`scene-${scene}`}>{words[scene]?.[1] ?? ''}</span>
+            <span id={`scene-${scene}`}>{unbroken(words[scene]?.[1] ?? '')}</span>
           </li>
         ))}
       </ul>

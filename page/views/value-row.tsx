@@ -7,7 +7,7 @@ import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { store } from '../car-store.ts';
 import { carNow } from '../connection.ts';
-import { ageOf, textOf, unitOf } from '../format.ts';
+import { ageOf, stepOf, textOf, unitOf } from '../format.ts';
 
 export interface ValueRowOptions {
   readonly path: string;
@@ -38,7 +38,8 @@ const sight = new IntersectionObserver((entries) => {
 
 export function ValueRow({ path, chosen, reached }: ValueRowOptions): JSX.Element {
   const row = useRef<HTMLDivElement>(null);
-  const { unit, resolution } = store.descriptions.get(path) ?? {};
+  const { unit, resolution: finest } = store.descriptions.get(path) ?? {};
+  const resolution = stepOf(unit, finest);
   // Of the description, which comes after the first values.
   useLayoutEffect(
     () => (row.current === null ? undefined : showValue(row.current, path, resolution)),

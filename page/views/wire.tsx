@@ -1,45 +1,45 @@
 /** View 5, the wire: what waits between the car and the broker, by class, and that no number is missing. */
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { BenchReportEvent, OutboxReport } from '../../protocol/interface/own/outbox.ts';
 import { store } from '../car-store.ts';
-import { carNow, followWhileVisible, post } from '../connection.ts';
+import { carNow, post } from '../connection.ts';
 import { ageOf, numberOf, sizeOf } from '../format.ts';
-import { useTopics } from '../hooks.ts';
+import { type Followed, useStream, useTopics } from '../hooks.ts';
+import { ViewLost } from '../lost.tsx';
 import { BacklogChart } from './backlog-chart.tsx';
 import { NumbersPanel } from './numbers-panel.tsx';
 
-interface Followed {
-  readonly outbox?: OutboxReport;
-  readonly bench?: BenchReportEvent;
+interface OutboxEvents {
+  readonly outbox: OutboxReport;
+  readonly bench: BenchReportEvent;
 }
 
 /** The outbox; on a bench also what can be done there. */
-export function useOutbox(): Followed {
-  const [followed, setFollowed] = useState<Followed>({});
-  useEffect(() => {
-    const options = {
-      path: '/vigie/v1/outbox',
-      opened: () => undefined,
-      event: ({ name, data }: { readonly name: string; readonly data: unknown }) =>
-        setFollowed((before) => ({ ...before, [name]: data })),
-      lost: () => undefined,
-    };
-    return followWhileVisible(options);
-  }, []);
-  return followed;
+export function useOutbox(): Followed<OutboxEvents> {
+  return useStream('/vigie/v1/outbox');
 }
 
 export function WirePanels(): JSX.Element {
-  const { outbox, bench } = useOutbox();
+  const { events, lost } = useOutbox();
+  const { outbox, bench } = events;
   useTopics('connection', 'link');
-  if (outbox === undefined) return <p class="panel reading">Reads the outbox …</p>;
+  const strip = <ViewLost what="the outbox" lost={lost} />;
+  if (outbox === undefined) {
+    return (
+      <>
+        {strip}
+        <p class="panel reading">Reads the outbox …</p>
+      </>
+    );
+  }
   const sum = (read: (one: OutboxReport['classes'][number]) => number): number =>
     outbox.classes.reduce((total, one) => total + read(one), 0);
   const waiting = sum(({ waiting: count }) => count);
   const missing = sum(({ missing: count }) => count);
   return (
     <div class="wire-grid">
+      {strip}
       <Chain waiting={waiting} bench={bench} />
       <BacklogChart />
       {bench?.published !== undefined && bench.published.json > 0 && <Sizes {...bench.published} />}

@@ -140,7 +140,7 @@ describePeer('chromium', 'the page shows why a car that drives refuses', () => {
     const page = await browsed.open('#commands');
     const doors = page.getByRole('region', { name: 'Doors', exact: true });
     await doors
-      .getByText(/refused, the car must be stationary \(kinetic\.speed is [\d.]+ km\/h; the limit is 6 km\/h\)/)
+      .getByText(/refused, the car must be stationary \(kinetic\.speed is [\d.]+\skm\/h; the limit is 6\skm\/h\)/)
       .waitFor();
     const immobilization = page.getByRole('region', { name: 'Immobilization', exact: true });
     await immobilization.getByRole('button', { name: /^Immobilize/ }).click();

@@ -172,15 +172,19 @@ describePeer('chromium', 'the page of a car that runs', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const openWithToken = async (hash: string, scopes?: readonly string[]): Promise<Page> => {
+  const openWithToken = async (hash: string, ...granted: Parameters<Gates['user']>): Promise<Page> => {
     const page = await context.newPage();
     await page.goto(`${url}/${hash}`);
+    await enterToken(page, ...granted);
+    return page;
+  };
+
+  const enterToken = async (page: Page, ...granted: Parameters<Gates['user']>): Promise<void> => {
     await page.getByRole('button', { name: 'Use a token' }).click();
-    const { headers } = await gates.user(scopes);
+    const { headers } = await gates.user(...granted);
     await page.getByRole('textbox', { name: 'Token' }).fill(headers['authorization']?.replace('Bearer ', '') ?? '');
     await page.keyboard.press('Enter');
     await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
-    return page;
   };
 
   test('asks who reads it, refuses a wrong password, and shows the car to a fleet user', async () => {
@@ -211,6 +215,16 @@ describePeer('chromium', 'the page of a car that runs', () => {
     await page.getByText(/You may not read captures: .*data:position/).waitFor();
     await page.getByRole('listitem').filter({ hasText: 'P0143' }).waitFor();
     expect(await page.getByRole('button', { name: 'Save frames' }).count()).toBe(0);
+  });
+
+  test('a token that expires while the page is open ends the sign-in, and another goes on in the same view', async () => {
+    // The car admits tokens for 30 s longer, because clocks differ.
+    const page = await openWithToken('#commands', undefined, new Date(Date.now() - 26_000));
+    await page.getByRole('alert').getByText('Your sign-in has ended.').waitFor();
+    await page.getByTestId('connection').getByText('Signed out', { exact: true }).waitFor();
+    expect(await page.getByText('did not admit you').count()).toBe(0);
+    await enterToken(page);
+    await page.getByRole('heading', { name: 'History' }).or(page.getByText('This car takes no commands.')).waitFor();
   });
 
   test('the time line shows faults and captures, goes to them, and saves the frames', async () => {

@@ -52,13 +52,16 @@ export class Gates {
   }
 
   /** A token with these scopes; default: all there are. */
-  async user(granted: readonly string[] = Object.keys(scopes)): Promise<Credentials> {
+  async user(
+    granted: readonly string[] = Object.keys(scopes),
+    expires = new Date('2040-01-01T00:00:00Z'),
+  ): Promise<Credentials> {
     const token = await new SignJWT({ scope: granted.join(' ') })
       .setProtectedHeader({ alg: 'ES256' })
       .setIssuer(ISSUER)
       .setAudience(AUDIENCE)
       .setSubject('anna')
-      .setExpirationTime(new Date('2040-01-01T00:00:00Z'))
+      .setExpirationTime(expires)
       .sign(this.#privateKey);
     return { query: {}, headers: { authorization: `Bearer ${token}` } };
   }

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { numberOf, stepOf, textOf, unbroken } from '../../page/format.ts';
+
+test('a value has the decimals of its resolution, whatever was written before it', () => {
+  expect(numberOf(0)).toBe('0');
+  expect(numberOf(0, 0.001)).toBe('0.000');
+  expect(numberOf(0)).toBe('0');
+  expect(numberOf(-1.5, 0.01)).toBe('−1.50');
+});
+
+test('revolutions have no decimals and accelerations two, however fine the interface is', () => {
+  expect(textOf(2208.25, stepOf('rpm', 0.125))).toBe('2,208');
+  expect(textOf(0, stepOf('m/s²', 0.001))).toBe('0.00');
+  expect(textOf(3.712, stepOf('V', 0.001))).toBe('3.712');
+  expect(stepOf('rpm', undefined)).toBeUndefined();
+});
+
+test('a number and its unit stay on one line', () => {
+  expect(unbroken('for 45 s: at least 20 %, at most 1 km/h')).toBe(
+    'for 45\u00a0s: at least 20\u00a0%, at most 1\u00a0km/h',
+  );
+  expect(unbroken('the first 2 messages wait')).toBe('the first 2 messages wait');
+});

@@ -1,0 +1,169 @@
+/** What the page says, and how it goes on, when the car, the network or a clock does not do what it should. */
+import type { Route } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { describePeer } from '../rig/peers.ts';
+import { type Browsed, browse } from './browser.ts';
+
+const DAY = 86_400_000;
+/** What a car names something is text, never HTML, however long it is. */
+const HOSTILE = `<img src=x onerror="document.title=1">${'W'.repeat(200)}`;
+
+describePeer('chromium', 'the page in trouble', () => {
+  let browsed: Browsed;
+  beforeAll(async () => {
+    browsed = await browse('--scenario', 'parked');
+  });
+  afterEach(() => browsed.closePages());
+  afterAll(() => browsed.close());
+
+  const events = (route: Route, ...all: readonly (readonly [name: string, data: object])[]): Promise<void> =>
+    route.fulfill({
+      contentType: 'text/event-stream',
+      body: all.map(([name, data]) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`).join(''),
+    });
+
+  test('a car that answers with the page of a proxy is lost, in words, and the page goes on by itself', async () => {
+    const page = await browsed.context.newPage();
+    await page.route('**/vigie/v1/car', (route) => route.fulfill({ status: 502, body: '<html>Bad Gateway</html>' }));
+    await page.goto(browsed.url);
+    const alert = page.getByRole('alert');
+    await alert.getByText('It answered 502.').waitFor();
+    expect(await alert.textContent()).not.toContain('html');
+    await page.unroute('**/vigie/v1/car');
+    await page.getByRole('heading', { name: /Vigie bench car/ }).waitFor();
+    await alert.waitFor({ state: 'detached' });
+    await page.getByTestId('link').getByText('online').waitFor();
+  });
+
+  test('a stream that breaks in the middle of an event is lost, and read anew', async () => {
+    const page = await browsed.context.newPage();
+    await page.route('**/live', (route) =>
+      route.fulfill({ contentType: 'text/event-stream', body: 'event: change\ndata: {"path":"kinetic.sp' }),
+    );
+    await page.goto(browsed.url);
+    await page.getByRole('alert').getByText('The car closed the stream.').waitFor();
+    await page.unroute('**/live');
+    await page.getByRole('treeitem', { name: /^speed/ }).waitFor();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+  });
+
+  test('a request that nobody answers ends after 20 s with the reason', async () => {
+    const page = await browsed.context.newPage();
+    await page.clock.install();
+    let asked: () => void = () => undefined;
+    const asks = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    await page.route('**/live', () => asked());
+    await page.goto(browsed.url);
+    await asks;
+    await page.clock.fastForward(21_000);
+    await page
+      .getByRole('alert')
+      .getByText(/No answer for 20 s\. A browser opens six connections/)
+      .waitFor();
+    await page.unroute('**/live');
+    await page.getByRole('treeitem', { name: /^speed/ }).waitFor();
+  });
+
+  test('of more than 16 streams the view whose stream is refused says so, and shows it when one is free', async () => {
+    const ends = new AbortController();
+    const taken: Response[] = [];
+    const ask = (): Promise<Response> => fetch(`${browsed.url}/vigie/v1/outbox`, { signal: ends.signal });
+    // Streams of pages that were closed a moment ago still count for that moment.
+    while (taken.length < 16) {
+      const response = await ask();
+      if (response.ok) taken.push(response);
+      else await response.text();
+    }
+    expect((await ask()).ok).toBe(false);
+    const page = await browsed.open('#wire');
+    await page
+      .getByRole('alert')
+      .getByText(/This page lost the outbox .* all live streams are taken/)
+      .waitFor();
+    ends.abort();
+    await page.getByRole('heading', { name: 'Numbers' }).waitFor();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+  });
+
+  test('a signal of a car whose clock was set back by a day is shown and plotted', async () => {
+    const page = await browsed.open('#bus');
+    const now = Date.now();
+    let count = 0;
+    await page.route('**/bus/signals?*', (route) => {
+      const value = ++count === 1 ? 11 : 22;
+      const at = count === 1 ? now : now - DAY + count;
+      return events(route, ['values', { values: [{ signal: 0, at, value }] }]);
+    });
+    await page.getByRole('row', { name: /0x050 SAFETY/ }).click();
+    const shown = page.locator('[data-signal]').filter({ hasText: '22' });
+    await shown.first().waitFor();
+  });
+
+  test('the speed of the last minute begins before the page was opened', async () => {
+    const page = await browsed.context.newPage();
+    await page.route('**/telemetry?*', async (route) => {
+      const response = await route.fetch();
+      const answer = (await response.json()) as { _embedded: { telemetries: object[] } };
+      const createdAt = new Date(Date.now() - DAY).toISOString();
+      answer._embedded.telemetries.unshift({ createdAt, vehicle: { kinetic: { speed: 88 } } });
+      await route.fulfill({ response, json: answer });
+    });
+    await page.goto(browsed.url);
+    await page.getByRole('img', { name: 'Speed of the last minute, at most 88.0 km/h.' }).waitFor();
+  });
+
+  test('long names with HTML in them are text, and make no view wider than the screen', async () => {
+    const page = await browsed.context.newPage();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.route('**/vigie/v1/car', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...((await response.json()) as object), title: HOSTILE } });
+    });
+    const at = new Date().toISOString();
+    await page.route('**/live', (route) =>
+      events(route, ['change', { path: `custom.${HOSTILE}`, value: HOSTILE, at }]),
+    );
+    const frame = { key: 1, bus: HOSTILE, id: 1, extended: false, message: HOSTILE, sender: HOSTILE, every: 10 };
+    const signal = { name: HOSTILE, unit: HOSTILE, factor: 1, offset: 0, bits: [0, 1], comment: HOSTILE };
+    await page.route('**/vigie/v1/bus', (route) =>
+      events(
+        route,
+        ['privacy', { shown: true }],
+        ['identifiers', { anew: true, identifiers: [{ ...frame, comment: HOSTILE, signals: [signal] }] }],
+        ['frames', { frames: [{ key: 1, count: 1, length: 1, data: '01', changed: '01' }] }],
+      ),
+    );
+    await page.goto(browsed.url);
+    const width = (): Promise<number> => page.evaluate('document.documentElement.scrollWidth');
+    await page.getByRole('treeitem').filter({ hasText: HOSTILE }).first().waitFor();
+    expect(await width()).toBe(390);
+    await page.goto(`${browsed.url}/#bus`);
+    // By keys: the strip about the stream, which ends at once here, moves the rows.
+    await page.getByRole('row', { name: /0x001/ }).press('Enter');
+    await page.getByRole('button', { name: `Plot ${HOSTILE}` }).press('Enter');
+    await page.getByRole('button', { name: `Remove ${HOSTILE}` }).waitFor();
+    expect(await width()).toBe(390);
+    expect(await page.locator('main img').count()).toBe(0);
+    expect(await page.title()).not.toBe('1');
+  });
+
+  test('a page without a network for a while says since when, and shows the car again when it is back', async () => {
+    const page = await browsed.open('#commands');
+    await page.getByRole('region', { name: 'Doors' }).waitFor();
+    await page.clock.install();
+    await browsed.context.setOffline(true);
+    // What is open stays open until it is silent for too long.
+    await page.clock.fastForward(60_000);
+    await page
+      .getByRole('alert')
+      .getByText(/This page lost the car/)
+      .waitFor();
+    expect(await page.getByRole('button', { name: 'Lock', exact: true }).isDisabled()).toBe(true);
+    await browsed.context.setOffline(false);
+    await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+    expect(await page.getByRole('button', { name: 'Lock', exact: true }).isDisabled()).toBe(false);
+  });
+});
