@@ -30,6 +30,7 @@ import { beginRecords, makeDirectory, takeDirectory } from './directory.ts';
 import { type FaultCodes, readFaultsCommand } from './faults.ts';
 import { FrameTap } from './frame-tap.ts';
 import type { InterfaceOptions } from './interface.ts';
+import type { OutboxNumbers } from './own-outbox.ts';
 import { type OwnStore, openKeys, openRecords } from './records.ts';
 import { keepChannels } from './retry.ts';
 import type { CarService } from './service.ts';
@@ -100,6 +101,8 @@ export interface Car {
   readonly agent: Agent;
   /** Where its interface is served. */
   readonly interface?: RunningServer;
+  /** Its numbers, also when it has stopped. */
+  readonly outbox: OutboxNumbers;
   /** Ends sources, hands over what is open, closes the link; resolves when everything is on disk. */
   stop(): Promise<void>;
 }
@@ -277,7 +280,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   for (const source of options.readings ?? []) {
     inputs.push(supervise(source, () => source.start(agent.wanted, agent.sink(source.apart)), clock, log));
   }
-  return { agent, ...(served?.server === undefined ? {} : { interface: served.server }) };
+  return { agent, outbox: store.outbox, ...(served?.server === undefined ? {} : { interface: served.server }) };
 }
 
 /** The way to the cloud. @throws VigieError `usage.wrong` or `configuration.wrong` for an address that is none */

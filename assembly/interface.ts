@@ -50,6 +50,8 @@ export interface LocalHttp {
   readonly port: number;
   readonly bench?: BenchControls;
   readonly lan?: LanServing;
+  /** Where those who lead requests here are reached, without a slash at the end; absent: as each request says. */
+  readonly url?: string;
 }
 
 export interface InterfaceOptions {
@@ -107,7 +109,12 @@ export async function startInterface(options: InterfaceOptions): Promise<Running
     ...(options.faults === undefined ? {} : { faults: options.faults }),
     ...(documents === undefined ? {} : { documents: { ...documents, ...(tiles && { tiles: tiles.url }) } }),
     ...('local' in http
-      ? { port: http.port, ...BENCH_LIMITS, ...localServing(http.lan) }
+      ? {
+          port: http.port,
+          ...BENCH_LIMITS,
+          ...localServing(http.lan),
+          ...(http.url === undefined ? {} : { url: http.url }),
+        }
       : { ...http, gates: gatesOf(http, options) }),
   });
   // Only what is served watches, and one that could not begin leaves nothing behind.
@@ -115,7 +122,7 @@ export async function startInterface(options: InterfaceOptions): Promise<Running
   return server;
 }
 
-function localServing(lan: LanServing | undefined) {
+export function localServing(lan: LanServing | undefined) {
   const gate = lan?.door.gate ?? new LocalGate();
   return { host: '127.0.0.1', ...lan, gates: { fleet: gate, user: gate } };
 }

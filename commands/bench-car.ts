@@ -4,7 +4,7 @@ import type { SystemClock } from '../adapters/clock/system.ts';
 import type { BenchControls } from '../adapters/http/own-routes.ts';
 import type { ScenarioName, SceneName, SimulatedCar } from '../adapters/simulated/index.ts';
 import { openDocument } from '../adapters/store/index.ts';
-import type { Log } from '../agent/ports.ts';
+import type { FrameSender, FrameSource, Log } from '../agent/ports.ts';
 import { type Car, type CarOptions, startCar } from '../assembly/car.ts';
 import { makeDirectory } from '../assembly/directory.ts';
 import { benchCar } from '../assembly/simulation.ts';
@@ -14,34 +14,75 @@ import { BenchCable } from './bench-cable.ts';
 /** How often the simulated car is written down, ms: a real one does not forget its odometer when the agent is killed. */
 const REMEMBER_EVERY = 5_000;
 
-export interface BenchCarOptions
+interface BenchAgentOptions
   extends Pick<CarOptions, 'vin' | 'vehicle' | 'mqtt' | 'http' | 'notificationChannels' | 'published'> {
   /** Directory of records, state and the simulated car. */
   readonly data: string;
-  readonly scenario: ScenarioName;
-  /** What it does at once, in place of the scenario. */
-  readonly scene?: SceneName;
-  /** What a person at its page can do to the bench; absent: nothing. */
-  readonly controls?: (car: SimulatedCar, cable: BenchCable) => BenchControls;
   /** File of the keys that may command it. */
   readonly trust: string;
   readonly clock: SystemClock;
   readonly log: Log;
 }
 
+export interface BenchCarOptions extends BenchAgentOptions {
+  readonly scenario: ScenarioName;
+  /** What it does at once, in place of the scenario. */
+  readonly scene?: SceneName;
+  /** What a person at its page can do to the bench; absent: nothing. */
+  readonly controls?: (car: SimulatedCar, cable: BenchCable) => BenchControls;
+}
+
+export interface BenchCar extends Car {
+  readonly cable: BenchCable;
+  /** Ends the agent alone; the simulated car stands still until its cable is started again. */
+  stopAgent(): Promise<void>;
+}
+
 /** Starts the car where an earlier run left it; rejects as {@link startCar} does. */
-export async function startBenchCar(options: BenchCarOptions): Promise<Car> {
-  const { vehicle, data, scenario, clock, log } = options;
+export async function startBenchCar(options: BenchCarOptions): Promise<BenchCar> {
+  const { scenario, scene, controls, http, ...rest } = options;
+  const { vehicle, data, clock, log } = rest;
   makeDirectory(data);
   const memory = await openDocument<{ car?: object }>(join(data, 'car.json'), {}, { log });
   const simulation = benchCar(vehicle, clock, { restore: memory.data.car, scenario });
-  if (options.scene !== undefined) simulation.play(options.scene);
+  if (scene !== undefined) simulation.play(scene);
   const cable = new BenchCable(simulation);
-  const { scenario: _, scene: __, controls, http, ...rest } = options;
   const bench = controls?.(simulation, cable);
-  const car = await startCar({
-    ...rest,
-    ...(http === undefined ? {} : { http: 'local' in http && bench !== undefined ? { ...http, bench } : http }),
+  const car = await startBenchAgent(
+    {
+      ...rest,
+      ...(http === undefined ? {} : { http: 'local' in http && bench !== undefined ? { ...http, bench } : http }),
+    },
+    cable,
+  );
+  const remember = (): void => {
+    memory
+      .write({ car: simulation.state() })
+      .catch((error: Error) => log.warn('bench.unsaved', { error: error.message }));
+  };
+  const remembering = setInterval(remember, REMEMBER_EVERY);
+  let stopped: Promise<void> | undefined;
+  const stopAgent = (): Promise<void> => {
+    stopped ??= car.stop();
+    return stopped;
+  };
+  return {
+    ...car,
+    cable,
+    stopAgent,
+    stop: async () => {
+      clearInterval(remembering);
+      await stopAgent();
+      await simulation.stop();
+      await memory.write({ car: simulation.state() });
+    },
+  };
+}
+
+/** The agent of a bench car; rejects as {@link startCar} does. */
+export function startBenchAgent(options: BenchAgentOptions, cable: FrameSource & FrameSender): Promise<Car> {
+  return startCar({
+    ...options,
     sources: [cable],
     sender: cable,
     // Cars on one machine: somebody is watching, and the broker is not short of breath.
@@ -49,18 +90,4 @@ export async function startBenchCar(options: BenchCarOptions): Promise<Car> {
     // On a bench somebody watches.
     settings: watchedSettings,
   });
-  const remember = (): void => {
-    memory
-      .write({ car: simulation.state() })
-      .catch((error: Error) => log.warn('bench.unsaved', { error: error.message }));
-  };
-  const remembering = setInterval(remember, REMEMBER_EVERY);
-  return {
-    ...car,
-    stop: async () => {
-      clearInterval(remembering);
-      await car.stop();
-      await memory.write({ car: simulation.state() });
-    },
-  };
 }

@@ -1,9 +1,10 @@
-/** What a person at the page can do to the bench: pull the plugs of broker and car, and let the simulated car play scenes. */
+/** What a person at the page can do to the bench: pull the plugs of broker, car and agent, and let the simulated car play scenes. */
 import type { BenchControls, BenchPlug } from '../adapters/http/own-routes.ts';
 import type { EmbeddedBroker } from '../adapters/mqtt/index.ts';
 import { type SceneName, type SimulatedCar, sceneNames } from '../adapters/simulated/index.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { BenchCable } from './bench-cable.ts';
+import type { AgentPlace } from './bench-place.ts';
 import type { BenchReport } from './bench-report.ts';
 
 interface BenchParts {
@@ -11,10 +12,11 @@ interface BenchParts {
   readonly broker: EmbeddedBroker | undefined;
   readonly car: SimulatedCar;
   readonly cable: BenchCable;
+  readonly place: Pick<AgentPlace, 'report' | 'turn'>;
   readonly messages: Pick<BenchReport, 'sizes'>;
 }
 
-export function benchControls({ broker, car, cable, messages }: BenchParts): BenchControls {
+export function benchControls({ broker, car, cable, place, messages }: BenchParts): BenchControls {
   let runs = true;
   // One after the other.
   let before: Promise<unknown> = Promise.resolve();
@@ -23,6 +25,7 @@ export function benchControls({ broker, car, cable, messages }: BenchParts): Ben
       cable.plugged = wanted;
       return;
     }
+    if (plug === 'process') return place.turn(wanted);
     if (broker === undefined) {
       throw new VigieError('input.malformed', 'broker: the bench has no broker of its own; start it without --broker');
     }
@@ -34,6 +37,7 @@ export function benchControls({ broker, car, cable, messages }: BenchParts): Ben
     report: () => ({
       ...(broker === undefined ? {} : { broker: runs }),
       car: cable.plugged,
+      ...place.report(),
       scenes: [...sceneNames],
       ...(car.played === undefined ? {} : { scene: car.played }),
       published: messages.sizes,

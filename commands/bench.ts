@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { callbackChannels } from '../adapters/callbacks/index.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
+import type { BenchControls } from '../adapters/http/own-routes.ts';
 import { generateKey, listKeys } from '../adapters/keys/index.ts';
 import { type Level, StreamLog } from '../adapters/logging/stream.ts';
 import { EmbeddedBroker } from '../adapters/mqtt/index.ts';
@@ -11,9 +12,10 @@ import { makeDirectory } from '../assembly/directory.ts';
 import { benchVehicle } from '../assembly/simulation.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { commandKinds } from '../protocol/schema/remote.ts';
-import { startBenchCar } from './bench-car.ts';
+import { type BenchCar, startBenchCar } from './bench-car.ts';
 import { benchControls } from './bench-controls.ts';
 import { lanPage, STANDARD_LAN } from './bench-lan.ts';
+import { AgentPlace } from './bench-place.ts';
 import { BenchReport } from './bench-report.ts';
 import { isFree, portOf, STANDARD_BROKER, STANDARD_HTTP, sayElsewhere } from './ports.ts';
 import { programName } from './program-name.ts';
@@ -31,6 +33,7 @@ interface Options {
   readonly vin: string;
   readonly cars?: number;
   readonly lan?: true;
+  readonly agent?: true;
   readonly broker?: string;
   readonly port?: number;
   readonly log: Level;
@@ -73,10 +76,12 @@ for the next start.`,
         .choices(['info', 'warn', 'error', 'silent'])
         .default('warn'),
     )
+    .addOption(new Option('--agent', 'the agent alone; only a bench starts it so').hideHelp())
     .action(bench);
 }
 
 async function bench(options: Options): Promise<void> {
+  if (options.agent === true) return (await import('./bench-agent.ts')).benchAgent();
   if (options.cars !== undefined) {
     const { cars } = options;
     if (options.broker !== undefined || options.vin !== BENCH_VIN) {
@@ -99,27 +104,39 @@ async function bench(options: Options): Promise<void> {
     makeDirectory(keys, { of: 'keys', choose: '--data', mode: 0o700 });
     await generateKey(keys, 'bench', { algorithm: 'ES256', kinds: [...commandKinds] });
   }
-  const broker = options.broker === undefined ? await startBroker(options.port) : undefined;
+  let receive: (topic: string, payload: Uint8Array) => void = () => undefined;
+  const broker =
+    options.broker === undefined
+      ? await startBroker(options.port, async (topic, payload) => receive(topic, payload))
+      : undefined;
   const url = options.broker ?? (broker?.url as string);
   const standard = options.lan === true ? STANDARD_LAN : STANDARD_HTTP;
   const free = options.http !== undefined || (await isFree(standard));
   const signalled = untilSignal();
-  const report = new BenchReport(
-    () => clock.now(),
-    (line) => process.stdout.write(`${line}\n`),
-  );
+  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  const report = new BenchReport(() => clock.now(), say);
   const lan =
     options.lan === true
-      ? lanPage(data, clock.now(), (token) =>
-          process.stdout.write(`a browser was let in; for another one: ${lanUrl(token)}\n`),
-        )
+      ? lanPage(data, clock.now(), (token) => say(`a browser was let in; for another one: ${lanUrl(token)}`))
       : undefined;
-  const car = await startBenchCar({
+  const trust = join(keys, 'trust.json');
+  let bench: BenchControls;
+  const place = new AgentPlace(() => ({
+    ...{ car, bench, report, say, clock, log, lan: lan?.serving },
+    order: { vin, data, scenario: options.scenario, trust, broker: url, page: pageUrl(), log: options.log },
+    receive:
+      broker === undefined
+        ? undefined
+        : (take) => {
+            receive = take;
+          },
+  }));
+  const car: BenchCar = await startBenchCar({
     vin,
     vehicle,
     data,
     scenario: options.scenario,
-    trust: join(keys, 'trust.json'),
+    trust,
     mqtt: { url },
     notificationChannels: callbackChannels({
       networks: ['127.0.0.0/8', '::1'],
@@ -131,7 +148,10 @@ async function bench(options: Options): Promise<void> {
       port: options.http ?? (free ? standard : 0),
       ...(lan === undefined ? {} : { lan: lan.serving }),
     },
-    controls: (simulation, cable) => benchControls({ broker, car: simulation, cable, messages: report }),
+    controls: (simulation, cable) => {
+      bench = benchControls({ broker, car: simulation, cable, place, messages: report });
+      return bench;
+    },
     ...(options.scene === undefined ? {} : { scene: options.scene }),
     log,
     clock,
@@ -146,19 +166,24 @@ async function bench(options: Options): Promise<void> {
   const interfaceUrl = car.interface?.url ?? '';
   const lanUrl = (token?: string): string => lan?.url(new URL(interfaceUrl).port, token) ?? '';
   if (!free) sayElsewhere(standard, 'HTTP interface', interfaceUrl, '--http');
-  introduce(rig, options, broker !== undefined, lan === undefined ? interfaceUrl : new URL(lanUrl()).origin);
+  const pageUrl = (): string => (lan === undefined ? interfaceUrl : new URL(lanUrl()).origin);
+  introduce(rig, options, broker !== undefined, pageUrl());
   if (lan !== undefined) {
     process.stdout.write(`In the local network: ${lanUrl()} lets one browser in.
 It warns of the certificate, which this bench has made itself (SHA-256 ${lan.fingerprint}).
 `);
   }
 
-  const first = setTimeout(() => report.tell(car.agent), FIRST_REPORT);
-  const reporting = setInterval(() => report.tell(car.agent), REPORT_EVERY);
-  await signalled;
+  const tell = (): void => {
+    if (!place.tells()) report.tell(car.agent);
+  };
+  const first = setTimeout(tell, FIRST_REPORT);
+  const reporting = setInterval(tell, REPORT_EVERY);
+  await Promise.race([signalled, place.failed]);
   clearTimeout(first);
   clearInterval(reporting);
   process.stdout.write('stopping\n');
+  await place.stop();
   await car.stop();
   await broker?.stop();
 }
@@ -179,16 +204,18 @@ Ctrl-C ends the bench.
 `);
 }
 
+type Accept = NonNullable<ConstructorParameters<typeof EmbeddedBroker>[0]>['accept'] & {};
+
 /** On the standard port, unless another one is asked for; on any free one where another program has the standard port. */
-async function startBroker(asked: number | undefined): Promise<EmbeddedBroker> {
-  const broker = new EmbeddedBroker({ port: asked ?? STANDARD_BROKER });
+async function startBroker(asked: number | undefined, accept: Accept): Promise<EmbeddedBroker> {
+  const broker = new EmbeddedBroker({ port: asked ?? STANDARD_BROKER, accept });
   try {
     await broker.start();
     return broker;
   } catch (error) {
     if (asked !== undefined || !(error instanceof VigieError)) throw error;
   }
-  const elsewhere = new EmbeddedBroker({ port: 0 });
+  const elsewhere = new EmbeddedBroker({ port: 0, accept });
   await elsewhere.start();
   sayElsewhere(STANDARD_BROKER, 'broker', elsewhere.url, '--port');
   return elsewhere;

@@ -13,15 +13,19 @@ export function renewalProgram(log: Log): (words: readonly string[]) => void {
   };
 }
 
-async function run(words: readonly string[]): Promise<string> {
-  // Not in the memory of a car that renews nothing.
-  const { execFile } = await import('node:child_process');
+/** What to give the executable of this process, so that it runs this program with these words. */
+export function ownProgram(words: readonly string[]): string[] {
   // In the executable there is no script: it is the program itself.
   const address: string | undefined = import.meta.url;
   const [, script = ''] = process.argv;
-  const program = address === undefined ? words : [...process.execArgv, script, ...words];
+  return address === undefined ? [...words] : [...process.execArgv, script, ...words];
+}
+
+async function run(words: readonly string[]): Promise<string> {
+  // Not in the memory of a car that renews nothing.
+  const { execFile } = await import('node:child_process');
   return new Promise((resolve, reject) => {
-    execFile(process.execPath, program, { timeout: TIMEOUT }, (error, stdout, stderr) => {
+    execFile(process.execPath, ownProgram(words), { timeout: TIMEOUT }, (error, stdout, stderr) => {
       if (error === null) resolve(stdout.trim());
       else reject(new Error(stderr.trim().slice(0, 500) || error.message));
     });

@@ -25,6 +25,8 @@ interface View extends Tab {
   readonly panels: ComponentType;
   /** Absent in a real car. */
   readonly bench?: true;
+  /** Shows something also while the car cannot be read. */
+  readonly alone?: true;
 }
 
 const views: readonly View[] = [
@@ -32,7 +34,7 @@ const views: readonly View[] = [
   { id: 'bus', name: 'The bus', key: 'b', panels: BusPanels },
   { id: 'journey', name: 'The journey', key: 'j', panels: JourneyPanels },
   { id: 'commands', name: 'Commands', key: 'k', panels: CommandPanels },
-  { id: 'wire', name: 'The wire', key: 'w', panels: WirePanels },
+  { id: 'wire', name: 'The wire', key: 'w', panels: WirePanels, alone: true },
   { id: 'scenes', name: 'Scenes', key: 's', panels: ScenePanels, bench: true },
 ];
 
@@ -69,7 +71,7 @@ export function Shell(): JSX.Element {
         <div id="view" role="tabpanel" aria-label={shown.name}>
           {connection.state === 'sign-in' ? (
             <SignIn scheme={connection.scheme} before={connection.before} done={() => store.start(true)} />
-          ) : store.values.size === 0 && connection.state !== 'live' ? (
+          ) : store.values.size === 0 && connection.state !== 'live' && shown.alone !== true ? (
             <p class="panel reading">Reads the car …</p>
           ) : (
             <Panels />

@@ -31,12 +31,12 @@ export interface OwnView {
 }
 
 /** What can be unplugged, by its member of the report. */
-const benchPlugs = ['broker', 'car'] as const;
+const benchPlugs = ['broker', 'car', 'process'] as const;
 export type BenchPlug = (typeof benchPlugs)[number];
 
 export interface BenchControls {
   report(): BenchReportEvent;
-  /** Resolves when it is so. Rejects with `input.malformed` where the bench has no broker of its own. */
+  /** Resolves when it is so. Rejects with `input.malformed` where the bench has no broker or process of its own for that. */
   plug(plug: BenchPlug, wanted: boolean): Promise<void>;
   /** Lets the simulated car do one of the scenes of the report. */
   play?(scene: string): void;
@@ -114,7 +114,12 @@ export function addOwnRoutes(routes: OwnRoutes, view: OwnView, snapshots: Snapsh
   addOutbox(routes, view, snapshots);
 }
 
-function addOutbox(routes: OwnRoutes, { outbox, bench }: OwnView, snapshots: Snapshots): void {
+/** `/vigie/v1/outbox`, and the plugs of a bench. */
+export function addOutbox(
+  routes: OwnRoutes,
+  { outbox, bench }: Pick<OwnView, 'outbox' | 'bench'>,
+  snapshots: Snapshots,
+): void {
   const { app, serving } = routes;
   app.get('/vigie/v1/outbox', async (context) => {
     refuseHead(context);

@@ -27,7 +27,7 @@ import { IdempotentAnswers } from './idempotency.ts';
 import { bounds, createListener, type ListenerBounds, type ServerTlsFiles, watchCertificates } from './listener.ts';
 import type { LiveChanges } from './live.ts';
 import { isSameOrigin } from './origins.ts';
-import { addLive, addOwnRoutes, type OwnView } from './own-routes.ts';
+import { addLive, addOwnRoutes, type OwnRoutes, type OwnView } from './own-routes.ts';
 import { RateLimiter } from './rates.ts';
 import { refuse, refuseUnread } from './refusals.ts';
 import { addOperations, requireHandlers } from './routes.ts';
@@ -56,7 +56,7 @@ export interface ServerOptions extends InterfaceSettings {
   readonly own?: { readonly view: OwnView; readonly snapshots: Snapshots };
   readonly documents?: Documents;
   /** Further addresses, which their maker protects. */
-  readonly routes?: (app: App) => void;
+  readonly routes?: (app: App, own: OwnRoutes) => void;
   /** Before everything, the page included; absent: there is none. */
   readonly door?: LanDoor;
   /** Custom signals; absent: the car has none. */
@@ -182,7 +182,7 @@ function buildApp(options: ServerOptions): { readonly app: App; readonly signals
   if (options.captures !== undefined) addCaptures({ app, serving, enabled }, options.captures);
   const signals = options.signals && new SignalRoutes(options.signals, clock, { app, serving, enabled });
   if (options.faults !== undefined) addFaults({ app, serving, enabled }, options.faults);
-  options.routes?.(app);
+  options.routes?.(app, { app, serving, enabled });
   if (documents !== undefined) addDocuments(app, documents, new RateLimiter(documentRates, clock));
   app.notFound(({ env }) => refuse(env, new VigieError('request.unknown', 'there is nothing at this path'), log));
   app.onError((error, { env }) => refuse(env, error, log));

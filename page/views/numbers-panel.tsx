@@ -3,6 +3,8 @@ import type { JSX } from 'preact';
 import { numberOf } from '../format.ts';
 
 interface NumbersPanelOptions {
+  /** Default: Numbers. */
+  readonly title?: string;
   /** Of all classes. */
   readonly missing: number;
   readonly testId: string;
@@ -23,6 +25,7 @@ interface NumbersPanelOptions {
 }
 
 export function NumbersPanel({
+  title = 'Numbers',
   missing,
   testId,
   note,
@@ -32,9 +35,9 @@ export function NumbersPanel({
   rows,
 }: NumbersPanelOptions): JSX.Element {
   return (
-    <section class="panel" aria-labelledby="numbers-title">
+    <section class="panel" aria-labelledby={`${title}-title`}>
       <header>
-        <h2 id="numbers-title">Numbers</h2>
+        <h2 id={`${title}-title`}>{title}</h2>
         <span class="note">{note}</span>
       </header>
       <p class="missing">

@@ -1,7 +1,7 @@
 /** View 5, the wire: what waits between the car and the broker, by class, and that no number is missing. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { BenchReportEvent, OutboxReport } from '../../protocol/interface/own/outbox.ts';
+import type { BenchReportEvent, OutboxReport, ReceivedReport } from '../../protocol/interface/own/outbox.ts';
 import { store } from '../car-store.ts';
 import { carNow, post } from '../connection.ts';
 import { ageOf, numberOf, sizeOf } from '../format.ts';
@@ -40,7 +40,7 @@ export function WirePanels(): JSX.Element {
   return (
     <div class="wire-grid">
       {strip}
-      <Chain waiting={waiting} bench={bench} />
+      <Chain waiting={waiting} bench={bench} live={lost === undefined} />
       <BacklogChart />
       {bench?.published !== undefined && bench.published.json > 0 && <Sizes {...bench.published} />}
       <NumbersPanel
@@ -59,7 +59,32 @@ export function WirePanels(): JSX.Element {
           cells: [made, acknowledged, count, bytes, lost],
         }))}
       />
+      {bench?.received !== undefined && <ReceivedNumbers {...bench.received} />}
     </div>
+  );
+}
+
+/** What the broker of the bench counts by itself, also while the agent is killed. */
+function ReceivedNumbers({ classes }: ReceivedReport): JSX.Element {
+  return (
+    <NumbersPanel
+      title="Received"
+      missing={classes.reduce((total, one) => total + one.missing, 0)}
+      testId="received-missing"
+      note="counted by the broker, since the agent has a process of its own"
+      explained={{
+        none: 'Every number arrived, or the car said that it never comes. What came again counts once.',
+        some: 'The car has not sent them yet, or has still to say that they never come.',
+      }}
+      label="Received by class"
+      columns={['Arrived', 'Came again', 'All below', 'Missing']}
+      rows={classes.map(({ name, kinds, arrived, again, below, missing }) => ({
+        name,
+        kinds,
+        cells: [arrived, again, below, missing],
+        bad: missing > 0 ? 'Missing' : undefined,
+      }))}
+    />
   );
 }
 
@@ -81,17 +106,52 @@ function Sizes({ bytes, json }: NonNullable<BenchReportEvent['published']>): JSX
   );
 }
 
+/** What the process of the agent does, and what the button beside it does to it. */
+const processWords = {
+  within: ['good', 'runs within the bench, which serves this page', 'Give it a process of its own'],
+  starts: ['warn', 'its process starts …', undefined],
+  runs: ['good', 'has a process of its own', 'Kill the process'],
+  ended: ['bad', 'its process was killed; what is on disk stays there', 'Start it again'],
+} as const;
+
+interface AgentPlugOptions extends Pick<BenchReportEvent, 'process' | 'pid'> {
+  readonly live: boolean;
+  readonly plug: (wanted: object) => void;
+}
+
+function AgentPlug({ process = 'within', pid, live, plug }: AgentPlugOptions): JSX.Element {
+  const [mark, words, action] = processWords[process];
+  return (
+    <>
+      <span class="note">
+        <i class={`mark ${mark}`} aria-hidden="true" />
+        {words}
+        {pid !== undefined && `: ${pid}`}
+      </span>
+      {process === 'within' && (
+        <span class="note">In a process of its own it can be killed. The move takes a moment.</span>
+      )}
+      {action !== undefined && (
+        <button type="button" class="btn" disabled={!live} onClick={() => plug({ process: process !== 'runs' })}>
+          {action}
+        </button>
+      )}
+    </>
+  );
+}
+
 interface ChainOptions {
   readonly waiting: number;
   readonly bench: BenchReportEvent | undefined;
+  /** The plugs work. */
+  readonly live: boolean;
 }
 
-/** Car, outbox, broker; on the bench with plugs of car and broker. */
-function Chain({ waiting, bench }: ChainOptions): JSX.Element {
+/** Car, agent, broker; on the bench each with its plug. */
+function Chain({ waiting, bench, live }: ChainOptions): JSX.Element {
   useTopics('link', 'second');
   const [fault, setFault] = useState<string>();
   const { link } = store;
-  const live = store.connection.state === 'live';
   const up = link?.state === 'up';
   const since = link?.since === undefined ? '' : ` for ${ageOf(carNow() - link.since)}`;
   const plug = (wanted: object): void => {
@@ -119,12 +179,13 @@ function Chain({ waiting, bench }: ChainOptions): JSX.Element {
             </>
           )}
         </li>
-        <li class={bench?.car === false ? 'node cut' : 'node'}>
-          <b>Outbox</b>
+        <li class={bench?.car === false || bench?.process === 'ended' ? 'node cut' : 'node'}>
+          <b>Agent</b>
           <span class="note">
             <span data-testid="backlog">{numberOf(waiting, 1)}</span>{' '}
             {waiting === 1 ? 'message waits' : 'messages wait'} on disk
           </span>
+          {bench?.process !== undefined && <AgentPlug {...bench} live={live} plug={plug} />}
         </li>
         <li class={up ? 'node' : 'node cut'}>
           <b>Broker</b>

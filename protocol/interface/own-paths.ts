@@ -97,7 +97,7 @@ export const ownPaths = {
       'vigieOutboxGet',
       'Follows the messages that wait for the broker, for screens.',
       'Answers server-sent events (WHATWG HTML §9.2) as `/vigie/v1/agent` does. `outbox`: for each priority class the sequence numbers given out, the messages ' +
-        'that wait, and the numbers that are missing. On a bench `bench` says whether its broker runs, whether its car is plugged in, and which scene plays; POST /vigie/v1/bench changes them there.',
+        'that wait, and the numbers that are missing. On a bench `bench` says whether its broker runs, whether its car is plugged in, whether the process of its agent runs, and which scene plays; POST /vigie/v1/bench changes them there.',
       events({ anyOf: [outboxReportSchema, benchReportSchema] }, '`outbox` or of `bench`'),
     ),
   },

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describePeer } from '../rig/peers.ts';
 import { type Browsed, browse, expectAccessible } from './browser.ts';
@@ -31,5 +32,77 @@ describePeer('chromium', 'the page unplugs the car of the bench', () => {
     await page.getByRole('tab', { name: 'The wire' }).click();
     expect(await page.getByTestId('missing').textContent()).toBe('0');
     expect(browsed.complaints).toEqual([]);
+  });
+});
+
+describePeer('chromium', 'the page kills the agent of the bench', () => {
+  let browsed: Browsed;
+  beforeAll(async () => {
+    browsed = await browse();
+  });
+  afterEach(() => browsed.closePages());
+  afterAll(() => browsed.close());
+
+  /** Number in a row and column of the table of this name. */
+  const cell = async (page: Page, table: string, row: string, column: string): Promise<number> => {
+    const found = page.getByRole('region', { name: table }).getByRole('table');
+    const heads = await found.getByRole('columnheader').allTextContents();
+    const cells = await found
+      .getByRole('row', { name: new RegExp(`^${row}`) })
+      .locator('th, td')
+      .allTextContents();
+    const place = heads.findIndex((head) => head.replaceAll('\u00ad', '') === column);
+    return Number(cells[place]?.replaceAll(/\D/g, ''));
+  };
+  const classNames = ['state', 'telemetry', 'way'];
+
+  test('killed without a broker, the agent sends its backlog when both are back: each number arrives, none is missing', async () => {
+    const page = await browsed.open('#wire');
+    const backlog = async (): Promise<number> => Number(await page.getByTestId('backlog').textContent());
+    const own = page.getByRole('button', { name: 'Give it a process of its own' });
+    await own.focus();
+    await own.press('Enter');
+    await page.getByText('has a process of its own:').waitFor();
+    await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
+    await page.getByTestId('link').getByText('online').waitFor();
+    await page.getByRole('button', { name: 'Pull the plug' }).click();
+    await page.getByTestId('link').getByText('offline').waitFor();
+    await expect.poll(backlog, { timeout: 60_000 }).toBeGreaterThan(5);
+
+    const killed = Number(/has a process of its own: (\d+)/.exec((await page.textContent('.chain')) ?? '')?.[1]);
+    const kill = page.getByRole('button', { name: 'Kill the process' });
+    await kill.focus();
+    await kill.press('Enter');
+    await page.getByText('its process was killed').waitFor();
+    expect(() => process.kill(killed, 0)).toThrow('ESRCH');
+    await expectAccessible(page);
+    // The bench serves the page, which shows the plugs also to somebody who opens it now.
+    const another = await browsed.context.newPage();
+    await another.goto(`${browsed.url}/#wire`);
+    await another.getByText('its process was killed').waitFor();
+    await another.close();
+    const made = await Promise.all(classNames.map((name) => cell(page, 'Outbox by class', name, 'Made')));
+
+    await page.getByRole('button', { name: 'Plug it in' }).click();
+    await page.getByRole('button', { name: 'Start it again' }).click();
+    await page.getByText('has a process of its own:').waitFor();
+    await page.getByTestId('link').getByText('online').waitFor();
+    await expect.poll(backlog, { timeout: 60_000 }).toBeLessThan(3);
+    for (const [index, name] of classNames.entries()) {
+      const below = (): Promise<number> => cell(page, 'Received by class', name, 'All below');
+      await expect.poll(below, { timeout: 60_000 }).toBeGreaterThanOrEqual(made[index] ?? 0);
+    }
+    expect(await page.getByTestId('received-missing').textContent()).toBe('0');
+    expect(await page.getByTestId('missing').textContent()).toBe('0');
+    await expectAccessible(page);
+  });
+
+  test('the bus and commands work with an agent in a process of its own', async () => {
+    const page = await browsed.open('#bus');
+    await page
+      .getByRole('row', { name: /MOTION/ })
+      .first()
+      .waitFor();
+    expect((await browsed.send('doors', 'lock')).status).toBe(0);
   });
 });

@@ -19,10 +19,36 @@ export const outboxReportSchema = Type.Object({
   classes: Type.Array(outboxClassSchema, { description: 'The highest priority first.' }),
 });
 
+/** What the other end counts by itself. */
+const receivedReportSchema = Type.Object(
+  {
+    classes: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        kinds: Type.Array(Type.String()),
+        arrived: Type.Integer({ description: 'Messages that came, each counted once.' }),
+        again: Type.Integer({ description: 'Messages that came once more: what is not acknowledged is sent again.' }),
+        below: Type.Integer({ description: 'The number after the highest that came.' }),
+        missing: Type.Integer({ description: 'Lower numbers that did not come, without those that the car gave up.' }),
+      }),
+      { description: 'The highest priority first.' },
+    ),
+  },
+  { description: 'What the broker of the bench has received since the agent has a process of its own.' },
+);
+
 /** The event `bench`: what a person can unplug there, and let the simulated car do. Absent in a car. */
 export const benchReportSchema = Type.Object({
   broker: Type.Optional(Type.Boolean({ description: 'The broker of the bench runs; absent: it uses another one.' })),
   car: Type.Optional(Type.Boolean({ description: 'The frames of the simulated car reach its unit.' })),
+  process: Type.Optional(
+    Type.Union([Type.Literal('within'), Type.Literal('starts'), Type.Literal('runs'), Type.Literal('ended')], {
+      description:
+        'The agent runs within the process of the bench; its own process starts, runs, or has ended, as by being killed.',
+    }),
+  ),
+  pid: Type.Optional(Type.Integer({ description: 'Number of that process.' })),
+  received: Type.Optional(receivedReportSchema),
   scenes: Type.Optional(Type.Array(Type.String(), { description: 'What the simulated car can do at once.' })),
   scene: Type.Optional(Type.String({ description: 'What it does; absent: its scenario.' })),
   published: Type.Optional(
@@ -37,4 +63,5 @@ export const benchReportSchema = Type.Object({
 });
 
 export type OutboxReport = Static<typeof outboxReportSchema>;
+export type ReceivedReport = Static<typeof receivedReportSchema>;
 export type BenchReportEvent = Static<typeof benchReportSchema>;

@@ -1,0 +1,102 @@
+/** The HTTP interface of a bench whose agent has a process of its own: page and plugs here, everything else there. */
+import { request } from 'node:http';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { type RequestContext, respond } from '../adapters/http/exchange.ts';
+import { addOutbox, type BenchControls } from '../adapters/http/own-routes.ts';
+import { type RunningServer, startServer } from '../adapters/http/server.ts';
+import { Snapshots } from '../adapters/http/snapshots.ts';
+import type { Clock, Log } from '../agent/ports.ts';
+import { BENCH_LIMITS, findDocuments, type LanServing, localServing } from '../assembly/interface.ts';
+import type { OutboxReport } from '../protocol/interface/own/outbox.ts';
+
+export interface BenchFrontOptions {
+  readonly port: number;
+  readonly lan?: LanServing | undefined;
+  /** Port of the agent's own interface; undefined: it does not run. */
+  readonly agent: () => number | undefined;
+  readonly outbox: () => OutboxReport;
+  readonly bench: BenchControls;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Rejects as {@link startServer} does. */
+export async function startFront(options: BenchFrontOptions): Promise<Pick<RunningServer, 'stop'>> {
+  const { port, lan, agent, outbox, bench, clock, log } = options;
+  const snapshots = new Snapshots(clock);
+  const documents = findDocuments(log);
+  const server = await startServer({
+    operations: [],
+    handlers: {},
+    port,
+    ...BENCH_LIMITS,
+    ...localServing(lan),
+    ...(documents === undefined ? {} : { documents }),
+    routes: (app, own) => {
+      addOutbox(own, { outbox, bench }, snapshots);
+      app.all('*', (context, next) => {
+        const { path } = context.env.exchange.target;
+        return isDocument(path) ? next() : forward(context, agent());
+      });
+    },
+    clock,
+    log,
+  });
+  return {
+    stop: async () => {
+      snapshots.close();
+      await server.stop();
+    },
+  };
+}
+
+function isDocument(path: string): boolean {
+  return path === '/' || path === '/openapi.json' || /^\/(page|docs)(\/|$)/.test(path);
+}
+
+/** What this server has looked at itself, and what is of one connection. */
+const OWN_HEADERS = ['origin', 'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'connection', 'keep-alive'];
+
+/** Leads the request to the agent, and what it answers back. */
+function forward({ env }: RequestContext, port: number | undefined): Promise<Response> | Response {
+  if (port === undefined) return unavailable(env);
+  const { incoming, outgoing, exchange } = env;
+  const kept = Object.entries(incoming.headers).filter(([name]) => !OWN_HEADERS.includes(name));
+  const asked = request({
+    host: '127.0.0.1',
+    port,
+    method: incoming.method,
+    path: incoming.url,
+    headers: { ...Object.fromEntries(kept), host: `127.0.0.1:${port}` },
+    agent: false,
+  });
+  const answered = new Promise<Response>((resolve) => {
+    asked.once('response', (answer) => {
+      const { statusCode = 502, headers } = answer;
+      const { connection: _, 'keep-alive': __, ...rest } = headers;
+      const { 'Strict-Transport-Security': transport } = exchange.headers;
+      exchange.status = statusCode;
+      outgoing.writeHead(statusCode, {
+        ...rest,
+        ...(transport === undefined ? {} : { 'Strict-Transport-Security': transport }),
+      });
+      outgoing.flushHeaders();
+      answer.pipe(outgoing);
+      // The agent was killed in the middle of its answer, or the client has gone.
+      answer.once('error', () => outgoing.destroy());
+      outgoing.once('close', () => asked.destroy());
+      resolve(RESPONSE_ALREADY_SENT);
+    });
+    asked.on('error', () => {
+      if (outgoing.headersSent) outgoing.destroy();
+      else resolve(unavailable(env));
+    });
+  });
+  incoming.pipe(asked);
+  return answered;
+}
+
+function unavailable(env: RequestContext['env']): Response {
+  const message = 'the agent does not run: start its process again on the page, under The wire';
+  return respond(env, 503, JSON.stringify({ message }), { 'Content-Type': 'application/json', 'Retry-After': '2' });
+}

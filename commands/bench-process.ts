@@ -1,0 +1,123 @@
+/** The process of its own in which the agent of a bench runs from when a person wants to kill it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { FrameBatch } from '../agent/ports.ts';
+import { VigieError } from '../protocol/errors.ts';
+import type { OutboxReport } from '../protocol/interface/own/outbox.ts';
+import type { BenchCable } from './bench-cable.ts';
+import type { Told } from './bench-report.ts';
+import { type AgentOrder, copyOf, type FromAgent, type ToAgent } from './bench-words.ts';
+import { ownProgram } from './own-program.ts';
+
+/** Batches on their way to an agent that does not take them; it misses what comes meanwhile, as at a bus. */
+const MOST_ON_THE_WAY = 100;
+
+export interface AgentProcessOptions {
+  readonly order: AgentOrder;
+  readonly cable: BenchCable;
+  /** What the agent said of its outbox last. */
+  readonly outbox: OutboxReport;
+  readonly published: (topic: string, payload: Uint8Array) => void;
+  readonly told: (told: Told) => void;
+}
+
+export class AgentProcess {
+  readonly #options: AgentProcessOptions;
+  #child: ChildProcess | undefined;
+  #ended: Promise<unknown> = Promise.resolve();
+  #onTheWay = 0;
+  #outbox: OutboxReport;
+  /** Of its interface; undefined while it does not run. */
+  port: number | undefined;
+
+  constructor(options: AgentProcessOptions) {
+    this.#options = options;
+    this.#outbox = options.outbox;
+  }
+
+  /** What it said last, also of an agent that was killed; one that runs is asked again. */
+  get outbox(): OutboxReport {
+    this.ask('outbox');
+    return this.#outbox;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  ask(what: 'outbox' | 'status'): void {
+    if (this.port !== undefined) this.#say({ ask: what });
+  }
+
+  /** Resolves when it is ready; rejects when it ends before. */
+  async start(): Promise<void> {
+    if (this.#child !== undefined) return;
+    const child = spawn(process.execPath, ownProgram(['bench', '--agent']), {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      serialization: 'advanced',
+    });
+    this.#child = child;
+    this.#onTheWay = 0;
+    const exit = new Promise<unknown>((resolve) => {
+      child.once('exit', resolve);
+      // One that could not be started does not end.
+      child.once('error', () => child.pid === undefined && resolve(undefined));
+    });
+    this.#ended = exit.then(() => {
+      this.#child = undefined;
+      this.port = undefined;
+    });
+    const ready = new Promise<void>((resolve, reject) => {
+      child.on('message', (said: FromAgent) => {
+        if ('ready' in said) {
+          this.port = said.ready;
+          resolve();
+        } else if ('fault' in said) reject(new VigieError('usage.wrong', said.fault));
+        else this.#hear(said);
+      });
+      child.once('error', reject);
+    });
+    this.#say({ begin: this.#options.order });
+    const died = this.#ended.then(() => {
+      throw new VigieError('internal', 'the process of the agent ended before it was ready');
+    });
+    await Promise.race([ready, died]);
+  }
+
+  frames(batch: FrameBatch): void {
+    if (this.port === undefined || this.#onTheWay >= MOST_ON_THE_WAY) return;
+    this.#onTheWay++;
+    this.#say({ batch: copyOf(batch) }, () => this.#onTheWay--);
+  }
+
+  /** As a power cut would: nothing is written any more. */
+  async kill(): Promise<void> {
+    this.#child?.kill('SIGKILL');
+    await this.#ended;
+  }
+
+  /** Lets it hand over what is open. */
+  async stop(): Promise<void> {
+    if (this.#child?.connected === true) this.#child.disconnect();
+    await this.#ended;
+  }
+
+  #say(words: ToAgent, done: () => void = () => undefined): void {
+    // A process that has ended hears nothing; its end settles what waits.
+    if (this.#child?.connected === true) this.#child.send(words, () => done());
+    else done();
+  }
+
+  #hear(said: FromAgent): void {
+    const { cable, published, told } = this.#options;
+    if ('outbox' in said) this.#outbox = said.outbox;
+    else if ('status' in said) told({ status: { contents: () => said.status }, waiting: said.waiting });
+    else if ('published' in said) published(said.published, said.payload);
+    else if ('send' in said) {
+      const { number } = said;
+      cable.send(said.send).then(
+        () => this.#say({ sent: number }),
+        (error: Error) => this.#say({ sent: number, fault: error.message }),
+      );
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/** What a bench and the process of its agent say to each other, over the channel between them. */
+
+import type { Level } from '../adapters/logging/stream.ts';
+import type { ScenarioName } from '../adapters/simulated/index.ts';
+import type { FrameBatch, OutgoingFrame } from '../agent/ports.ts';
+import type { OutboxReport } from '../protocol/interface/own/outbox.ts';
+import type { StatusContents } from '../protocol/schema/status.ts';
+
+/** What the agent is started with. */
+export interface AgentOrder {
+  readonly vin: string;
+  readonly data: string;
+  readonly scenario: ScenarioName;
+  /** File of the keys that may command the car. */
+  readonly trust: string;
+  /** URL of the broker. */
+  readonly broker: string;
+  /** Where the page is, which leads its requests to the agent. */
+  readonly page: string;
+  readonly log: Level;
+  /** Of the simulated car. */
+  readonly buses: readonly string[];
+}
+
+export type ToAgent =
+  | { readonly begin: AgentOrder }
+  | { readonly batch: FrameBatch }
+  /** What became of the frame with this number; `fault`: why it was not sent. */
+  | { readonly sent: number; readonly fault?: string }
+  | { readonly ask: 'outbox' | 'status' };
+
+export type FromAgent =
+  /** Port of its interface. */
+  | { readonly ready: number }
+  | { readonly fault: string }
+  | { readonly outbox: OutboxReport }
+  | { readonly status: StatusContents; readonly waiting: number }
+  | { readonly published: string; readonly payload: Uint8Array }
+  | { readonly send: OutgoingFrame; readonly number: number };
+
+/** The rows of a batch that are valid, apart from the columns that its source uses again. */
+export function copyOf({ count, at, id, bus, flags, length, offset, data }: FrameBatch): FrameBatch {
+  const last = count - 1;
+  const end = count === 0 ? 0 : (offset[last] ?? 0) + Math.ceil((length[last] ?? 0) / 8) * 8;
+  return {
+    count,
+    at: at.slice(0, count),
+    id: id.slice(0, count),
+    bus: bus.slice(0, count),
+    flags: flags.slice(0, count),
+    length: length.slice(0, count),
+    offset: offset.slice(0, count),
+    data: data.slice(0, end),
+  };
+}

@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { VigieProcess, vigie } from '../rig/bench.ts';
+
+const MOVED = /runs in a process of its own: (\d+)/;
+
+/** A bench whose agent has a process of its own, with `pid`. */
+async function movedBench() {
+  const data = mkdtempSync(join(tmpdir(), 'vigie-bench-'));
+  const bench = new VigieProcess(['bench', '--data', data, '--port', '0', '--http', '0', '--scenario', 'parked']);
+  onTestFinished(async () => {
+    await bench.end('SIGKILL');
+    rmSync(data, { recursive: true, force: true });
+  });
+  await bench.says('Ctrl-C ends the bench.');
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(bench.output)?.[0] ?? '';
+  const plug = (process: boolean): Promise<Response> =>
+    fetch(`${url}/vigie/v1/bench`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ process }),
+    });
+  expect((await plug(false)).status, 'nothing can be killed yet').toBe(400);
+  expect((await plug(true)).status).toBe(200);
+  await bench.says(MOVED);
+  return { bench, url, plug, pid: Number(MOVED.exec(bench.output)?.[1]) };
+}
+
+function runs(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+test('Ctrl-C ends a bench and the process of its agent', async () => {
+  const { bench, pid } = await movedBench();
+  expect(runs(pid)).toBe(true);
+  expect(await bench.end('SIGINT'), bench.output).toBe(0);
+  expect(runs(pid)).toBe(false);
+  expect(bench.output).not.toMatch(/error/i);
+});
+
+test('a bench that is killed leaves no agent behind', async () => {
+  const { bench, pid } = await movedBench();
+  await bench.end('SIGKILL');
+  await expect.poll(() => runs(pid), { timeout: 60_000 }).toBe(false);
+});
+
+test('an agent that somebody kills is not there until it is started again; the page is', async () => {
+  const { bench, url, plug, pid } = await movedBench();
+  expect((await fetch(`${url}/vigie/v1/car`)).status).toBe(200);
+  process.kill(pid, 'SIGKILL');
+  await expect.poll(async () => (await fetch(`${url}/vigie/v1/car`)).status).toBe(503);
+  expect(await (await fetch(`${url}/fleets`)).text()).toContain('start its process again');
+  expect((await fetch(`${url}/`)).status).toBe(200);
+  const told = bench.output.length;
+  expect(await (await plug(true)).json()).toMatchObject({ process: 'runs', received: { classes: expect.anything() } });
+  expect(bench.output.slice(told)).toMatch(MOVED);
+  const { bench: isBench, vin } = (await (await fetch(`${url}/vigie/v1/car`)).json()) as Record<string, unknown>;
+  expect([isBench, vin]).toEqual([true, 'VF3VGEBENCH000001']);
+});
+
+test('links name the address of the page, and web pages of others are refused', async () => {
+  const { url } = await movedBench();
+  expect(await (await fetch(`${url}/user`)).text()).toContain(`${url}/`);
+  const foreign = { 'Sec-Fetch-Site': 'cross-site' };
+  expect((await fetch(`${url}/user`, { headers: foreign })).status).toBe(403);
+});
+
+test('the option with which a bench starts its agent is none for people', async () => {
+  const { status, stderr } = await vigie('bench', '--agent');
+  expect(status).toBe(2);
+  expect(stderr).toContain('leave it out');
+});
