@@ -45,7 +45,8 @@ export function BusPanels(): JSX.Element {
     const without = plotted.filter(({ address }) => address !== one.address);
     setPlotted(without.length < plotted.length ? without : [...plotted, one].slice(-MOST_PLOTTED));
   };
-  if (fault instanceof Refused && privacy === undefined) {
+  // Rows that are there stay, under a strip that says so.
+  if (fault instanceof Refused && privacy?.shown !== true) {
     return (
       <p class="panel reading" role="alert">
         The car does not show its buses: {fault.message}.

@@ -66,7 +66,7 @@ describePeer('chromium', 'the page shows the buses', () => {
     const moment = page.getByRole('slider', { name: 'Moment in the plot' });
     await expect
       .poll(() => moment.getAttribute('aria-valuetext'), { timeout: 60_000 })
-      .toMatch(/Speed [\d,.]+ km\/h, Acceleration −?[\d.]+ m\/s2/);
+      .toMatch(/Speed [\d,.]+ km\/h, Acceleration −?[\d.]+ m\/s²/);
     await page.locator('.plot canvas').waitFor();
     // The cursor needs two moments to move between.
     const bounds = async (name: string): Promise<number> => Number(await moment.getAttribute(name));
