@@ -216,7 +216,7 @@ export const wideMutants: readonly Mutant[] = [
       ],
     ],
     invariant: 'deliveredOnce',
-    seed: 7,
+    seed: 19,
   },
   {
     defect: 'no signature fits its key',
