@@ -249,10 +249,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   });
   rolling.begin();
   teardowns.unshift(() => rolling.stop());
-  const dueTimes = new DueTimes({
-    ...{ store: opened.dueTimes, longest: LONGEST, clock, log },
-    after: (delay, due) => clock.after(delay, due),
-  });
+  const dueTimes = new DueTimes({ store: opened.dueTimes, longest: LONGEST, clock, log, after });
   dueTimes.begin();
   teardowns.unshift(() => dueTimes.stop());
   const retention = new Retention({

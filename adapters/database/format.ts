@@ -2,8 +2,7 @@
  * Tables of the hub, described once for SQLite and PostgreSQL. A step brings the format of the number before to its own;
  * once a version with it is released it is never changed.
  */
-import { eventKinds } from '../../hub/events.ts';
-import { kindNumber, seriesKinds } from './rows.ts';
+import { EVENTS, kindNumber, seriesKinds } from './rows.ts';
 
 /** What the databases call differently. */
 export interface SqlTypes {
@@ -28,7 +27,6 @@ export interface SqlTypes {
 }
 
 const SERIES = `kind IN (${seriesKinds.map(kindNumber).join(', ')})`;
-const EVENTS = `kind IN (${eventKinds.map(kindNumber).join(', ')})`;
 
 /** The first step. */
 export function tables(types: SqlTypes): string {

@@ -1,5 +1,4 @@
 /** What queries share: rows, the records of cars, and what a row says. */
-
 import { eventKinds } from '../../hub/events.ts';
 import type { HubRecord, KnownVehicle } from '../../hub/ports.ts';
 import type { Owner } from '../../hub/registry.ts';

@@ -56,7 +56,7 @@ describePeer('chromium', 'the page kills the agent of the bench', () => {
   };
   const classNames = ['state', 'telemetry', 'way'];
 
-  test('killed without a broker, the agent sends its backlog when both are back: each number arrives, none is missing', async () => {
+  test('killed without a broker, the agent sends its backlog when both are back: the broker receives every number', async () => {
     const page = await browsed.open('#wire');
     const backlog = async (): Promise<number> => Number(await page.getByTestId('backlog').textContent());
     const own = page.getByRole('button', { name: 'Give it a process of its own' });
