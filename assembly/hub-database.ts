@@ -30,6 +30,7 @@ import type {
 import type { Registry } from '../hub/registry.ts';
 import type { RetentionStore } from '../hub/retention.ts';
 import type { RolloutStore } from '../hub/rollout-store.ts';
+import { idOf } from './view.ts';
 
 /** What a hub has of its database. */
 export interface HubDatabase {
@@ -52,7 +53,7 @@ export async function onSqlite(file: string, limit: number): Promise<HubDatabase
   const database = await SqliteDatabase.open(file);
   const news = new LocalNews();
   return {
-    store: new SqliteMessageStore(database, news, limit),
+    store: new SqliteMessageStore(database, idOf, news, limit),
     reader: new SqlReader(database.select),
     overviewReader: new SqlOverview(database.select),
     audit: new SqliteCommandStore(database),
@@ -84,7 +85,7 @@ export async function onPostgres(
   const news = new PostgresNews({ url, log, after: (delay, due) => clock.after(delay, due) });
   await news.begin();
   return {
-    store: new PostgresMessageStore(database, limit),
+    store: new PostgresMessageStore(database, idOf, limit),
     reader: new SqlReader(database.select),
     overviewReader: new SqlOverview(database.select),
     audit: new PostgresCommandStore(database),

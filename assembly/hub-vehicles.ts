@@ -71,7 +71,7 @@ export function servedVehicles(reader: VehicleReader): (to?: ServedTo) => Served
     vehicles: (prefix) => listed(prefix, to?.owners),
     byVin: async (vin) => (to?.includes(vin) === false ? undefined : byVin(vin)),
     byId: async (id) => {
-      const known = await reader.vehicleById(id, idOf);
+      const known = await reader.vehicleById(id);
       if (known === undefined || to?.includes(known.vin) === false) return undefined;
       return open(known.vin, known.firstSeen);
     },

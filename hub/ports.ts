@@ -134,7 +134,7 @@ export interface VehicleReader {
   /** What {@link records} lists, part by part, and of that what `filter` asks for; series have no filter. */
   recordKeys(vin: string, collection: string, filter?: RecordFilter): HubKeyset<HubRecord>;
   /** The car whose {@link IdOf id} that is. */
-  vehicleById(id: string, idOf: IdOf): Promise<KnownVehicle | undefined>;
+  vehicleById(id: string): Promise<KnownVehicle | undefined>;
   /** The cars whose VIN begins so, by VIN; `owners`: those that belong to one of them. */
   vehicleKeys(prefix: string, owners?: readonly Owner[]): HubKeyset<HubPosition & { readonly vehicle: KnownVehicle }>;
   /** Of all cars, by time, then by id, then by car, which are places of this list alone; no series. */

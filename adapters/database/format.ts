@@ -37,8 +37,8 @@ export function tables(types: SqlTypes): string {
     vin ${text} NOT NULL UNIQUE,
     first_seen ${long} NOT NULL,
     last_seen ${long} NOT NULL,
-    -- The name of the car in addresses; absent until somebody asks for it.
-    public_id ${text}
+    -- The name of the car in addresses.
+    public_id ${text} NOT NULL
   )${table};
   CREATE INDEX vehicles_by_public_id ON vehicles (public_id);
   -- As they came; the unique key makes a repetition harmless. kind and clock are places in the lists of the protocol. at is

@@ -10,7 +10,7 @@ import {
   vinIn,
 } from '../../hub/message.ts';
 import { ClassNumbers } from '../../hub/numbers.ts';
-import type { MessageStore, NewsListener, Saved } from '../../hub/ports.ts';
+import type { IdOf, MessageStore, NewsListener, Saved } from '../../hub/ports.ts';
 import { VehicleStatus } from '../../hub/vehicle-status.ts';
 import { classOf } from '../../protocol/classes.ts';
 import { VigieError } from '../../protocol/errors.ts';
@@ -47,6 +47,7 @@ const REFUSALS: ReadonlySet<number> = new Set([18, 19, 20]);
 
 export class SqliteMessageStore implements MessageStore {
   readonly #database: SqliteDatabase;
+  readonly #idOf: IdOf;
   readonly #news: Pick<NewsListener, 'arrived'> | undefined;
   readonly #limit: number;
   /** As committed, by the id of the vehicle. */
@@ -55,8 +56,14 @@ export class SqliteMessageStore implements MessageStore {
   #version: unknown;
 
   /** `news` learns of every commit; `limit`: events that wait for one receiver at most. */
-  constructor(database: SqliteDatabase, news?: Pick<NewsListener, 'arrived'>, limit: number = MOST_WAITING) {
+  constructor(
+    database: SqliteDatabase,
+    idOf: IdOf,
+    news?: Pick<NewsListener, 'arrived'>,
+    limit: number = MOST_WAITING,
+  ) {
     this.#database = database;
+    this.#idOf = idOf;
     this.#news = news;
     this.#limit = limit;
   }
@@ -122,10 +129,11 @@ export class SqliteMessageStore implements MessageStore {
     const { vin, class: priority, message, payload, received } = one;
     const { seq, boot, kind, at, clock } = message;
     const { id: vehicle, is_new: isNew } = this.#database.one(
-      `INSERT INTO vehicles (vin, first_seen, last_seen) VALUES (?, ?, ?)
+      `INSERT INTO vehicles (vin, public_id, first_seen, last_seen) VALUES (?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET last_seen = max(last_seen, excluded.last_seen)
        RETURNING id, first_seen = last_seen AS is_new`,
       vin,
+      this.#idOf(vin),
       received,
       received,
     ) as { id: number; is_new: number };

@@ -10,7 +10,6 @@ import type {
   HubKeyset,
   HubPosition,
   HubRecord,
-  IdOf,
   KeptCommand,
   KnownVehicle,
   MissingNumbers,
@@ -204,18 +203,9 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
     return vehicleKeys(this.#select, prefix, owners);
   }
 
-  async vehicleById(id: string, idOf: IdOf): Promise<KnownVehicle | undefined> {
-    const find = async (): Promise<SqlRow | undefined> =>
-      (await this.#select('SELECT vin, first_seen, last_seen FROM vehicles WHERE public_id = ?', id))[0];
-    const known = await find();
-    if (known !== undefined) return knownVehicle(known);
-    // New cars get their id with the first request by id.
-    const unnamed = await this.#select('SELECT id, vin FROM vehicles WHERE public_id IS NULL');
-    for (const row of unnamed) {
-      const name = idOf(row['vin'] as string);
-      await this.#select('UPDATE vehicles SET public_id = ? WHERE id = ?', name, row['id'] as number);
-    }
-    const row = unnamed.length === 0 ? undefined : await find();
+  async vehicleById(id: string): Promise<KnownVehicle | undefined> {
+    const sql = 'SELECT vin, first_seen, last_seen FROM vehicles WHERE public_id = ?';
+    const [row] = await this.#select(sql, id);
     return row && knownVehicle(row);
   }
 

@@ -6,6 +6,7 @@ import { numbered, PostgresDatabase } from '../../adapters/database/postgres/dat
 import { PostgresMessageStore } from '../../adapters/database/postgres/index.ts';
 import type { SqlStatement } from '../../adapters/database/registry.ts';
 import { onPostgres } from '../../assembly/hub-database.ts';
+import { idOf } from '../../assembly/view.ts';
 import { hubDeliveriesContract } from '../contracts/hub-deliveries.ts';
 import { hubReceiversContract } from '../contracts/hub-receivers.ts';
 import { DeliveryRig } from '../hub/delivery-rig.ts';
@@ -38,7 +39,7 @@ describePeer('initdb', 'PostgreSQL', () => {
     );
     const rig = new DeliveryRig();
     const [monitor = ''] = await rig.monitorsTo({ monitorStore: new SqlMonitors(database) }, ['http://127.0.0.1:9/']);
-    await new PostgresMessageStore(database).save(rig.eventsOf([monitor, monitor]), []);
+    await new PostgresMessageStore(database, idOf).save(rig.eventsOf([monitor, monitor]), []);
     const now = Date.now();
     const [one] = await deliveries.claim({ now, lease: 'a', lasts: 60_000, proven: false, limit: 9 });
     if (one === undefined) throw new Error('nothing was claimed');

@@ -7,6 +7,7 @@ import { SystemClock } from '../../adapters/clock/system.ts';
 import { SqliteDatabase, SqliteMessageStore } from '../../adapters/database/index.ts';
 import { startHub } from '../../assembly/hub.ts';
 import { startEmbedded } from '../../assembly/hub-broker.ts';
+import { idOf } from '../../assembly/view.ts';
 import { Intake } from '../../hub/intake.ts';
 import { HubMeasures } from '../../hub/measures.ts';
 import { DAY } from '../../protocol/calendar.ts';
@@ -24,7 +25,7 @@ test('on a full disk nothing is acknowledged; with space again everything arrive
   const log = new MemoryLog();
   const clock = new SystemClock();
   const intake = new Intake({
-    store: new SqliteMessageStore(database),
+    store: new SqliteMessageStore(database, idOf),
     clock,
     log,
     measures: new HubMeasures(clock),

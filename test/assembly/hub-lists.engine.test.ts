@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { SqlRegistry } from '../../adapters/database/index.ts';
 import { PostgresDatabase, PostgresMessageStore } from '../../adapters/database/postgres/index.ts';
+import { idOf } from '../../assembly/view.ts';
 import { hubListsContract } from '../contracts/hub-lists.ts';
 import { MemoryLog } from '../rig/log.ts';
 import { describePeer } from '../rig/peers.ts';
@@ -15,7 +16,7 @@ describePeer('initdb', 'PostgreSQL', () => {
   hubListsContract('PostgreSQL', async () => {
     const database = await PostgresDatabase.open(await server.create(), new MemoryLog());
     return {
-      store: new PostgresMessageStore(database),
+      store: new PostgresMessageStore(database, idOf),
       registry: new SqlRegistry(database),
       select: database.select,
       close: () => database.close(),

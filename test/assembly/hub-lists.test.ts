@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { SqliteDatabase, SqliteMessageStore, SqlRegistry } from '../../adapters/database/index.ts';
+import { idOf } from '../../assembly/view.ts';
 import { hubListsContract } from '../contracts/hub-lists.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-hub-lists-'));
@@ -11,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 hubListsContract('SQLite', async () => {
   const database = await SqliteDatabase.open(join(folder, 'hub.sqlite'));
   return {
-    store: new SqliteMessageStore(database),
+    store: new SqliteMessageStore(database, idOf),
     registry: new SqlRegistry(database),
     select: database.select,
     close: async () => database.close(),

@@ -104,7 +104,7 @@ async function read({ reader, overviewReader, audit }: HubDatabase, owners: read
     for await (const _ of reader.records(ONE, collection, NOON));
   }
   for await (const _ of reader.captureParts(ONE));
-  await reader.vehicleById('nobody', (vin) => vin.toLowerCase());
+  await reader.vehicleById('nobody');
   await reader.fleetRecord('trip', 'a1', owners);
   const place = { at: NOON, id: 'a0' };
   const ranges: readonly HubRange[] = [{}, { from: place, to: place }, { before: place }];

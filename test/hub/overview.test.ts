@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SqliteDatabase, SqliteMessageStore, SqlOverview, SqlReader } from '../../adapters/database/index.ts';
 import { overviewHandlers } from '../../adapters/http/hub/overview.ts';
+import { idOf } from '../../assembly/view.ts';
 import { EventReader } from '../../hub/events.ts';
 import { FleetOverview } from '../../hub/overview.ts';
 import type {
@@ -51,7 +52,7 @@ async function ask<T>(id: string, query: Record<string, unknown> = {}): Promise<
 
 beforeAll(async () => {
   database = await SqliteDatabase.open(join(folder, 'hub.sqlite'));
-  store = new SqliteMessageStore(database);
+  store = new SqliteMessageStore(database, idOf);
   const messages = Array.from({ length: CARS }, (_, index) =>
     received('status', statusOf(index, index % 130), {
       vin: vinOf(index),

@@ -1,5 +1,6 @@
 /** The core of the hub on SQLite in memory: what was committed outlives it when it is killed. */
 import { SqliteCommandStore, SqliteDatabase, SqliteMessageStore, SqlReader } from '../../adapters/database/index.ts';
+import { idOf } from '../../assembly/view.ts';
 import { HubCommands } from '../../hub/commands.ts';
 import { Intake } from '../../hub/intake.ts';
 import { HubMeasures } from '../../hub/measures.ts';
@@ -54,7 +55,7 @@ export class WorldHub {
     this.#parts = parts;
     this.database = database;
     this.reader = new SqlReader(database.select);
-    this.#store = new SqliteMessageStore(database);
+    this.#store = new SqliteMessageStore(database, idOf);
     this.#audit = new SqliteCommandStore(database);
   }
 

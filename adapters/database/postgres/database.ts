@@ -9,8 +9,10 @@ import { FORMAT, steps } from './schema.ts';
 /** Executes one statement with `$1` and so on for its values; a list is a value of an array type. */
 export type Execute = (sql: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>;
 
-/** Connections of one hub: one takes in, the others answer requests. */
-const CONNECTIONS = 10;
+/** Connections of one hub that read, which is what requests do. */
+const READERS = 6;
+/** Those that write: requests that wait for their answers do not hold up what the hub takes in. */
+const WRITERS = 4;
 /** A server that does not answer is not waited for longer, ms. */
 const CONNECT_TIMEOUT = 10_000;
 const QUERY_TIMEOUT = 60_000;
@@ -34,11 +36,13 @@ const types = {
 };
 
 export class PostgresDatabase implements RegistryDatabase {
-  readonly #pool: pg.Pool;
+  readonly #readers: pg.Pool;
+  readonly #writers: pg.Pool;
   readonly #where: string;
 
-  private constructor(pool: pg.Pool, where: string) {
-    this.#pool = pool;
+  private constructor(pool: (connections: number) => pg.Pool, where: string) {
+    this.#readers = pool(READERS);
+    this.#writers = pool(WRITERS);
     this.#where = where;
   }
 
@@ -49,23 +53,26 @@ export class PostgresDatabase implements RegistryDatabase {
    */
   static async open(url: string, log: HubLog): Promise<PostgresDatabase> {
     const where = placeOf(url);
-    const pool = new pg.Pool({
-      connectionString: url,
-      application_name: 'vigie hub',
-      max: CONNECTIONS,
-      connectionTimeoutMillis: CONNECT_TIMEOUT,
-      query_timeout: QUERY_TIMEOUT,
-      keepAlive: true,
-      types,
-    });
-    // An idle connection ended, as when the server restarts: the next statement opens another.
-    pool.on('error', (error) => log.warn('hub.database.disconnected', { where, error: error.message }));
+    const pool = (max: number): pg.Pool => {
+      const made = new pg.Pool({
+        connectionString: url,
+        application_name: 'vigie hub',
+        max,
+        connectionTimeoutMillis: CONNECT_TIMEOUT,
+        query_timeout: QUERY_TIMEOUT,
+        keepAlive: true,
+        types,
+      });
+      // An idle connection ended, as when the server restarts: the next statement opens another.
+      made.on('error', (error) => log.warn('hub.database.disconnected', { where, error: error.message }));
+      return made;
+    };
     const opened = new PostgresDatabase(pool, where);
     try {
       await opened.transaction((execute) => prepare(execute, where));
       return opened;
     } catch (error) {
-      await pool.end();
+      await opened.close();
       if (!(error instanceof VigieError) || error.code !== 'store.failed') throw error;
       throw new VigieError(
         'input.unreadable',
@@ -80,7 +87,7 @@ export class PostgresDatabase implements RegistryDatabase {
 
   readonly select: Select = async (sql, ...values) => {
     try {
-      return (await this.#pool.query<SqlRow>(numbered(sql), values)).rows;
+      return (await this.#readers.query<SqlRow>(numbered(sql), values)).rows;
     } catch (cause) {
       throw this.#failure(cause);
     }
@@ -111,7 +118,7 @@ export class PostgresDatabase implements RegistryDatabase {
   /** Long tables take longer than other statements may. */
   async #compactTable(name: string): Promise<void> {
     try {
-      await this.#pool.query({ text: `VACUUM FULL ANALYZE ${name}`, query_timeout: 0 } as pg.QueryConfig);
+      await this.#writers.query({ text: `VACUUM FULL ANALYZE ${name}`, query_timeout: 0 } as pg.QueryConfig);
     } catch (cause) {
       throw this.#failure(cause);
     }
@@ -124,7 +131,7 @@ export class PostgresDatabase implements RegistryDatabase {
   async transaction<T>(work: (execute: Execute) => Promise<T>): Promise<T> {
     let client: pg.PoolClient;
     try {
-      client = await this.#pool.connect();
+      client = await this.#writers.connect();
     } catch (cause) {
       throw this.#failure(cause);
     }
@@ -152,7 +159,7 @@ export class PostgresDatabase implements RegistryDatabase {
 
   /** Resolves when all connections are closed. */
   async close(): Promise<void> {
-    await this.#pool.end();
+    await Promise.all([this.#readers.end(), this.#writers.end()]);
   }
 
   #failure(cause: unknown): VigieError {

@@ -15,7 +15,7 @@ import {
   vinIn,
 } from '../../../hub/message.ts';
 import { ClassNumbers } from '../../../hub/numbers.ts';
-import type { MessageStore, Saved } from '../../../hub/ports.ts';
+import type { IdOf, MessageStore, Saved } from '../../../hub/ports.ts';
 import { classOf } from '../../../protocol/classes.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { UNCOUNTED_BOOT } from '../../../protocol/schema/message.ts';
@@ -35,12 +35,14 @@ const REFUSAL = /^(22|23|54)...$/;
 
 export class PostgresMessageStore implements MessageStore {
   readonly #database: PostgresDatabase;
+  readonly #idOf: IdOf;
   readonly #statuses = new StatusKeeper();
   readonly #limit: number;
 
   /** @param limit events that wait for one receiver at most */
-  constructor(database: PostgresDatabase, limit: number = MOST_WAITING) {
+  constructor(database: PostgresDatabase, idOf: IdOf, limit: number = MOST_WAITING) {
     this.#database = database;
+    this.#idOf = idOf;
     this.#limit = limit;
   }
 
@@ -52,7 +54,7 @@ export class PostgresMessageStore implements MessageStore {
       if (known.length > 0) await keepRefused(execute, known);
       const own = messages.filter(({ vin }) => !strangers.has(vin));
       if (own.length === 0) return { strangers, fresh: [] };
-      const vehicles = await keepVehicles(execute, own);
+      const vehicles = await keepVehicles(execute, own, this.#idOf);
       const kept = await keepMessages(execute, own, vehicles);
       await keepNumbers(execute, kept, repeatedIn(own, kept, vehicles));
       if (kept.length === 0) return { strangers, fresh: [] };
@@ -99,7 +101,11 @@ async function strangersIn(
 }
 
 /** @returns the ids of the vehicles by VIN */
-async function keepVehicles(execute: Execute, messages: readonly CarMessage[]): Promise<Map<string, number>> {
+async function keepVehicles(
+  execute: Execute,
+  messages: readonly CarMessage[],
+  idOf: IdOf,
+): Promise<Map<string, number>> {
   const seen = new Map<string, { readonly first: number; last: number }>();
   for (const { vin, received } of messages) {
     const known = seen.get(vin);
@@ -108,13 +114,13 @@ async function keepVehicles(execute: Execute, messages: readonly CarMessage[]): 
   }
   const rows = await execute(
     // A car that is known takes no new id, of which there are 2^31.
-    `INSERT INTO vehicles (id, vin, first_seen, last_seen)
-     SELECT coalesce(known.id, nextval('vehicles_id_seq')), given.vin, first, last
-     FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS given (vin, first, last)
+    `INSERT INTO vehicles (id, vin, public_id, first_seen, last_seen)
+     SELECT coalesce(known.id, nextval('vehicles_id_seq')), given.vin, given.public_id, first, last
+     FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS given (vin, public_id, first, last)
      LEFT JOIN vehicles AS known ON known.vin = given.vin ORDER BY given.vin COLLATE "C"
      ON CONFLICT (vin) DO UPDATE SET last_seen = greatest(vehicles.last_seen, excluded.last_seen)
      RETURNING id, vin, vehicles.xmax = 0 AS is_new`,
-    columns([...seen].map(([vin, { first, last }]) => [vin, first, last])),
+    columns([...seen].map(([vin, { first, last }]) => [vin, idOf(vin), first, last])),
   );
   // Only a row that an update has replaced has been locked (xmax).
   const added = rows.filter(({ is_new: isNew }) => (isNew as unknown) === true).map(({ id }) => [id, 0]);

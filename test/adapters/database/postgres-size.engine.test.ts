@@ -1,6 +1,7 @@
 /** What hubs leave on the disk of PostgreSQL while cars drive. */
 import { expect, test } from 'vitest';
 import { PostgresDatabase, PostgresMessageStore } from '../../../adapters/database/postgres/index.ts';
+import { idOf } from '../../../assembly/view.ts';
 import { readMessage } from '../../../hub/message.ts';
 import { fleetVin } from '../../../scripts/fleet/car.ts';
 import { recutTelemetry } from '../../../scripts/fleet/recut.ts';
@@ -18,7 +19,7 @@ describePeer('initdb', 'the disk of PostgreSQL', () => {
     await server.start();
     try {
       const database = await PostgresDatabase.open(await server.create(), new MemoryLog());
-      const store = new PostgresMessageStore(database);
+      const store = new PostgresMessageStore(database, idOf);
       const size = async (): Promise<number> => {
         const [{ bytes } = {}] = await database.select('SELECT pg_database_size(current_database()) AS bytes');
         return bytes as number;
@@ -47,7 +48,7 @@ describePeer('initdb', 'the disk of PostgreSQL', () => {
     await server.start();
     try {
       const database = await PostgresDatabase.open(await server.create(), new MemoryLog());
-      const hubs = [new PostgresMessageStore(database), new PostgresMessageStore(database)];
+      const hubs = [new PostgresMessageStore(database, idOf), new PostgresMessageStore(database, idOf)];
       const cars = 40;
       const drive = await recordDrive(1);
       const messages = drive.flatMap(({ kind, payload }) =>

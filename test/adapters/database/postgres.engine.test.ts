@@ -6,6 +6,7 @@ import {
   PostgresDatabase,
   PostgresMessageStore,
 } from '../../../adapters/database/postgres/index.ts';
+import { idOf } from '../../../assembly/view.ts';
 import type { CommandKey } from '../../../hub/commands.ts';
 import { type HubStoreUnderTest, hubStoreContract, useEveryQuery } from '../../contracts/hub-store.ts';
 import { NOON, ONE, OTHER, received, trip } from '../../hub/messages.ts';
@@ -20,7 +21,7 @@ describePeer('initdb', 'PostgreSQL', () => {
   afterAll(() => server.remove());
 
   const partsOf = (database: PostgresDatabase) => ({
-    store: new PostgresMessageStore(database),
+    store: new PostgresMessageStore(database, idOf),
     // The same class reads and keeps commands.
     reader: new PostgresCommandStore(database),
     commands: new PostgresCommandStore(database),
@@ -30,7 +31,7 @@ describePeer('initdb', 'PostgreSQL', () => {
   hubStoreContract('PostgreSQL', async (): Promise<HubStoreUnderTest> => {
     const url = await server.create();
     let database = await PostgresDatabase.open(url, log);
-    let store = new PostgresMessageStore(database);
+    let store = new PostgresMessageStore(database, idOf);
     return {
       get store() {
         return store;
@@ -54,7 +55,7 @@ describePeer('initdb', 'PostgreSQL', () => {
       reopen: async () => {
         await database.close();
         database = await PostgresDatabase.open(url, log);
-        store = new PostgresMessageStore(database);
+        store = new PostgresMessageStore(database, idOf);
       },
       close: () => database.close(),
     };
@@ -62,7 +63,7 @@ describePeer('initdb', 'PostgreSQL', () => {
 
   test('hubs that take in the messages of a car in turn keep its Status as if one had', async () => {
     const database = await PostgresDatabase.open(await server.create(), log);
-    const [one, other] = [new PostgresMessageStore(database), new PostgresMessageStore(database)];
+    const [one, other] = [new PostgresMessageStore(database, idOf), new PostgresMessageStore(database, idOf)];
     const { reader } = partsOf(database);
     const at = (seq: number): number => NOON + seq * 1_000;
     const change = (seq: number, status: object) =>
@@ -192,6 +193,21 @@ describePeer('initdb', 'PostgreSQL', () => {
     await database.close();
   });
 
+  test('requests that wait for their answers do not hold up what the hub takes in', async () => {
+    const url = await server.create();
+    const [hub, other] = [await PostgresDatabase.open(url, log), await PostgresDatabase.open(url, log)];
+    let waiting: Promise<unknown> | undefined;
+    await other.transaction(async (execute) => {
+      await execute('SELECT pg_advisory_xact_lock(7)');
+      waiting = Promise.all(Array.from({ length: 20 }, () => hub.select('SELECT pg_advisory_xact_lock_shared(7)')));
+      // What follows may find every connection for requests in use.
+      await partsOf(hub).store.save([received('trip', trip('a'))], []);
+    });
+    await waiting;
+    expect(await partsOf(hub).reader.vehicle(ONE)).toMatchObject({ vin: ONE });
+    await Promise.all([hub.close(), other.close()]);
+  });
+
   test('reads and writes by indexes: no sequential scan of a large table, and no sort', async () => {
     const url = await server.create();
     const database = await PostgresDatabase.open(url, log);
@@ -199,7 +215,7 @@ describePeer('initdb', 'PostgreSQL', () => {
     // 200 cars with 200 records each, and as many commands.
     await server.execute(
       url,
-      `INSERT INTO vehicles (vin, first_seen, last_seen) SELECT 'VF3VGEPLAN' || lpad(n::text, 7, '0'), 1, 1
+      `INSERT INTO vehicles (vin, public_id, first_seen, last_seen) SELECT 'VF3VGEPLAN' || lpad(n::text, 7, '0'), n, 1, 1
        FROM generate_series(1, 200) n`,
       `INSERT INTO messages (vehicle, class, seq, boot, kind, at, clock, received, payload)
        SELECT v, CASE n % 3 WHEN 1 THEN 5 ELSE 2 END, n, 9, CASE n % 3 WHEN 1 THEN 1 ELSE 3 END, ${NOON} - n, 1, 1, '\\x${Buffer.from(payload).toString('hex')}'

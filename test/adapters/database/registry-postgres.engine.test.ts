@@ -7,6 +7,7 @@ import {
   PostgresDatabase,
   PostgresMessageStore,
 } from '../../../adapters/database/postgres/index.ts';
+import { idOf } from '../../../assembly/view.ts';
 import { hubRegistryContract } from '../../contracts/hub-registry.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { describePeer } from '../../rig/peers.ts';
@@ -23,7 +24,7 @@ describePeer('initdb', 'PostgreSQL', () => {
     const [database, other] = [await PostgresDatabase.open(url, log), await PostgresDatabase.open(url, log)];
     const [{ oid } = {}] = await server.execute(url, 'SELECT oid FROM pg_database WHERE datname = current_database()');
     return {
-      store: new PostgresMessageStore(database),
+      store: new PostgresMessageStore(database, idOf),
       reader: new PostgresCommandStore(database),
       commands: new PostgresCommandStore(database),
       registry: new SqlRegistry(other),

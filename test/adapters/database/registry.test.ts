@@ -12,6 +12,7 @@ import {
   SqlRetention,
   SqlRollouts,
 } from '../../../adapters/database/index.ts';
+import { idOf } from '../../../assembly/view.ts';
 import { hubRegistryContract } from '../../contracts/hub-registry.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-registry-'));
@@ -23,7 +24,7 @@ hubRegistryContract('SQLite', async () => {
   // The hub has the file open all the time, and the registry is changed by another process.
   const [database, other] = [await SqliteDatabase.open(file), await SqliteDatabase.open(file)];
   return {
-    store: new SqliteMessageStore(database),
+    store: new SqliteMessageStore(database, idOf),
     reader: new SqlReader(database.select),
     commands: new SqliteCommandStore(database),
     registry: new SqlRegistry(other),

@@ -11,8 +11,9 @@ import {
   SqlReader,
   SqlRegistry,
 } from '../../../adapters/database/index.ts';
+import { idOf } from '../../../assembly/view.ts';
 import { hubStoreContract, useEveryQuery } from '../../contracts/hub-store.ts';
-import { NOON } from '../../hub/messages.ts';
+import { NOON, ONE, OTHER, received, trip } from '../../hub/messages.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-database-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -22,7 +23,7 @@ const newFile = (): string => join(folder, `${++made}.sqlite`);
 hubStoreContract('SQLite', async () => {
   const file = newFile();
   let database = await SqliteDatabase.open(file);
-  let store = new SqliteMessageStore(database);
+  let store = new SqliteMessageStore(database, idOf);
   return {
     get store() {
       return store;
@@ -47,15 +48,32 @@ hubStoreContract('SQLite', async () => {
     reopen: async () => {
       database.close();
       database = await SqliteDatabase.open(file);
-      store = new SqliteMessageStore(database);
+      store = new SqliteMessageStore(database, idOf);
     },
     close: async () => database.close(),
   };
 });
 
+test('a car is found by its id with one statement that reads, however many cars are new', async () => {
+  const database = await SqliteDatabase.open(newFile());
+  await new SqliteMessageStore(database, idOf).save(
+    [received('trip', trip('a')), received('trip', trip('b'), { vin: OTHER })],
+    [],
+  );
+  const asked: string[] = [];
+  const reader = new SqlReader((sql, ...values) => {
+    asked.push(sql.slice(0, 6));
+    return database.select(sql, ...values);
+  });
+  const found = await Promise.all([idOf(ONE), idOf(OTHER), 'nobody'].map((id) => reader.vehicleById(id)));
+  expect(found.map((vehicle) => vehicle?.vin)).toEqual([ONE, OTHER, undefined]);
+  expect(asked).toEqual(['SELECT', 'SELECT', 'SELECT']);
+  database.close();
+});
+
 test('of messages that could not be read the newest thousand are kept', async () => {
   const database = await SqliteDatabase.open(newFile());
-  const store = new SqliteMessageStore(database);
+  const store = new SqliteMessageStore(database, idOf);
   const refused = Array.from({ length: 1_200 }, (_, index) => ({
     topic: `t${index}`,
     reason: 'not a message',
@@ -135,7 +153,7 @@ test('reads and writes by indexes, never by reading a whole table or by sorting'
     });
   }
   await useEveryQuery({
-    store: new SqliteMessageStore(database),
+    store: new SqliteMessageStore(database, idOf),
     reader: new SqlReader(database.select),
     commands: new SqliteCommandStore(database),
   });
