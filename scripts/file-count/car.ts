@@ -15,6 +15,7 @@ import { startCar } from '../../assembly/car.ts';
 import { Configurations } from '../../assembly/generation.ts';
 import { Service, Starts } from '../../assembly/service.ts';
 import { loadVehicle } from '../../assembly/vehicle.ts';
+import type { Profile } from '../../config/profile.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import { agentSettings } from '../../protocol/settings.ts';
 
@@ -86,6 +87,20 @@ export interface CountedCarOptions {
   readonly monitors?: readonly GivenMonitor[];
   /** Where its records are kept; the file system of the machine unless given. */
   readonly files?: FileSystem;
+  /**
+   * One frame asks for a command: until the last of many was sent, a second would pass, and with it a tick. The simulated
+   * car does not obey a single frame.
+   */
+  readonly oneFrame?: true;
+}
+
+function inOneFrame(commands: Profile['commands']): Profile['commands'] {
+  return Object.fromEntries(
+    Object.entries(commands).map(([action, rule]) => [
+      action,
+      rule.send === undefined ? rule : { ...rule, send: { ...rule.send, for: 0 } },
+    ]),
+  );
 }
 
 /** The bench car's network around the agent: a car that stands, and one that drives. */
@@ -107,7 +122,7 @@ export class CountedCar {
     return car;
   }
 
-  async #start({ vin, broker, keys, folder, monitors, files }: CountedCarOptions): Promise<void> {
+  async #start({ vin, broker, keys, folder, monitors, files, oneFrame }: CountedCarOptions): Promise<void> {
     const { clock } = this;
     const data = join(folder, 'records');
     mkdirSync(data);
@@ -135,13 +150,7 @@ export class CountedCar {
       },
     };
     const { profile } = this.#vehicle;
-    // One frame asks for it: until the last of many was sent, a second would pass, and with it a tick.
-    const commands = Object.fromEntries(
-      Object.entries(profile.commands).map(([action, rule]) => [
-        action,
-        rule.send === undefined ? rule : { ...rule, send: { ...rule.send, for: 0 } },
-      ]),
-    );
+    const commands = oneFrame === true ? inOneFrame(profile.commands) : profile.commands;
     const car = await startCar({
       vin,
       vehicle: { ...this.#vehicle, profile: { ...profile, commands } },

@@ -46,7 +46,7 @@ async function count(folder: string): Promise<Counted> {
     if (done === true) throw new Error('the cloud ended');
     return value;
   };
-  const car = await CountedCar.start({ vin: VIN, broker: await line(), keys, folder });
+  const car = await CountedCar.start({ vin: VIN, broker: await line(), keys, folder, oneFrame: true });
   const { clock } = car;
   /** Beside the tick of each second. */
   const betweenTicks = (): Promise<void> => clock.pass(SECOND - (clock.now() % SECOND) + 200);

@@ -2,7 +2,8 @@
  * `npm run week`: a week of the bench car's scripted day through the agent that `vigie run` builds, with a store on the
  * disk, which does not wait for the medium, and a broker in a process of its own, in time that passes as fast as the work is
  * done. Eight times a day the owner sends a command. Prints what the process holds after each day (or `--every` so many
- * hours, a multiple of 3), garbage collected, and fails when that is not flat: when the last line has more than the second.
+ * hours, a multiple of 3), garbage collected, and fails when that is not flat: when the last line has more than the second,
+ * or when the car does not obey a command.
  *
  *     npm run week -- --days 3 --every 6
  */
@@ -44,6 +45,8 @@ export interface WeekMemory {
 
 const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(2).padStart(8);
 
+const gained = (before: number, after: number): string => `${after < before ? '' : '+'}${mib(after - before).trim()}`;
+
 export const week: RunnableScenario<{ readonly days: number; readonly every: number }> = {
   options: { days: 7, every: 24 },
   async run({ days, every }) {
@@ -78,7 +81,7 @@ export const week: RunnableScenario<{ readonly days: number; readonly every: num
       }
       for (const [outcome, count] of outcomes) console.log(`${count} × ${outcome}`);
       await car.stop();
-      return growth(held);
+      return [...growth(held), ...disobeyed(outcomes)];
     } finally {
       cloud.stdin.end();
       rmSync(folder, { recursive: true, force: true });
@@ -124,16 +127,26 @@ async function holding(records: string): Promise<WeekMemory> {
   return { heap: heapUsed, external, private: vitals().privateBytes ?? Number.NaN, disk };
 }
 
+/** What became of commands that were not carried out, in words; the lamps may be off already. */
+export function disobeyed(outcomes: ReadonlyMap<string, number>): readonly string[] {
+  return [...outcomes]
+    .filter(([outcome]) => outcome !== 'Success' && outcome !== 'AlreadyDone')
+    .map(([outcome, count]) => `${count} of the commands ended as ${outcome}`);
+}
+
 /** What grows, in words: the last line beside the second; until the first, buffers fill. */
 export function growth(held: readonly WeekMemory[]): readonly string[] {
-  const [, second] = held;
+  const [first, second] = held;
   const last = held.at(-1);
-  if (second === undefined || last === undefined || last === second)
+  if (first === undefined || second === undefined || last === undefined || last === second)
     return ['two lines show nothing: give --days 3 or more'];
   const bytes = ({ heap, external }: WeekMemory): number => heap + external;
   const grown = bytes(last) / bytes(second) - 1;
   console.log(
     `held at the last line, beside the second: ${(grown * 100).toFixed(2)} % more (at most ${FLAT * 100} % is flat)`,
+  );
+  console.log(
+    `from the first line to the last, MiB: heap ${gained(first.heap, last.heap)}, external ${gained(first.external, last.external)}, private ${gained(first.private, last.private)}`,
   );
   return grown > FLAT ? ['the memory is not flat'] : [];
 }

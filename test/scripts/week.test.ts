@@ -1,6 +1,7 @@
 /** What the simulated week calls flat. */
+import { execFile } from 'node:child_process';
 import { expect, test, vi } from 'vitest';
-import { growth, type WeekMemory } from '../../scripts/scenarios/week.ts';
+import { disobeyed, growth, type WeekMemory } from '../../scripts/scenarios/week.ts';
 
 const MIB = 2 ** 20;
 const day = (heap: number, external = MIB): WeekMemory => ({ heap, external, private: 80 * MIB, disk: 0 });
@@ -23,3 +24,23 @@ test('a week in which each line adds to the heap or to buffers is not flat', () 
 test('two lines are too few to say anything', () => {
   expect(growth([day(MIB), day(MIB)])).toHaveLength(1);
 });
+
+test('a week in which the car has not obeyed a command is not as it should be', () => {
+  const good = new Map([
+    ['Success', 40],
+    ['AlreadyDone', 16],
+  ]);
+  expect(disobeyed(good)).toEqual([]);
+  expect(disobeyed(new Map([...good, ['Failed the car did not show it', 3]]))).toEqual([
+    '3 of the commands ended as Failed the car did not show it',
+  ]);
+});
+
+test('the car obeys the command of its first three hours, for which it is woken', async () => {
+  const words = ['--expose-gc', 'scripts/scenarios/index.ts', 'week', '--days', '0.125', '--every', '3'];
+  const printed = await new Promise<string>((resolve) => {
+    // Of one line it says that it shows nothing, and fails.
+    execFile(process.execPath, words, (_error, stdout, stderr) => resolve(stdout + stderr));
+  });
+  expect(printed).toContain('\n1 × Success\n');
+}, 60_000);
