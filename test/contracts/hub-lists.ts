@@ -14,6 +14,8 @@ import type { EventScope, MessageStore } from '../../hub/ports.ts';
 import type { Registry } from '../../hub/registry.ts';
 import { RegistryStates } from '../../hub/registry-state.ts';
 import type { Alert } from '../../protocol/schema/alert.ts';
+import { telemetryFromReadings } from '../../protocol/schema/telemetry.ts';
+import { type Slot, slotByPath } from '../../protocol/slots.ts';
 import { Asker } from '../adapters/http/resources/rig.ts';
 import { NOON, received, trip } from '../hub/messages.ts';
 
@@ -178,6 +180,49 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
       expect(await totalOf('trips?distance=7-7')).toBe(1);
       expect(await totalOf(`trips?${between(7, 7)}`)).toBe(2);
       expect(await totalOf(`alerts?${between(8, 9)}`)).toBe(0);
+    });
+
+    test('without timestamps the telemetry of a car is that of its newest 2,000 messages, of which a walk keeps its own', async () => {
+      const vin = all[1] as string;
+      const slot = slotByPath.get('kinetic.speed') as Slot;
+      const begin = (piece: number): number => NOON + piece * 60_000;
+      const piece = (seq: number) => {
+        const readings = [0, 30_000].map((late) => ({ slot, value: seq % 200, at: begin(seq) + late }));
+        return received('telemetry', telemetryFromReadings(readings), { vin, seq, at: begin(seq + 1) });
+      };
+      const pieces = 2_300;
+      await hub.store.save(
+        Array.from({ length: pieces }, (_, seq) => piece(seq)),
+        [],
+      );
+      const ask = async (address: string): Promise<Json> => {
+        rowsRead = 0;
+        return (await asker.get(address, { caller: fleet('north'), now: begin(pieces + 10) })).body;
+      };
+      const timesIn = ({ _embedded }: Json): number[] =>
+        _embedded.telemetries.map(({ createdAt }: Json) => Date.parse(createdAt));
+      const address = `/fleets/north/vehicles/${idOf(vin)}/telemetry`;
+      // Cars that came since get their ids with this request.
+      await ask(address);
+      // Of the pieces their places, those of the page again, and a few rows of the vehicle.
+      const most = 2_000 + 20 + 20;
+      const sample = (index: number): number => begin(300) + index * 30_000;
+      const samples = (from: number, to: number): number[] =>
+        Array.from({ length: to - from }, (_, index) => sample(from + index));
+      const first = await ask(`${address}?pageSize=40`);
+      expect(rowsRead).toBeLessThanOrEqual(most);
+      expect([first.total, timesIn(first)]).toEqual([4_000, samples(0, 40)]);
+      await hub.store.save([piece(pieces)], []);
+      const second = await ask(first._links.next.href);
+      expect(rowsRead).toBeLessThanOrEqual(most);
+      expect([second.total, timesIn(second)]).toEqual([4_000, samples(40, 80)]);
+      expect(timesIn(await ask(second._links.prev.href))).toEqual(samples(0, 40));
+      const last = await ask(second._links.last.href);
+      expect([last.total, timesIn(last), last._links.next]).toEqual([4_000, samples(3_960, 4_000), undefined]);
+      expect(timesIn(await ask(second._links.first.href))).toEqual(samples(2, 42));
+      const older = await ask(`${address}?timestamps=${new Date(begin(7)).toISOString()}/PT1M`);
+      expect(timesIn(older)).toEqual([begin(7), begin(7) + 30_000, begin(8)]);
+      expect(rowsRead).toBeLessThanOrEqual(20);
     });
 
     test('the newest events are those of all cars, of one car, or of the cars of an owner', async () => {

@@ -12,6 +12,8 @@ import { Yielder } from './yield.ts';
 const COLLECTION = 'telemetry';
 /** No piece spans more: a minute, and what a reading may come late (agent/recorders/telemetry.ts). ms */
 const PIECE = 120_000;
+/** Pieces that are read at a hub for a request that does not say of when: as many as the longest page has entries. */
+const NEWEST = 2_000;
 /** Samples whose times are remembered: 8 bytes each, and for each piece what this many take. */
 const REMEMBERED = 500_000;
 const OVERHEAD = 64;
@@ -57,6 +59,14 @@ export class TelemetrySeries {
     }
     // Pieces may overlap by what came late.
     return places.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+  }
+
+  /**
+   * When the oldest of the newest {@link NEWEST} pieces begins, UTC ms; undefined: there are no more than these, or
+   * they are those of a car, which are few (docs/durability.md).
+   */
+  async newestBegin(): Promise<number | undefined> {
+    return (await this.#records.keys?.(COLLECTION, {}).nth({}, NEWEST - 1, true))?.at;
   }
 
   /** Reads samples of places, those of one piece best one after the other. */

@@ -9,7 +9,7 @@ import type { StatusContents } from '../../../protocol/schema/status.ts';
 import { tripBegin } from '../../../protocol/schema/trip.ts';
 import { assemble, type Slot, type SlotValue, slots, statusObjects } from '../../../protocol/slots.ts';
 import type { Answer } from '../call.ts';
-import type { RecordPosition } from '../paging.ts';
+import { type RecordPosition, scopeOf, viewOf } from '../paging.ts';
 import { collection } from './collection.ts';
 import { type Context, periodsOf } from './context.ts';
 import { addressOf, linksOf, linkTo, type ResourceLink } from './links.ts';
@@ -22,8 +22,8 @@ import { tripAskedFor } from './trips.ts';
 const all: readonly string[] = [...rootMembers, ...vehicleMembers];
 
 /** `GET …/vehicles/{vid}/telemetry` */
-export function telemetry(context: Context): Promise<Answer> {
-  return listed(context, periodsOf(context.call));
+export async function telemetry(context: Context): Promise<Answer> {
+  return listed(context, periodsOf(context.call) ?? (await periodOfList(context)));
 }
 
 /** `GET …/trips/{tid}/telemetry` */
@@ -108,6 +108,14 @@ function contentsOf(sample: Sample | undefined, wanted: ReadonlySet<Slot>): Stat
     createdAt[slot.object] = Number.NaN;
   }
   return contents;
+}
+
+/** The time of a list that names none; undefined: all time. A walk from page to page stays within what it began with. */
+async function periodOfList({ car, call, tokens }: Context): Promise<Period[] | undefined> {
+  const walk = viewOf(call, tokens, scopeOf(call, 'ascending'));
+  if (walk !== undefined) return [{ from: walk.first.at, to: walk.last.at + 1 }];
+  const from = await seriesOf(car.records).newestBegin();
+  return from === undefined ? undefined : [{ from }];
 }
 
 /** What periods have in common with one, which goes from `from` up to but without `to`. */
