@@ -20,7 +20,7 @@ export interface OverviewParts {
 export class FleetOverview {
   readonly #parts: OverviewParts;
   readonly #cars = new Map<string, FleetCar>();
-  /** UTC ms of the newest message of all cars that were read. */
+  /** UTC ms of the newest message of all cars that were read, at most the moment of the look that read it. */
   #heard = Number.NEGATIVE_INFINITY;
   /** UTC ms. */
   #nextLook = Number.NEGATIVE_INFINITY;
@@ -50,7 +50,9 @@ export class FleetOverview {
   }
 
   async #read(): Promise<void> {
-    const { reader } = this.#parts;
+    const { reader, clock } = this.#parts;
+    // The clock was set back: what was heard since is older than that.
+    if (this.#heard - CLOCK_TOLERANCE > clock.now()) this.#heard = Number.NEGATIVE_INFINITY;
     await this.#readCars(this.#heard - CLOCK_TOLERANCE);
     // A car that was erased is in no answer; everything is read again without it.
     if ((await reader.countVehicles()) < this.#cars.size) {
@@ -60,13 +62,15 @@ export class FleetOverview {
   }
 
   async #readCars(since: number): Promise<void> {
-    const { reader, turn } = this.#parts;
+    const { reader, clock, turn } = this.#parts;
+    // A hub whose clock was fast has left later moments.
+    const now = clock.now();
     let after = '';
     for (;;) {
       const batch = await reader.summaries(Math.max(0, since), after, BATCH);
       for (const one of batch) {
         this.#cars.set(one.vin, carOf(one));
-        this.#heard = Math.max(this.#heard, one.lastSeen);
+        this.#heard = Math.max(this.#heard, Math.min(one.lastSeen, now));
       }
       const last = batch.at(-1);
       if (last === undefined || batch.length < BATCH) return;

@@ -206,6 +206,24 @@ test('events are found however many other messages came after them, of all cars 
   ]);
 });
 
+test('after a hub whose clock was fast, and after a clock that is set back, the table shows what cars tell', async () => {
+  const speedAfter = async (seq: number, speed: number): Promise<number | undefined> => {
+    now += 60_000;
+    await store.save([received('status', statusOf(3, speed), { vin: vinOf(3), seq, received: now })], []);
+    now += 1_000;
+    return (await ask<FleetTable>('hub.vehicles.list', { search: vinOf(3) })).vehicles[0]?.speed;
+  };
+  const fast = now + 3 * 3_600_000;
+  await store.save([received('status', statusOf(4, 1), { vin: vinOf(4), seq: 1, received: fast })], []);
+  expect(await speedAfter(1, 31)).toBe(31);
+  expect(await speedAfter(2, 32)).toBe(32);
+  const right = now;
+  now = fast + 60_000;
+  await ask('hub.vehicles.list');
+  now = right;
+  expect(await speedAfter(3, 33)).toBe(33);
+});
+
 test('a car that was erased is gone from the table', async () => {
   database.run('PRAGMA foreign_keys = OFF');
   database.run('DELETE FROM vehicles WHERE vin = ?', vinOf(9));
