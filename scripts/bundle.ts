@@ -90,6 +90,21 @@ export const slimming: Plugin = {
 const deferred: Readonly<Record<string, { readonly members: readonly string[]; readonly by: RegExp }>> = {
   // zlib of Node does its work in the car.
   fflate: { members: ['deflateSync', 'inflateSync'], by: /./ },
+  // A replay signs and verifies nothing.
+  'node:crypto': {
+    members: [
+      'createHash',
+      'createPrivateKey',
+      'createPublicKey',
+      'generateKeyPairSync',
+      'randomBytes',
+      'randomInt',
+      'randomUUID',
+      'sign',
+      'verify',
+    ],
+    by: /\/(adapters\/keys\/[^/]+|adapters\/can\/log\/spool|assembly\/directory)\.ts$/,
+  },
   // commander starts other programs for commands that are executables of their own.
   'node:child_process': { members: ['spawn'], by: /\/node_modules\/commander\// },
   // To take over all members, as bundled code does, loads worker threads and what compares texts.
@@ -100,10 +115,12 @@ const deferred: Readonly<Record<string, { readonly members: readonly string[]; r
 export const deferring: Plugin = {
   name: 'deferring',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^(fflate|node:child_process|node:util)$/ }, ({ path, importer, namespace, kind }) =>
-      namespace === 'deferred' || kind === 'dynamic-import' || deferred[path]?.by.test(importer) !== true
-        ? undefined
-        : { path, namespace: 'deferred' },
+    onResolve(
+      { filter: /^(fflate|node:child_process|node:crypto|node:util)$/ },
+      ({ path, importer, namespace, kind }) =>
+        namespace === 'deferred' || kind === 'dynamic-import' || deferred[path]?.by.test(importer) !== true
+          ? undefined
+          : { path, namespace: 'deferred' },
     );
     onLoad({ filter: /./, namespace: 'deferred' }, ({ path }) => {
       const members = deferred[path]?.members.map(

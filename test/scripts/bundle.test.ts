@@ -65,7 +65,7 @@ test('takes the modules of Node with require, so that an HTTP server does not lo
   expect(stdout).not.toContain('undici');
 });
 
-test('loads neither child processes nor worker threads to read a log', () => {
+test('loads neither child processes, worker threads nor signatures to read a log', () => {
   const list = 'process.on("exit", () => console.log(process.moduleLoadList.join("\\n")))';
   const { stdout } = spawnSync(
     process.execPath,
@@ -74,7 +74,8 @@ test('loads neither child processes nor worker threads to read a log', () => {
   );
   expect(stdout).toContain('replay');
   expect(stdout).toContain('NativeModule path\n');
-  for (const module of ['child_process', 'worker_threads']) expect(stdout).not.toContain(`NativeModule ${module}\n`);
+  for (const module of ['child_process', 'crypto', 'worker_threads'])
+    expect(stdout).not.toContain(`NativeModule ${module}\n`);
 });
 
 test('takes a module of Node that is imported when it is needed with all its members', () => {
