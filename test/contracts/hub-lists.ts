@@ -202,8 +202,6 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
       const timesIn = ({ _embedded }: Json): number[] =>
         _embedded.telemetries.map(({ createdAt }: Json) => Date.parse(createdAt));
       const address = `/fleets/north/vehicles/${idOf(vin)}/telemetry`;
-      // Cars that came since get their ids with this request.
-      await ask(address);
       // Of the pieces their places, those of the page again, and a few rows of the vehicle.
       const most = 2_000 + 20 + 20;
       const sample = (index: number): number => begin(300) + index * 30_000;

@@ -5,8 +5,13 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { SystemClock } from '../../../adapters/clock/system.ts';
+import { SqlReader } from '../../../adapters/database/index.ts';
+import { PostgresDatabase, PostgresMessageStore } from '../../../adapters/database/postgres/index.ts';
 import { onPostgres } from '../../../assembly/hub-database.ts';
+import { idOf } from '../../../assembly/view.ts';
+import { fleetVin } from '../../../scripts/fleet/car.ts';
 import { useEveryQuery, withoutReason } from '../../contracts/hub-queries.ts';
+import { NOON, received } from '../../hub/messages.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { describePeer } from '../../rig/peers.ts';
 import { PostgresRig } from '../../rig/postgres.ts';
@@ -62,7 +67,63 @@ describePeer('initdb', 'PostgreSQL', () => {
     await client.end();
     expect(unexpected).toEqual([]);
   });
+
+  test('with the statistics that PostgreSQL gathers, parts of a series are read by key, without the messages around them', async () => {
+    const [cars, pieces] = [10, 1_000];
+    const database = await PostgresDatabase.open(await server.create(), new MemoryLog());
+    const store = new PostgresMessageStore(database, idOf);
+    for (let block = 0; block < pieces; block += 100) {
+      const messages = Array.from({ length: 100 * cars }, (_, index) => {
+        const [car, seq] = [index % cars, block + Math.floor(index / cars)];
+        const at = NOON + seq * 60_000 + car;
+        const points = [{ at, latitude: 48.85, longitude: 2.3, type: 'Acquire' as const }];
+        return received('waypoint', { points }, { vin: fleetVin(car), seq, at });
+      });
+      await store.save(messages, []);
+    }
+    await database.select('ANALYZE');
+    const asked: [sql: string, values: (string | number)[]][] = [];
+    const reader = new SqlReader((sql, ...values) => {
+      asked.push([sql, values]);
+      return database.select(sql, ...values);
+    });
+    const vin = fleetVin(3);
+    await reader.record(vin, 'waypoint', '1-64');
+    await reader.lastRecord(vin, 'waypoint');
+    const listed = reader.records(vin, 'waypoint', NOON);
+    for (let count = 0; count <= 200; count++) await listed.next();
+    await listed.return();
+    const keys = reader.recordKeys(vin, 'waypoint');
+    await keys.nth({}, 99, true);
+    await keys.read({ from: { at: NOON + 30_000_000, id: '' } }, 60);
+    await keys.count({ from: { at: NOON + 30_000_000, id: '' }, before: { at: NOON + 36_000_000, id: '' } });
+
+    const read: number[] = [];
+    for (const [sql, values] of asked) {
+      const [row = {}] = await database.select(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, ...values);
+      const [{ Plan }] = row['QUERY PLAN'] as unknown as [{ Plan: PlanStep }];
+      read.push(rowsRead(Plan, 'messages'));
+    }
+    await database.close();
+    // Sorting by the id within one time looks at a row or more beyond the last.
+    expect(read.map((rows) => Math.floor(rows / 20) * 20)).toEqual([0, 0, 200, 200, 100, 60, 100]);
+  });
 });
+
+interface PlanStep {
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly PlanStep[];
+}
+
+/** Rows of a table that a plan has looked at. */
+function rowsRead(step: PlanStep, table: string): number {
+  const { Plans = [], 'Actual Rows': rows, 'Actual Loops': loops, 'Rows Removed by Filter': removed = 0 } = step;
+  const own = step['Relation Name'] === table ? (rows + removed) * loops : 0;
+  return Plans.reduce((sum, one) => sum + rowsRead(one, table), own);
+}
 
 function isOther(name: string): boolean {
   return OTHERS.has(name.replace('postgres/', '')) && !/postgres\/(message|command)-store/.test(name);
