@@ -134,9 +134,9 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     const silent = dark && open === null && hearing.changed.length === 0 && hearing.repeated.length === 0;
     if (!silent) this.#silence = undefined;
     else if (this.#silence !== undefined) return this.#silence;
-    const state = copy({ trip: this.#state, hearing });
-    if (silent) this.#silence = state;
-    return state;
+    const state = { trip: this.#state, hearing };
+    if (silent) this.#silence = copy(state);
+    return this.#silence ?? state;
   }
 
   restore(state: unknown): void {

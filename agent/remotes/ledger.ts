@@ -48,6 +48,16 @@ interface Head extends Omit<LedgerData, 'counters' | 'actions' | 'accepted' | 'k
   readonly places: readonly number[];
 }
 
+/** The copy as it is for as long as nothing of the ledger has changed. */
+interface Copy {
+  readonly of: {
+    readonly data: LedgerData;
+    readonly unreported: ReadonlySet<string>;
+    readonly filed: number | undefined;
+  };
+  readonly states: readonly (readonly [key: string, value: unknown])[];
+}
+
 /** A command that was accepted. */
 interface Taken {
   readonly type: CommandKind;
@@ -91,8 +101,8 @@ export function lacksCommits(file: LedgerData, memory: Pick<Memory, 'recall'>): 
 export class Ledger {
   readonly #document: LedgerDocument;
   #data: LedgerData;
-  /** Finished commands whose outcome has not gone to the outbox yet. */
-  readonly #unreported = new Set<string>();
+  /** Finished commands whose outcome has not gone to the outbox yet; another set when it changes. */
+  #unreported: ReadonlySet<string> = new Set();
   #kept: () => Readonly<Record<string, unknown>> = () => ({});
   #behind: boolean;
   /** Revisions that are known to be on disk. */
@@ -100,11 +110,12 @@ export class Ledger {
   #filed: number | undefined;
   /** Where the copy has commands, by id. */
   #places = new Map<string, number>();
+  #copy: Copy | undefined;
 
   constructor(document: LedgerDocument) {
     this.#document = document;
     const sound = isBooks(document.data);
-    this.#data = sound ? document.data : emptyLedger;
+    this.#data = sound ? frozen(document.data) : emptyLedger;
     const { corrupt = 0, found = 'newest' } = document;
     this.#behind = !sound || corrupt > 0 || found !== 'newest';
     if (this.#behind) this.#data = { ...this.#data, doubtful: true };
@@ -138,7 +149,17 @@ export class Ledger {
   }
 
   /** The copy, for {@link Memory}: commands that are not finished, and the last of those that are. */
-  *states(): Generator<readonly [key: string, value: unknown]> {
+  states(): Iterable<readonly [key: string, value: unknown]> {
+    const [data, unreported, filed] = [this.#data, this.#unreported, this.#filed];
+    const { of } = this.#copy ?? {};
+    if (this.#copy === undefined || of?.data !== data || of.unreported !== unreported || of.filed !== filed) {
+      this.#copy = { of: { data, unreported, filed }, states: [...this.#states()] };
+    }
+    return this.#copy.states;
+  }
+
+  /** All frozen: what is given again need not be compared. */
+  *#states(): Generator<readonly [key: string, value: unknown]> {
     const { counters, actions, accepted, kept, committed: _, ...head } = this.#data;
     const finished = actions.filter(({ status }) => final(status)).slice(-COPIED);
     const copied = [...actions.filter(({ status }) => !final(status)), ...finished];
@@ -148,7 +169,7 @@ export class Ledger {
     for (const { id } of copied) this.#places.set(id, before.get(id) ?? (free.next().value as number));
     const places = [...this.#places.values()];
     const filed = this.#filed === undefined ? {} : { filed: this.#filed };
-    yield [COPY, { ...head, ...filed, unreported: [...this.#unreported], places } satisfies Head];
+    yield [COPY, Object.freeze({ ...head, ...filed, unreported: [...this.#unreported], places } satisfies Head)];
     yield [`${COPY}/counters`, counters];
     yield [`${COPY}/accepted`, accepted];
     yield [`${COPY}/kept`, kept];
@@ -173,7 +194,7 @@ export class Ledger {
       const actions = found.flatMap(([place, action]) => {
         if (!isAction(action)) return [];
         this.#places.set(action.id, place);
-        return [Object.freeze(action)];
+        return [action];
       });
       const counters = memory.recall(`${COPY}/counters`);
       const accepted = memory.recall(`${COPY}/accepted`);
@@ -198,12 +219,12 @@ export class Ledger {
     const copied = new Map(copy.actions.map((action) => [action.id, action]));
     // The copy is of a commit with all that was published: what it does not have as finished was perhaps never published.
     const known = mine.actions.findLastIndex(({ id, status }) => copied.get(id)?.status === status);
-    for (const { id, status } of mine.actions.slice(known + 1)) if (final(status)) this.#unreported.add(id);
-    for (const id of unreported) this.#unreported.add(id);
+    const untold = mine.actions.slice(known + 1).filter(({ status }) => final(status));
+    this.#unreported = new Set([...this.#unreported, ...untold.map(({ id }) => id), ...unreported]);
     const actions = new Map([...copy.actions, ...mine.actions].map((action) => [action.id, action]));
     if (newer === copy) for (const action of copy.actions) actions.set(action.id, action);
     // Whether it is doubtful, too, is what the newer one says: a file that lost nothing newer than the copy is made up for.
-    this.#data = { ...newer, counters: united(mine.counters, copy.counters), actions: [...actions.values()] };
+    this.#data = frozen({ ...newer, counters: united(mine.counters, copy.counters), actions: [...actions.values()] });
   }
 
   /** Something was lost: to be written down, before anything else is, that it was. */
@@ -241,7 +262,7 @@ export class Ledger {
 
   /** The outcome goes to the outbox, in the commit that has the next {@link states}. */
   reported(id: string): void {
-    this.#unreported.delete(id);
+    this.#unreported = new Set([...this.#unreported].filter((other) => other !== id));
   }
 
   /** Marks a counter as used; false when it was used before. On disk with the next state of a command. */
@@ -280,7 +301,7 @@ export class Ledger {
 
   /** Sets a command's state. It is on disk with the next commit, as one of the {@link states}, and with the next `write`. */
   set(action: ActionRecord): void {
-    if (final(action.status)) this.#unreported.add(action.id);
+    if (final(action.status)) this.#unreported = new Set([...this.#unreported, action.id]);
     const others = this.#data.actions.filter((other) => other.id !== action.id);
     this.#data = { ...this.#data, actions: [...others, Object.freeze(action)].slice(-REMEMBERED) };
     this.#advance();
@@ -307,7 +328,7 @@ export class Ledger {
   }
 
   #advance(): void {
-    this.#data = { ...this.#data, revision: this.revision + 1, kept: this.#kept() };
+    this.#data = { ...this.#data, revision: this.revision + 1, kept: Object.freeze(this.#kept()) };
   }
 }
 
@@ -324,6 +345,12 @@ function united(a: LedgerData['counters'], b: LedgerData['counters']): LedgerDat
   const result: Record<string, ReplayWindow> = { ...a };
   for (const [key, window] of Object.entries(b)) result[key] = unite(result[key], window);
   return Object.freeze(result);
+}
+
+/** The same, with parts of which {@link Memory} knows that they are as they were. */
+function frozen(data: LedgerData): LedgerData {
+  for (const part of [data.counters, data.accepted, data.kept, ...data.actions]) Object.freeze(part);
+  return data;
 }
 
 function isBooks(data: unknown): data is LedgerData {

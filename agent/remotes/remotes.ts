@@ -111,7 +111,7 @@ export class Remotes {
   }
 
   /** State for {@link Memory}. */
-  states(): Generator<readonly [key: string, value: unknown]> {
+  states(): Iterable<readonly [key: string, value: unknown]> {
     return this.#o.ledger.states();
   }
 

@@ -80,6 +80,29 @@ describe('two books', () => {
     expect(remembered).toEqual([9, 40]);
   });
 
+  test('the copy of a ledger that has not changed is the same, and frozen, also after the next start', async () => {
+    const document = disk();
+    const ledger = new Ledger(document);
+    ledger.keep(() => ({ programs: 1 }));
+    ledger.set(record('one', 'Success'));
+    ledger.accept({ type: 'Doors', at: 1 }, 0);
+    ledger.use('a', 5);
+    await ledger.write();
+    const next = new Ledger(disk(structuredClone(document.data)));
+    next.recall(copyOf(ledger));
+    for (const one of [ledger, next]) {
+      const [first, again] = [new Map(one.states()), new Map(one.states())];
+      expect(first.size).toBe(5);
+      for (const [key, value] of first) {
+        expect(Object.isFrozen(value), key).toBe(true);
+        expect(again.get(key), key).toBe(value);
+      }
+    }
+    const head = new Map(next.states()).get('remotes');
+    next.reported('one');
+    expect(new Map(next.states()).get('remotes')).not.toEqual(head);
+  });
+
   test('the newer one counts for what is kept', async () => {
     const document = disk();
     const ledger = new Ledger(document);
