@@ -107,10 +107,11 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
   }
 
   async dueNumbers(now: number, limit: number): Promise<readonly DueNumbers[]> {
+    // SQLite plans a statement anew each time that a limit is bound to it.
     const rows = await this.#select(
       `SELECT vin, last_seen, numbers.* FROM numbers JOIN vehicles ON vehicles.id = numbers.vehicle
-       WHERE missing > 0 AND due <= ? ORDER BY due LIMIT ?`,
-      ...[now, limit],
+       WHERE missing > 0 AND due <= ? ORDER BY due LIMIT ${limit}`,
+      now,
     );
     return rows.map((row) => ({
       vin: row['vin'] as string,

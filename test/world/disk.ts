@@ -288,7 +288,7 @@ function survivors(inode: Inode, chance: Chance, damages: boolean): Uint8Array {
 }
 
 function differs(a: Uint8Array, b: Uint8Array, from: number, end: number): boolean {
-  return firstOther(a, b, from, end) < end;
+  return Buffer.compare(a.subarray(from, end), b.subarray(from, end)) !== 0;
 }
 
 /** The first place from `from` on at which they differ, at most `end`. */
