@@ -2,6 +2,7 @@
 import type { AlarmRecord } from '../schema/alarm.ts';
 import type { Alert } from '../schema/alert.ts';
 import type { Collision } from '../schema/collision.ts';
+import type { FaultRecord } from '../schema/fault.ts';
 import type { Theft } from '../schema/theft.ts';
 import { type Trip, tripBegin, tripState } from '../schema/trip.ts';
 import { covers, type Period, type Range } from './parameters.ts';
@@ -15,7 +16,10 @@ export interface RecordFacts {
   /** Of a trip: km, and s. */
   readonly distance?: number;
   readonly duration?: number;
-  /** State of a trip, once it is known; kind of an alarm record (interface 3.19.2 AlarmTypeEnum). */
+  /**
+   * State of a trip, once it is known; kind of an alarm record (interface 3.19.2 AlarmTypeEnum); whether a fault code is
+   * still reported, `true` or `false`.
+   */
   readonly state?: string;
 }
 
@@ -50,6 +54,8 @@ export function factsOf(collection: string, record: unknown): RecordFacts {
       };
     case 'stolen':
       return { began: (record as Theft).startedAt };
+    case 'fault':
+      return { began, state: String((record as FaultRecord).active) };
     default:
       return { began };
   }

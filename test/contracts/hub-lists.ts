@@ -4,6 +4,7 @@ import { SqlOverview } from '../../adapters/database/overview-queries.ts';
 import type { Select } from '../../adapters/database/queries.ts';
 import { SqlReader } from '../../adapters/database/queries.ts';
 import type { Caller } from '../../adapters/http/call.ts';
+import { diagnosticsHandlers } from '../../adapters/http/hub/diagnostics.ts';
 import { PageTokens } from '../../adapters/http/paging.ts';
 import { handlersOf } from '../../adapters/http/resources/index.ts';
 import { servedTo } from '../../assembly/hub-access.ts';
@@ -38,6 +39,7 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
   describe(`the lists of a hub on ${name} with ${NORTH + SOUTH} cars`, () => {
     let hub: HubListsUnderTest;
     let asker: Asker;
+    let select: Select;
     /** Rows that the database has answered with. */
     let rowsRead = 0;
 
@@ -65,7 +67,7 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
         const fleet = { kind: 'fleet', id: car < NORTH ? 'north' : 'south' } as const;
         await hub.registry.add(vin, car % 100 === 0 ? [fleet, { kind: 'user', id: 'ada' }] : [fleet], NOON);
       }
-      const select: Select = async (sql, ...values) => {
+      select = async (sql, ...values) => {
         const rows = await hub.select(sql, ...values);
         rowsRead += rows.length;
         return rows;
@@ -250,6 +252,38 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
       await expect(asker.get(`/fleets/north/vehicles/${id}`, { caller: fleet('north') })).rejects.toThrow(/no vehicle/);
       await expect(asker.get('/fleets/north/vehicles/ab', { caller: fleet('north') })).rejects.toThrow(/no vehicle/);
       expect(rowsRead).toBeLessThanOrEqual(10);
+    });
+
+    test('the fault codes that are still reported are read without the others', async () => {
+      const codeOf = (car: number): string => `P${String(car).padStart(4, '0')}`;
+      const active = [10, 20, 200];
+      await hub.store.save(
+        all.map((vin, car) => {
+          const times = { createdAt: NOON + car, firstSeenAt: NOON + car, lastSeenAt: NOON + car };
+          const fault = { id: 'f1', ...times, active: active.includes(car), code: codeOf(car), unit: '7E8' };
+          return received('fault', { ...fault, group: 'Powertrain', status: ['Stored'] }, { vin, seq: 50 });
+        }),
+        [],
+      );
+      const codesOf = async (query: object): Promise<[codes: string[], more: boolean]> => {
+        rowsRead = 0;
+        const handlers = diagnosticsHandlers({
+          reader: new SqlReader(select),
+          owners: () => [{ kind: 'fleet', id: 'north' }],
+          captures: () => expect.unreachable(),
+        });
+        const call = { caller: fleet('north'), query, path: {} } as never;
+        const answer: Json = await handlers['hub.faults.list']?.(call);
+        const { faults, more } = answer.body;
+        return [faults.map(({ code }: Json) => code), more];
+      };
+      expect(await codesOf({ active: 'true' })).toEqual([active.toReversed().map(codeOf), false]);
+      expect(rowsRead).toBeLessThanOrEqual(active.length);
+      expect(await codesOf({ active: 'true', limit: 2 })).toEqual([[codeOf(200), codeOf(20)], true]);
+      expect(await codesOf({ limit: 1 })).toEqual([[codeOf(NORTH - 1)], true]);
+      expect(rowsRead).toBeLessThanOrEqual(2);
+      const [gone, more] = await codesOf({ active: 'false' });
+      expect([gone.length, gone[0], more]).toEqual([NORTH - active.length, codeOf(NORTH - 1), false]);
     });
   });
 }

@@ -1,8 +1,9 @@
 /** Fault codes and captures of the cars of a hub, in the form in which each car serves its own. */
-import type { FleetRecord, HubKeyset, HubPosition, HubRecord, VehicleReader } from '../../../hub/ports.ts';
+import type { FleetRecord, HubKeyset, HubRecord, VehicleReader } from '../../../hub/ports.ts';
 import type { Owner } from '../../../hub/registry.ts';
 import { type FaultOfCar, faultsJson } from '../../../protocol/interface/json/faults.ts';
 import type { Operation } from '../../../protocol/interface/operation.ts';
+import type { RecordFilter } from '../../../protocol/interface/record-filter.ts';
 import type { FaultRecord } from '../../../protocol/schema/fault.ts';
 import type { Call, Handlers } from '../call.ts';
 import {
@@ -24,9 +25,6 @@ export interface DiagnosticsDesk {
   captures(vin: string): CaptureView;
 }
 
-/** Records that are read at once. */
-const BATCH = 200;
-
 export function diagnosticsHandlers({ reader, owners, captures }: DiagnosticsDesk): Handlers {
   const vinOf = async ({ path }: Call): Promise<string> => {
     const vin = path['vin'] ?? '';
@@ -36,12 +34,12 @@ export function diagnosticsHandlers({ reader, owners, captures }: DiagnosticsDes
   return {
     'hub.faults.list': async (call) => {
       requireTelemetry(call.caller);
-      const keys = reader.fleetRecordKeys('fault', { owners: owners(call) });
+      const keys = reader.fleetRecordKeys('fault', { owners: owners(call), filter: filterOf(call) });
       return found(await faults(keys, call, ({ vin }: FleetRecord) => ({ vin })));
     },
     'hub.faults.ofCar': async (call) => {
       requireTelemetry(call.caller);
-      return found(await faults(reader.recordKeys(await vinOf(call), 'fault'), call, () => ({})));
+      return found(await faults(reader.recordKeys(await vinOf(call), 'fault', filterOf(call)), call, () => ({})));
     },
     'hub.captures.list': async (call) => {
       requireFrames(call.caller);
@@ -56,26 +54,21 @@ export function diagnosticsHandlers({ reader, owners, captures }: DiagnosticsDes
   };
 }
 
+function filterOf({ query }: Call): RecordFilter {
+  const { active } = query as { readonly active?: string };
+  return active === undefined ? {} : { states: [active] };
+}
+
 /** The newest first. */
 async function faults<T extends HubRecord>(
   keys: HubKeyset<T>,
   { query }: Call,
   of: (one: T) => { readonly vin?: string },
 ) {
-  const wanted = query['active'] === undefined ? undefined : query['active'] === 'true';
   const limit = (query['limit'] as number | undefined) ?? MOST_FAULTS;
-  const records: FaultOfCar[] = [];
-  let before: HubPosition | undefined;
-  while (records.length <= limit) {
-    const some = await keys.read(before === undefined ? {} : { before }, BATCH, true);
-    for (const one of some) {
-      const record = one.record as FaultRecord;
-      if (wanted === undefined || record.active === wanted) records.push({ ...of(one), record });
-    }
-    before = some.at(-1);
-    if (some.length < BATCH) break;
-  }
-  return faultsJson(records.slice(0, limit), records.length > limit);
+  const newest = await keys.read({}, limit + 1, true);
+  const records = newest.slice(0, limit).map((one): FaultOfCar => ({ ...of(one), record: one.record as FaultRecord }));
+  return faultsJson(records, newest.length > limit);
 }
 
 const chosen = {
