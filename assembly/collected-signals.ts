@@ -20,7 +20,7 @@ import { suggestion } from '../protocol/nearest.ts';
 import type { Condition, CustomSignal } from '../protocol/profile.ts';
 import type { CollectedSignal, CollectOrder } from '../protocol/schema/collect.ts';
 import { slotByPath } from '../protocol/slots.ts';
-import { completeSignals, messagesOf } from './custom-signals.ts';
+import { completeSignals, isSameSignal, messagesOf, type SignalOfBus } from './custom-signals.ts';
 import { identifiersOf } from './identifiers.ts';
 import { readDbc, type Vehicle } from './vehicle.ts';
 
@@ -51,7 +51,7 @@ export function prepareCollection(order: CollectOrder, profile: Profile): Prepar
   const written = asked.map((one) => writtenOf(one, order, condition, busOf(one, [...frames], databases)));
   const unknown = unknownIn(written, databases, single);
   if (unknown !== undefined) throw unknown;
-  const { signals, diagnostics } = completeSignals(written, { frames, databases, single, file: '' });
+  const { signals, diagnostics } = completeSignals(written, { frames, databases, single, positions: [], file: '' });
   const [fault] = diagnostics.filter(({ severity }) => severity === 'error');
   if (fault !== undefined) throw new VigieError('input.malformed', explained(fault));
   const all = signals.map((signal) => {
@@ -121,7 +121,7 @@ function writtenOf(
     ...{ name, bus, message, signal, line: 0 },
     ...(asked.resolution === undefined ? {} : { resolution: asked.resolution }),
     ...{ scale: profileDefaults.scale, shift: profileDefaults.offset, invalid: [] },
-    position: asked.position === true || /\.(Current)?Location\./.test(name),
+    ...(asked.position === true ? { position: true } : {}),
     rule: {
       interval: asked.interval ?? interval ?? telemetry.interval,
       deadBand: asked.deadBand ?? telemetry.deadBand,
@@ -182,7 +182,7 @@ function entryOf(signal: CustomSignal, written: readonly WrittenSignal[]): numbe
  * @throws VigieError `input.malformed` for another unit than that of the command
  */
 function asProfileSays(signal: CustomSignal, asked: CollectedSignal, { signals = [], sources }: Profile): CustomSignal {
-  const isSame = (other: BusSignal): boolean => isSameSignal(signal, other);
+  const isSame = (other: SignalOfBus): boolean => isSameSignal(signal, other);
   const custom = asked.name === undefined && asked.resolution === undefined ? signals.find(isSame) : undefined;
   const position =
     signal.position ||
@@ -198,15 +198,9 @@ function asProfileSays(signal: CustomSignal, asked: CollectedSignal, { signals =
   return found;
 }
 
-type BusSignal = Pick<CustomSignal, 'bus' | 'message' | 'signal'>;
-
-function isSameSignal(one: BusSignal, other: BusSignal): boolean {
-  return other.bus === one.bus && other.message === one.message && other.signal === one.signal;
-}
-
 /** A name stands for one signal, or its history would mix two. */
 function checkNames(collected: readonly CustomSignal[], { signals = [], texts = [] }: Profile): void {
-  const known = new Map<string, BusSignal>([...signals, ...texts].map((one) => [one.name, one]));
+  const known = new Map<string, SignalOfBus>([...signals, ...texts].map((one) => [one.name, one]));
   const names = new Set<string>();
   for (const one of collected) {
     const { name } = one;

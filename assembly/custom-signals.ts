@@ -15,12 +15,20 @@ const MOST_NAMES = 1_000_000;
 /** Bytes of a name in a catalog beside its text, at most. */
 const BESIDE = 16;
 
+export type SignalOfBus = Pick<CustomSignal, 'bus' | 'message' | 'signal'>;
+
+export function isSameSignal(one: SignalOfBus, other: SignalOfBus): boolean {
+  return other.bus === one.bus && other.message === one.message && other.signal === one.signal;
+}
+
 interface Network {
   /** Buses that a DBC describes. */
   readonly frames: ReadonlySet<string>;
   readonly databases: readonly BoundDatabase[];
   /** There is one such bus, whatever a log calls it. */
   readonly single: boolean;
+  /** What the profile maps to a position. */
+  readonly positions: readonly SignalOfBus[];
   /** The profile. */
   readonly file: string;
 }
@@ -42,7 +50,8 @@ export function completeSignals(written: readonly WrittenSignal[], network: Netw
   };
   const named = new Set(written.filter(({ signal }) => signal !== '*').map(keyOf));
   for (const one of written) {
-    for (const { entry, described } of spread(one, network, named)) {
+    for (const { entry: found, described } of spread(one, network, named)) {
+      const entry = { ...found, position: found.position ?? saysPlace(found, network.positions) };
       const twin = lines.get(entry.name);
       if (twin !== undefined) {
         find(
@@ -81,6 +90,12 @@ export function completeSignals(written: readonly WrittenSignal[], network: Netw
   }
   if (signals.length > MOST) find('error', 0, `${signals.length} custom signals; at most ${MOST} allowed`);
   return { signals, texts, diagnostics };
+}
+
+/** Whether its name, or a path that it feeds, is of where the car is. */
+function saysPlace(signal: WrittenSignal, positions: readonly SignalOfBus[]): boolean {
+  const isPlace = (part: string): boolean => ['Location', 'CurrentLocation', 'lastPosition'].includes(part);
+  return signal.name.split('.').some(isPlace) || positions.some((other) => isSameSignal(signal, other));
 }
 
 /** What of a signal no catalog can say, and what to do. */
@@ -151,7 +166,7 @@ function partOf(name: string): string {
 
 /** The signal with all that is known of it; a text says why it cannot be recorded. */
 function completed(
-  written: WrittenSignal,
+  written: WrittenSignal & Pick<CustomSignal, 'position'>,
   chosen: CustomSignal['kind'] | undefined,
   described: Signal | undefined,
 ): CustomSignal | string {

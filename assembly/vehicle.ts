@@ -13,6 +13,7 @@ import { defaultPollSettings, type PollSettings, planPolls } from '../adapters/o
 import { prepareUdsCommands } from '../adapters/obd/uds/index.ts';
 import type { AgentPorts } from '../agent/options.ts';
 import type { FrameDecoder, WantedSignal } from '../agent/ports.ts';
+import { hiddenFrom } from '../agent/privacy.ts';
 import type { ObdBus } from '../config/buses.ts';
 import { loadProfile, type Profile as WrittenProfile } from '../config/profile.ts';
 import { shippedProfiles } from '../config/shipped.ts';
@@ -80,6 +81,7 @@ export function inspectVehicle(
     diagnostics: faults,
   } = completeSignals(profile.writtenSignals, {
     ...{ frames, databases, single, file: profile.file },
+    positions: profile.sources.filter(({ path }) => hiddenFrom(path) === 1),
   });
   found.push(
     ...unknownSignals(profile, frames, single, databases),

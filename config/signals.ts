@@ -12,10 +12,12 @@ import { timeSteps } from './recording.ts';
 import type { SignalInput } from './signal-schema.ts';
 
 /** A custom signal as it is written; `*` as its signal takes all signals of the message, and its name ends with `*`. */
-export interface WrittenSignal extends Omit<CustomSignal, 'kind' | 'raw'> {
+export interface WrittenSignal extends Omit<CustomSignal, 'kind' | 'raw' | 'position'> {
   readonly bus: string;
   /** Absent: as the network description says. */
   readonly kind?: CustomSignal['kind'] | 'text';
+  /** Absent: as its name, and what the profile maps it to, say. */
+  readonly position?: boolean;
   readonly line: number;
 }
 
@@ -81,7 +83,7 @@ function readSignal(
     invalid: input.invalid ?? [],
     ...(names === undefined ? {} : { names }),
     ...(input.timeout === undefined ? {} : { timeout: readDuration(input.timeout) }),
-    position: input.position ?? /\.(Current)?Location\./.test(name),
+    ...(input.position === undefined ? {} : { position: input.position }),
     rule: ruleOf(input),
     ...(condition === undefined ? {} : { while: condition }),
     line: findings.line(`${at}/signal`),
