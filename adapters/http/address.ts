@@ -55,6 +55,20 @@ export function readPairs(query: string): [name: string, value: string][] {
     });
 }
 
+/**
+ * What a query of an address of Vigie's own gives, by name. The published interface ignores parameters that it does not know.
+ * @throws VigieError `input.malformed` for a parameter that is not `known`
+ */
+export function ownParameters(query: string, known: readonly string[]): ReadonlyMap<string, string> {
+  const given = new Map(readPairs(query));
+  for (const name of given.keys()) {
+    if (name === 'client_id' || known.includes(name)) continue;
+    const fix = known.length === 0 ? 'remove it' : `use ${known.join(', ')}`;
+    throw new VigieError('input.malformed', `there is no such parameter: ${fix}`, { where: name });
+  }
+  return given;
+}
+
 /** The query without `client_id`. */
 export function withoutCredentials(query: string): string {
   if (!/client|%/.test(query)) return query;

@@ -2,7 +2,7 @@
 import { VigieError } from '../../protocol/errors.ts';
 import { noScopes } from '../../protocol/interface/operations/scopes.ts';
 import { BUS_SCOPE, MOST_SIGNALS } from '../../protocol/interface/own/bus-access.ts';
-import { readPairs } from './address.ts';
+import { ownParameters, readPairs } from './address.ts';
 import { type RequestContext, refuseHead, respond } from './exchange.ts';
 import { acceptable } from './media.ts';
 import { type BusStreams, type FollowedEvents, type OwnRoutes, sideShown } from './own-routes.ts';
@@ -16,13 +16,18 @@ const EVENTS = 'text/event-stream';
 /** `load` is called when somebody follows: what follows the buses is not in memory before. */
 export function addBus(routes: OwnRoutes, load: () => Promise<BusStreams>, snapshots: Snapshots): void {
   const { app, serving } = routes;
-  const add = (path: string, open: (streams: BusStreams, context: RequestContext) => FollowedEvents): void => {
+  const add = (
+    path: string,
+    known: readonly string[],
+    open: (streams: BusStreams, context: RequestContext) => FollowedEvents,
+  ): void => {
     app.get(path, async (context) => {
       refuseHead(context);
       const query = readPairs(context.env.exchange.target.query);
       const wanted = { operation: { scopes: noScopes }, path: {} };
       const { scopes, expires } = await serving.admit(sideShown(routes, context), wanted, query, context);
       if (scopes?.has(BUS_SCOPE) === false) throw new VigieError('request.forbidden', `needs the scope ${BUS_SCOPE}`);
+      ownParameters(context.env.exchange.target.query, known);
       acceptable([EVENTS], context.req.header('accept'));
       const { events, begin, end } = open(await load(), context);
       const stream = snapshots.open(events, expires, { every: EVERY, ended: end });
@@ -31,16 +36,12 @@ export function addBus(routes: OwnRoutes, load: () => Promise<BusStreams>, snaps
     });
     addRefusal(app, path, ['GET']);
   };
-  add('/vigie/v1/bus', (streams) => streams.frames());
-  add('/vigie/v1/bus/signals', (streams, context) => streams.signals(signalsOf(context)));
+  add('/vigie/v1/bus', [], (streams) => streams.frames());
+  add('/vigie/v1/bus/signals', ['signal'], (streams, context) => streams.signals(signalsOf(context)));
 }
 
 function signalsOf({ env }: RequestContext): readonly string[] {
   const pairs = readPairs(env.exchange.target.query);
-  const other = pairs.find(([name]) => name !== 'signal' && name !== 'client_id');
-  if (other !== undefined) {
-    throw new VigieError('input.malformed', 'there is no such parameter: use signal', { where: other[0] });
-  }
   const signals = pairs.flatMap(([name, value]) => (name === 'signal' ? [value] : []));
   if (signals.length >= 1 && signals.length <= MOST_SIGNALS) return signals;
   throw new VigieError(

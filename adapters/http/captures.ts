@@ -1,6 +1,6 @@
 /** Captures of the car over HTTP (docs/captures.md). No part of the published interface, so it has a base of its own. */
 import { VigieError } from '../../protocol/errors.ts';
-import { readPairs, readSegments } from './address.ts';
+import { ownParameters, readSegments } from './address.ts';
 import type { Caller } from './call.ts';
 import { type RequestContext, respond } from './exchange.ts';
 import { admitReader, type OwnRoutes, sideShown } from './own-routes.ts';
@@ -45,7 +45,7 @@ export function addCaptures(routes: OwnRoutes, view: CaptureView): void {
     return respond(context.env, 200, body, { 'Content-Type': 'application/json' });
   });
   app.get(`${BASE}/:id`, async (context) => {
-    await admit(routes, context);
+    await admit(routes, context, ['format']);
     const { id = '' } = readSegments(`${BASE}/{id}`, context.env.exchange.target.path);
     const { body, headers } = await captureFrames(view, id, formatOf(context));
     return respond(context.env, 200, body, headers);
@@ -81,12 +81,7 @@ export type CaptureForm = (typeof captureForms)[number];
 
 /** The form that is asked for. @throws VigieError `input.malformed` */
 function formatOf({ env }: RequestContext): CaptureForm {
-  const query = new Map(readPairs(env.exchange.target.query));
-  for (const name of query.keys()) {
-    if (!['format', 'client_id'].includes(name))
-      throw new VigieError('input.malformed', 'there is no such parameter: use format', { where: name });
-  }
-  const format = query.get('format') ?? 'candump';
+  const format = ownParameters(env.exchange.target.query, ['format']).get('format') ?? 'candump';
   if (format === 'candump' || format === 'mdf4') return format;
   throw new VigieError('input.malformed', 'must be candump or mdf4', { where: 'format' });
 }
@@ -96,8 +91,8 @@ function unknown(id: string): never {
 }
 
 /** Raw frames say everything of the car, also where it is. */
-async function admit(routes: OwnRoutes, context: RequestContext): Promise<void> {
-  requireFrames(await admitReader(routes, sideShown(routes, context), context));
+async function admit(routes: OwnRoutes, context: RequestContext, known?: readonly string[]): Promise<void> {
+  requireFrames(await admitReader(routes, sideShown(routes, context), context, known));
 }
 
 /** @throws VigieError `request.forbidden` for a caller that may not read everything that a car says */

@@ -2,7 +2,7 @@
 import type { FaultView } from '../../agent/faults/recorder.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { faultsJson } from '../../protocol/interface/json/faults.ts';
-import { readPairs } from './address.ts';
+import { ownParameters } from './address.ts';
 import type { Caller } from './call.ts';
 import { respond } from './exchange.ts';
 import { admitReader, type OwnRoutes, sideShown } from './own-routes.ts';
@@ -16,12 +16,9 @@ export const MOST_FAULTS = 1_000;
 /** `GET /vigie/v1/faults`, for who may read what the car says beside positions. */
 export function addFaults(routes: OwnRoutes, view: FaultView): void {
   routes.app.get(PATH, async (context) => {
-    requireTelemetry(await admitReader(routes, sideShown(routes, context), context));
-    const query = new Map(readPairs(context.env.exchange.target.query));
-    for (const name of query.keys()) {
-      if (['active', 'limit', 'client_id'].includes(name)) continue;
-      throw new VigieError('input.malformed', 'there is no such parameter: use active and limit', { where: name });
-    }
+    const known = ['active', 'limit'];
+    requireTelemetry(await admitReader(routes, sideShown(routes, context), context, known));
+    const query = ownParameters(context.env.exchange.target.query, known);
     const wanted = activeOf(query.get('active'));
     const limit = limitOf(query.get('limit'));
     const records = view.all().filter(({ active }) => wanted === undefined || active === wanted);

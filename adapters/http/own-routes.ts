@@ -8,7 +8,7 @@ import type { CommandHistory, CommandRequest, CommandsReport } from '../../proto
 import type { BenchReportEvent, OutboxReport } from '../../protocol/interface/own/outbox.ts';
 import { remoteScopeOf } from '../../protocol/interface/remotes.ts';
 import { findRemoteKind } from '../../protocol/remote/table.ts';
-import { readPairs } from './address.ts';
+import { ownParameters, readPairs } from './address.ts';
 import { readJson } from './body.ts';
 import type { Caller } from './call.ts';
 import { type App, type RequestContext, refuseHead, respond } from './exchange.ts';
@@ -207,11 +207,18 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Admits who may read the state of the vehicle. */
-export function admitReader({ serving, enabled }: OwnRoutes, side: Side, context: RequestContext): Promise<Caller> {
+/** Admits who may read the state of the vehicle, and asks with parameters that are `known` only. */
+export async function admitReader(
+  { serving, enabled }: OwnRoutes,
+  side: Side,
+  context: RequestContext,
+  known: readonly string[] = [],
+): Promise<Caller> {
   const { scopes = noScopes } = enabled.find(({ id }) => id === `${side}.status.get`) ?? {};
-  const query = readPairs(context.env.exchange.target.query);
-  return serving.admit(side, { operation: { scopes }, path: {} }, query, context);
+  const { query } = context.env.exchange.target;
+  const caller = await serving.admit(side, { operation: { scopes }, path: {} }, readPairs(query), context);
+  ownParameters(query, known);
+  return caller;
 }
 
 /** The side of the credentials that the request shows, if it is served. */

@@ -9,7 +9,7 @@ import type { Operation, Side } from '../../protocol/interface/operation.ts';
 import { readHeaders, readPath, readQuery } from '../../protocol/interface/parameters.ts';
 import type { InterfaceSettings } from '../../protocol/settings.ts';
 import type { Credentials, Gate, RequestedAccess } from './access/credentials.ts';
-import { readPairs, readSegments, withoutCredentials } from './address.ts';
+import { ownParameters, readPairs, readSegments, withoutCredentials } from './address.ts';
 import { readJson } from './body.ts';
 import type { Answer, Call, Caller, Handlers } from './call.ts';
 import { type AnswerContent, headerOf, type RequestContext, refuseHead, respond } from './exchange.ts';
@@ -51,6 +51,7 @@ export class Serving {
     const path = readSegments(place.pattern, exchange.target.path);
     const pairs = readPairs(exchange.target.query);
     const caller = await this.admit(operation.side, { operation, path }, pairs, context);
+    if (operation.path.startsWith('/vigie/')) ownParameters(exchange.target.query, queryNames(operation));
     const media = acceptable(mediaOf(operation), headerOf(incoming, 'accept'));
     if (media === EVENT_STREAM) refuseHead(context);
     const call: Call = {
@@ -156,4 +157,8 @@ function credentialsOf(context: RequestContext, query: readonly (readonly [strin
 /** Undefined unless the client showed a certificate that one of our authorities signed. */
 function subjectOf(socket: TLSSocket): string | undefined {
   return socket.encrypted === true && socket.authorized ? socket.getPeerX509Certificate()?.subject : undefined;
+}
+
+function queryNames({ parameters }: Operation): readonly string[] {
+  return parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
 }

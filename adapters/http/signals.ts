@@ -6,7 +6,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import { signalChangeJson, signalHistoryJson, signalJson } from '../../protocol/interface/json/signals.ts';
 import { suggestion } from '../../protocol/nearest.ts';
 import { TooManyRequests } from './access/failures.ts';
-import { readPairs, readSegments } from './address.ts';
+import { ownParameters, readSegments } from './address.ts';
 import { EventStream } from './event-stream.ts';
 import { type RequestContext, refuseHead, respond } from './exchange.ts';
 import { acceptable } from './media.ts';
@@ -17,6 +17,8 @@ import { addRefusal } from './routes.ts';
 const BASE = '/vigie/v1';
 
 const HOUR = 3_600_000;
+/** Parameters of a history. */
+const HISTORY = ['from', 'to', 'limit'];
 /** Readings of one answer, unless fewer are asked for. */
 const MOST = 10_000;
 const STREAMS = 16;
@@ -46,7 +48,8 @@ export class SignalRoutes {
     };
     for (const [path, serve] of Object.entries(paths)) {
       const pattern = path.replace('{name}', ':name');
-      routes.app.get(pattern, async (context) => serve(context, await sightOf(routes, context)));
+      const known = path.endsWith('/history') ? HISTORY : [];
+      routes.app.get(pattern, async (context) => serve(context, await sightOf(routes, context, known)));
       addRefusal(routes.app, pattern, ['GET', 'HEAD']);
     }
     routes.app.get(`${BASE}/live`, async (context) => {
@@ -72,11 +75,7 @@ export class SignalRoutes {
 
   #history(context: RequestContext, sight: Sight): Response {
     const { definition } = this.#named(context, `${BASE}/signals/{name}/history`, sight);
-    const query = new Map(readPairs(context.env.exchange.target.query));
-    for (const name of query.keys()) {
-      if (['from', 'to', 'limit', 'client_id'].includes(name)) continue;
-      throw new VigieError('input.malformed', 'there is no such parameter: use from, to and limit', { where: name });
-    }
+    const query = ownParameters(context.env.exchange.target.query, HISTORY);
     const to = momentOf(query, 'to') ?? this.#clock.now();
     const from = momentOf(query, 'from') ?? to - HOUR;
     const limit = limitOf(query.get('limit'));
@@ -122,8 +121,8 @@ export class SignalRoutes {
   }
 }
 
-async function sightOf(routes: OwnRoutes, context: RequestContext): Promise<Sight> {
-  const { scopes, expires } = await admitReader(routes, sideShown(routes, context), context);
+async function sightOf(routes: OwnRoutes, context: RequestContext, known?: readonly string[]): Promise<Sight> {
+  const { scopes, expires } = await admitReader(routes, sideShown(routes, context), context, known);
   const granted = (scope: string): boolean => scopes?.has(scope) ?? true;
   return { telemetry: granted('data:telemetry'), position: granted('data:position'), expires };
 }

@@ -124,7 +124,7 @@ export function hubDiagnosticsContract(name: string, database: () => Promise<Pic
       expect((await ask(`/vehicles/${UNKNOWN}/captures`)).status).toBe(404);
       expect((await ask(`${ofOther}/c0ffee`)).status).toBe(404);
       const car = await ofFaults();
-      for (const query of ['active=perhaps', 'limit=0', 'limit=1001']) {
+      for (const query of ['active=perhaps', 'limit=0', 'limit=1001', 'most=1']) {
         expect([query, (await ask(`${ofCar}?${query}`)).status]).toEqual([query, 400]);
         expect([query, (await car.get(`/vigie/v1/faults?${query}`)).status]).toEqual([query, 400]);
       }

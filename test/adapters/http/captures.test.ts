@@ -43,5 +43,6 @@ test('a capture that is not there, and other methods, are refused', async () => 
   expect((await rig.get('/vigie/v1/captures/ca-1?format=mdf4')).status).toBe(404);
   expect((await rig.get('/vigie/v1/captures/ca-1?format=blf')).status).toBe(400);
   expect((await rig.get('/vigie/v1/captures/ca-1?from=1')).status).toBe(400);
+  expect((await rig.get('/vigie/v1/captures?limit=-1')).status).toBe(400);
   expect((await rig.send('DELETE', '/vigie/v1/captures/ca-1')).status).toBe(405);
 });

@@ -71,6 +71,13 @@ test('the car tells where a value comes from: bus, message, bits, and how it is 
   expect(values.find(({ path }) => path === 'service.type')).toMatchObject({ constant: true, sources: [] });
 });
 
+test.each(['car', 'agent', 'commands', 'outbox'])('/vigie/v1/%s has no parameters, and refuses them', async (name) => {
+  const rig = await startRig({ own: { view: viewOf().view, snapshots: new Snapshots(new VirtualClock()) } });
+  const { status, text } = await rig.get(`/vigie/v1/${name}?limit=1`);
+  expect(status).toBe(400);
+  expect(text).toContain('limit: there is no such parameter: remove it');
+});
+
 test('the agent tells its link at once and again when it differs, and nothing in between', async () => {
   const clock = new VirtualClock();
   const { view, agent } = viewOf();

@@ -155,6 +155,16 @@ test.each([
   expect(text).toContain(fault);
 });
 
+test.each(['signals?limit=-1', 'signals/Vehicle.State?limit=1', 'live?name=Vehicle.State'])(
+  '%s has a parameter that this address does not have, and is refused',
+  async (address) => {
+    const { rig } = await served();
+    const { status, text } = await rig.get(`/vigie/v1/${address}`);
+    expect(status).toBe(400);
+    expect(text).toContain('there is no such parameter: remove it');
+  },
+);
+
 test('a stream begins with what is known and goes on with what changes', async () => {
   const { rig, give, pass } = await served();
   give({ 'Vehicle.Battery.Voltage': 120 });
