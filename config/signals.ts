@@ -2,6 +2,7 @@
 import type { CustomSignal } from '../protocol/profile.ts';
 import type { TelemetryRule } from '../protocol/recording.ts';
 import { pathOfVss } from '../protocol/signals/vss.ts';
+import { slotByPath } from '../protocol/slots.ts';
 import type { BusNames } from './buses.ts';
 import { readCondition } from './conditions.ts';
 import { profileDefaults } from './defaults.ts';
@@ -62,6 +63,13 @@ function readSignal(
       at,
       `the interface has a path for ${name}: ${path}`,
       'map it under status, where trips and monitors see it',
+    );
+  }
+  if (slotByPath.has(name)) {
+    findings.warning(
+      at,
+      `${name} is a path of the interface, which a custom signal does not feed`,
+      'map it under status, or give the signal another name',
     );
   }
   const names = input.names === undefined ? undefined : readNames(input.names, at, findings);

@@ -215,6 +215,7 @@ test('check says what is wrong with the form of each custom signal', async () =>
   Vehicle.E: { signal: M0.S0, while: { path: kinetic.speed, atLeast: 1 } }
   Vehicle..F: { signal: M3.S1 }
   Vehicle.G: { signal: M0.S2, kind: text, interval: 1s }
+  kinetic.speed: { signal: M0.S0 }
 `;
   expect(await findings('form.yaml', entries)).toEqual([
     '1: a name ends with .* when the signal is MESSAGE.*, and not otherwise (write M0.*, or a name without *)',
@@ -225,6 +226,7 @@ test('check says what is wrong with the form of each custom signal', async () =>
     '6: "Vehicle..F" must be a name such as Vehicle.Cabin.Lights',
     '7: a text has no interval (remove it)',
     '7: texts come from buses with `obd` only (a DBC describes numbers: remove kind)',
+    '8: kinetic.speed is a path of the interface, which a custom signal does not feed (map it under status, or give the signal another name)',
   ]);
 });
 
