@@ -72,6 +72,8 @@ export interface CollectingCar {
   readonly disk: RecordedDisk;
   readonly log: MemoryLog;
   readonly published: Published[];
+  /** Of the profile and its DBC files. */
+  readonly folder: string;
   /** The time is known by this. */
   quality: ClockQuality;
   /** Gives a command; resolves as it ends. */
@@ -163,7 +165,7 @@ export async function startCar(start: Start = {}): Promise<CollectingCar> {
     intakes.get(bus)?.(batch);
   };
   return {
-    ...{ agent, clock, disk, log, published, heard },
+    ...{ agent, clock, disk, log, published, heard, folder },
     get quality() {
       return state.quality;
     },
