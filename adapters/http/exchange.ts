@@ -65,7 +65,13 @@ export function openExchange({ address, secure, asked, now }: Opening): HttpExch
     target,
     origin: `${secure ? 'https' : 'http'}://${authorityOf(address)}`,
     side: sideOf(target.path),
-    headers: { ...protection, ...(secure ? transport : {}), 'X-Request-Id': id },
+    headers: {
+      ...protection,
+      ...(secure ? transport : {}),
+      // The time of the records in the answer, which is not that of the machine once a receiver keeps it.
+      Date: new Date(now).toUTCString(),
+      'X-Request-Id': id,
+    },
   };
 }
 

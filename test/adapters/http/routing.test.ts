@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import { SystemClock } from '../../../adapters/clock/system.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { bases } from '../../../protocol/interface/operation.ts';
 import { operations } from '../../../protocol/interface/operations.ts';
@@ -39,6 +40,14 @@ describe('every operation', () => {
       const { headers } = await rig.send(method, `${bases[side]}${pathOf(path)}`);
       expect([id, headers['content-type']]).toEqual([id, answers[200]?.media]);
       expect([id, headers['deprecation']]).toEqual([id, deprecated === true ? '@1722297600' : undefined]);
+    }
+  });
+
+  test('dates the answer by the clock of the car, which a receiver may keep', async () => {
+    const clock = Object.assign(new SystemClock(), { now: () => Date.UTC(2031, 4, 6, 7, 8, 9, 900) });
+    const rig = await startRig({ clock });
+    for (const path of ['/fleets', '/nothing']) {
+      expect((await rig.get(path)).headers['date']).toBe('Tue, 06 May 2031 07:08:09 GMT');
     }
   });
 
