@@ -1,4 +1,5 @@
 /** One connection to a broker, from CONNECT to the end of the socket; never used again after that. */
+import './packet-numbers.ts';
 import type { Socket } from 'node:net';
 import { ErrorWithReasonCode, type IConnackPacket, type IPublishPacket, MqttClient } from 'mqtt';
 import { writeToStream } from 'mqtt-packet';

@@ -1,4 +1,5 @@
 /** A message store for the library that stores nothing: what is not acknowledged is the outbox's to send again. */
+import './packet-numbers.ts';
 import { Store } from 'mqtt';
 
 type Packet = Parameters<Store['put']>[0];

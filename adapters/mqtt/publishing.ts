@@ -1,4 +1,5 @@
 /** A message on its way out: its properties, and why a broker does not get or take it. */
+import './packet-numbers.ts';
 import { ErrorWithReasonCode, type IClientPublishOptions, ReasonCodes } from 'mqtt';
 import { VigieError } from '../../protocol/errors.ts';
 import { asBuffer } from './bytes.ts';

@@ -78,6 +78,11 @@ test('loads neither child processes, worker threads nor signatures to read a log
     expect(stdout).not.toContain(`NativeModule ${module}\n`);
 });
 
+test('has what a package is told before it is loaded, though nothing is taken of it', () => {
+  const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
+  expect(files).toContain('adapters/mqtt/packet-numbers.ts');
+});
+
 test('takes a module of Node that is imported when it is needed with all its members', () => {
   const later = Object.keys(outputs).flatMap((file) => [
     ...readFileSync(join(root, file), 'utf8').matchAll(/import\(["']([^"']*sqlite[^"']*)["']\)/g),

@@ -1,0 +1,29 @@
+/** What stays in memory of a packet that was written. */
+import { execFileSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+
+test('no packet of another length keeps a slab of the shared pool in memory', () => {
+  // In a process of its own: what the package keeps is kept for all tests, and it takes its functions once.
+  const program = `
+    import '../../../adapters/mqtt/index.ts';
+    import { writeToStream } from 'mqtt-packet';
+    const held = new Set();
+    const sizes = [];
+    for (let length = 1; length <= 300; length++) {
+      const chunks = [];
+      const stream = { write: (chunk) => chunks.push(chunk), cork() {}, uncork() {} };
+      writeToStream({ cmd: 'publish', topic: 'a', payload: Buffer.alloc(length), qos: 0 }, stream, { protocolVersion: 5 });
+      const [, lengthBytes] = chunks;
+      held.add(lengthBytes.buffer);
+      sizes.push([...lengthBytes]);
+    }
+    const bytes = [...held].reduce((sum, { byteLength }) => sum + byteLength, 0);
+    console.log(JSON.stringify({ bytes, first: sizes[0], last: sizes.at(-1) }));
+  `;
+  const printed = execFileSync(process.execPath, ['--input-type=module', '--eval', program], {
+    cwd: import.meta.dirname,
+    encoding: 'utf8',
+  });
+  // Each: length of the topic and the topic, length of no properties, the payload. 304 = 48 + 2 × 128.
+  expect(JSON.parse(printed)).toEqual({ bytes: 123 + 2 * 177, first: [5], last: [0xb0, 0x02] });
+});
