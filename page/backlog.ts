@@ -5,6 +5,8 @@ import type { LinkReport } from '../protocol/interface/own/car-description.ts';
 const SPAN = 120_000;
 /** What is shown before and after an outage, ms. */
 const MARGIN = 10_000;
+/** The page knows the time of the car to the second, ms. */
+const TOLERANCE = 2_000;
 /** A chart has no room for more. */
 const MOST = 600;
 
@@ -44,6 +46,11 @@ export class Backlog {
   }
 
   take(at: number, { state, waiting }: Pick<LinkReport, 'state' | 'waiting'>): void {
+    if ((this.#recent.at(-1)?.[0] ?? at) > at + TOLERANCE) {
+      // The clock was set back: what was before has no place on a line that goes forward.
+      this.#recent = [];
+      this.#outage = undefined;
+    }
     const before = this.#recent.at(-1)?.[1];
     this.#recent = bounded([...this.#recent, [at, waiting]], at - SPAN);
     if (state !== 'up' && (this.#outage === undefined || this.#outage.drained !== undefined)) {

@@ -1,7 +1,7 @@
 /** What the page knows of the car, and who listens to its changes: once per frame of the screen, however much has changed. */
 import type { CarDescription, LinkReport, ValueDescription } from '../protocol/interface/own/car-description.ts';
 import type { HubValues } from '../protocol/interface/own/hub-overview.ts';
-import { askJson, carNow, follow, poll, type ServerEvent, SignInNeeded } from './connection.ts';
+import { askJson, carNow, compareClocks, follow, poll, type ServerEvent, SignInNeeded } from './connection.ts';
 
 export interface CarValue {
   readonly path: string;
@@ -37,6 +37,8 @@ export type Topic = 'paths' | 'connection' | 'link' | 'second' | 'named' | 'spee
 const NAMED = 12;
 /** Time between two readings of what a hub has of a car, ms: while its stream brings the changes, and without it. */
 const HUB_EVERY = { streaming: 5_000, alone: 500 };
+/** Clocks that differ by less are not compared so exactly, ms. */
+const TOLERANCE = 5_000;
 /** The line of the speed, ms. */
 export const SPEED_SPAN = 60_000;
 /** Time between two points of that line, ms. */
@@ -82,7 +84,11 @@ export class CarStore {
     if (this.source === 'hub' && this.#vin === null) return;
     this.#abort = new AbortController();
     const { signal } = this.#abort;
-    const ticking = setInterval(() => this.#changed('second'), 1_000);
+    const ticking = setInterval(() => {
+      this.#changed('second');
+      // The page of a hub asks it for something every second, and any answer brings the time.
+      if (this.source === 'car' && this.connection.state !== 'sign-in') compareClocks();
+    }, 1_000);
     signal.addEventListener('abort', () => clearInterval(ticking));
     this.#read(signal).catch((error: Error) => this.#lost(error));
   }
@@ -304,6 +310,8 @@ export class CarStore {
     if (before === undefined || same || typeof event.value === 'number' || typeof event.value === 'object') {
       if (!Array.isArray(event.value) || before === undefined || same) return;
     }
+    // What a clock that was fast has put into the time to come would stand before all that changes from now on.
+    while ((this.named[0]?.at ?? 0) > Math.max(at, carNow() + TOLERANCE)) this.named.shift();
     // A hub gets changes in batches, which are not in the order of time.
     const older = this.named.findIndex((one) => one.at <= at);
     const place = older === -1 ? this.named.length : older;
@@ -320,6 +328,8 @@ export class CarStore {
   }
 
   #noteSpeed(at: number, speed: number): void {
+    // A clock was set back: the line goes forward.
+    while ((this.speeds.at(-1)?.[0] ?? 0) > at + TOLERANCE) this.speeds.pop();
     // A line a few hundred pixels wide shows no more than some points a second.
     const isNew = at - (this.speeds.at(-2)?.[0] ?? 0) >= SPEED_STEP;
     if (!isNew) this.speeds.pop();

@@ -94,6 +94,28 @@ export function carNow(): number {
   return Date.now() + clockOffset;
 }
 
+/** So often the car is asked for its time, ms: a stream stays open when somebody sets a clock, and says nothing of it. */
+const COMPARED_EVERY = 15_000;
+/** Wall less monotonic time of this machine changes by more when its clock is set, or when it has slept, ms. */
+const STEP = 1_000;
+/** When the clocks were last compared, by the monotonic clock of this machine, and its wall time less that. */
+let compared = { at: Number.NEGATIVE_INFINITY, offset: 0 };
+
+/** Asks the car for its time if that is due; call it once a second. */
+export function compareClocks(): void {
+  const now = performance.now();
+  const isSet = Math.abs(Date.now() - now - compared.offset) > STEP;
+  if (document.visibilityState !== 'visible' || (!isSet && now - compared.at < COMPARED_EVERY)) return;
+  noteComparison();
+  // Any answer brings the time. Without one the streams are lost too, and tell why.
+  ask('/vigie/v1/car', { method: 'HEAD' }).catch(() => undefined);
+}
+
+function noteComparison(): void {
+  const at = performance.now();
+  compared = { at, offset: Date.now() - at };
+}
+
 /** Rejects with SignInNeeded, Refused, or a TypeError when the car cannot be reached. */
 export async function ask(path: string, options: RequestInit = {}): Promise<Response> {
   const { authorization, clientId } = credentials ?? {};
@@ -295,7 +317,9 @@ function parseEvent(text: string): ServerEvent | undefined {
 /** The header has whole seconds; a difference below two of them is no difference. */
 function noteClock(date: string | null): void {
   const difference = date === null ? Number.NaN : Date.parse(date) - Date.now();
-  if (Number.isFinite(difference)) clockOffset = Math.abs(difference) < 2_000 ? 0 : difference;
+  if (!Number.isFinite(difference)) return;
+  clockOffset = Math.abs(difference) < 2_000 ? 0 : difference;
+  noteComparison();
 }
 
 /** Undefined for what is not of the interface, such as the page of a proxy. */

@@ -45,3 +45,17 @@ test('without an outage the last two minutes are kept', () => {
   expect(backlog.samples[0]?.[0]).toBeGreaterThanOrEqual(479_000);
   expect(backlog.samples.length).toBeGreaterThan(470);
 });
+
+test('a clock that is set back by an hour begins the line anew', () => {
+  const backlog = new Backlog();
+  const hour = 3_600_000;
+  backlog.take(hour, { state: 'up', waiting: 3 });
+  backlog.take(hour + 1_000, { state: 'connecting', waiting: 5 });
+  // Whole seconds of the time that the car tells.
+  backlog.take(hour, { state: 'connecting', waiting: 6 });
+  expect(backlog.outage).toMatchObject({ from: hour + 1_000, most: 6 });
+  backlog.take(1_000, { state: 'connecting', waiting: 7 });
+  backlog.take(2_000, { state: 'up', waiting: 0 });
+  expect(backlog.outage).toEqual({ from: 1_000, to: 2_000, drained: 2_000, most: 7 });
+  expect(backlog.samples.every(([at]) => at <= 2_000)).toBe(true);
+});

@@ -1,10 +1,11 @@
 /** What the page says, and how it goes on, when the car, the network or a clock does not do what it should. */
-import type { Route } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describePeer } from '../rig/peers.ts';
 import { type Browsed, browse } from './browser.ts';
 
-const DAY = 86_400_000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 /** What a car names something is text, never HTML, however long it is. */
 const HOSTILE = `<img src=x onerror="document.title=1">${'W'.repeat(200)}`;
 
@@ -147,6 +148,64 @@ describePeer('chromium', 'the page in trouble', () => {
     expect(await width()).toBe(390);
     expect(await page.locator('main img').count()).toBe(0);
     expect(await page.title()).not.toBe('1');
+  });
+
+  /** A page whose time flows, and can be set; `ages` tells how old its newest value is, and one that stays. */
+  async function openWithClock(): Promise<readonly [page: Page, ages: () => Promise<string>]> {
+    const page = await browsed.context.newPage();
+    await page.clock.install();
+    // The last request of the beginning: each brings the time of the car.
+    const read = page.waitForResponse(/telemetry\?/);
+    await page.goto(browsed.url);
+    await read;
+    await page.getByTestId('link').waitFor();
+    const [connection, age] = [
+      page.getByTestId('connection'),
+      page.locator('[data-row="doorsState.lockedStates"] .age'),
+    ];
+    await age.waitFor();
+    return [page, async () => `${await connection.textContent()}, ${await age.textContent()}`];
+  }
+
+  test('ages stay right when the clock of this machine is set while the page is open', async () => {
+    const [page, ages] = await openWithClock();
+    await expect.poll(ages, { timeout: 20_000 }).toMatch(/ \d+ (s|min)$/);
+    for (const by of [HOUR, -HOUR]) {
+      await page.clock.setSystemTime(Date.now() + by);
+      await page.clock.runFor(2_000);
+      await expect.poll(ages, { timeout: 20_000 }).toMatch(/^Live newest value (now|\d+ s), \d+ (s|min)$/);
+    }
+  });
+
+  test('ages follow the clock of the car when it is set while the page is open', async () => {
+    const [page, ages] = await openWithClock();
+    await page.route('**/vigie/v1/**', async (route) => {
+      if (route.request().method() !== 'HEAD') return route.fallback();
+      const response = await route.fetch();
+      await route.fulfill({ response, headers: { date: new Date(Date.now() + HOUR).toUTCString() } });
+    });
+    await page.clock.runFor(30_000);
+    await expect.poll(ages, { timeout: 20_000 }).toMatch(/^Live newest value (59 min|1\.0 h), /);
+  });
+
+  test('what changes after the clock of the car was set back is shown', async () => {
+    const page = await browsed.context.newPage();
+    const dated = (path: string, value: unknown, ms: number): readonly [string, object] => [
+      'change',
+      { path, value, at: new Date(ms).toISOString() },
+    ];
+    await page.route('**/live', (route) => {
+      const now = Date.now();
+      const gears = Array.from({ length: 20 }, (_, index) =>
+        dated('transmission.gearbox.ratio', `Ratio${1 + (index % 2)}`, now + HOUR + index),
+      );
+      const speed = (value: number, ms: number): readonly [string, object] => dated('kinetic.speed', value, ms);
+      const after = [speed(60, now), speed(61, now + 200), dated('transmission.gearbox.ratio', 'Neutral', now)];
+      return events(route, ...gears, speed(99, now + HOUR), ...after);
+    });
+    await page.goto(browsed.url);
+    await page.locator('.changes li').first().getByText('Neutral').waitFor();
+    await page.getByRole('img', { name: 'Speed of the last minute, at most 61.0 km/h.' }).waitFor();
   });
 
   test('a page without a network for a while says since when, and shows the car again when it is back', async () => {
