@@ -67,7 +67,8 @@ function usePositions(): ReadonlyMap<string, Position> {
           cars.set(one[0], one);
           newest = Math.max(newest, one[3]);
         }
-        redraw(undefined as never);
+        // The others are drawn with the next second: ten thousand cars take a good part of one.
+        if (since === 0) redraw(undefined as never);
       },
     });
   }, [cars]);
@@ -233,12 +234,18 @@ function draw(canvas: HTMLCanvasElement, options: DrawOptions): void {
   drawGrid(context, options, colour);
   // The newest lie on top.
   const byAge: Record<Age, (readonly [number, number])[]> = { minute: [], hour: [], day: [], older: [] };
+  /** Of cars of one age that lie on each other one is drawn: ten thousand marks take longer than people wait. */
+  const drawn = new Set<string>();
   const now = carNow();
   for (const one of cars.values()) {
     const place = placeOf(one, options);
     const [x, y] = place;
     if (x > -RADIUS && y > -RADIUS && x < width + RADIUS && y < height + RADIUS) {
-      byAge[ageOfSilence(now - one[3])].push(place);
+      const age = ageOfSilence(now - one[3]);
+      const cell = `${age} ${Math.round(x / RADIUS)} ${Math.round(y / RADIUS)}`;
+      if (drawn.has(cell)) continue;
+      drawn.add(cell);
+      byAge[age].push(place);
     }
   }
   for (const age of ages.toReversed()) drawCars(context, age, byAge[age], colour);
@@ -276,8 +283,10 @@ function drawCars(
   context.fillStyle = colour({ minute: '--live', hour: '--surface', day: '--warn-fill', older: '--stale' }[age]);
   context.strokeStyle = colour(age === 'hour' ? '--live' : '--surface');
   context.lineWidth = age === 'hour' ? 2 : 1;
-  context.fill();
+  // Rings lie on their discs. The edge of any other mark lies below all marks, which it would hide where many are.
+  if (age === 'hour') context.fill();
   context.stroke();
+  if (age !== 'hour') context.fill();
 }
 
 /** Lines of latitude and longitude with their degrees, and a scale. */

@@ -1,6 +1,6 @@
 /** All cars of a hub: counts that filter, the map, the table, what cars told last, and commands to many. */
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import {
   type Age,
   ageOfSilence,
@@ -52,6 +52,16 @@ export function FleetPanels({ table, query, ask }: FleetOptions): JSX.Element {
     // Of what was chosen then: several may be toggled before the next drawing.
     setChosen((before) => new Set(add ? [...before, ...vins] : [...before].filter((vin) => !vins.includes(vin))));
   const { total } = table;
+  // Neither is drawn again with the table.
+  const aside = useMemo(
+    () => (
+      <>
+        <FleetMap pointed={pointed} />
+        <FleetEvents />
+      </>
+    ),
+    [pointed],
+  );
   return (
     <>
       <div class="fleet-head">
@@ -80,10 +90,7 @@ export function FleetPanels({ table, query, ask }: FleetOptions): JSX.Element {
           <FleetCommands chosen={chosen} forget={() => setChosen(new Set())} />
           {sideOfCredentials() === 'fleet' && <Rollouts />}
         </div>
-        <div>
-          <FleetMap pointed={pointed} />
-          <FleetEvents />
-        </div>
+        <div>{aside}</div>
       </div>
     </>
   );

@@ -55,6 +55,35 @@ describePeer('chromium', 'the page of a hub', () => {
     await expect.poll(() => page.title()).toBe('Vigie hub');
   });
 
+  test('the map shows thousands of cars that lie beside each other, and their edges hide none of them', async () => {
+    const page = await browsed.context.newPage();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    const side = 80;
+    await page.route('**/vigie/v1/positions*', (route) => {
+      const at = Date.now();
+      const positions = Array.from({ length: side * side }, (_, index) => {
+        const [row, column] = [Math.floor(index / side), index % side];
+        return [`VF3VGEMANY${String(index).padStart(7, '0')}`, 45 + row / side, 1 + column / side, at];
+      });
+      return route.fulfill({ json: { at, positions } });
+    });
+    await page.goto(browsed.url);
+    await page.getByRole('img', { name: 'A map of 6,400 cars' }).waitFor();
+    // The middle of the drawing, where cars are everywhere: how much of it has the colour of cars.
+    const share = (): Promise<number> =>
+      page.evaluate(`(() => {
+        const canvas = document.querySelector('.fleet-map canvas');
+        canvas.style.color = 'var(--live)';
+        const live = getComputedStyle(canvas).color.match(/\\d+/g).map(Number);
+        const [width, height] = [canvas.width >> 2, canvas.height >> 2];
+        const { data } = canvas.getContext('2d').getImageData(canvas.width * 3 >> 3, canvas.height * 3 >> 3, width, height);
+        let count = 0;
+        for (let at = 0; at < data.length; at += 4) if (live.every((one, index) => data[at + index] === one)) count++;
+        return count / (width * height);
+      })()`);
+    await expect.poll(share).toBeGreaterThan(0.9);
+  });
+
   test('sorts by a click on the head of a column, searches while the user types, and filters by the age', async () => {
     const page = await browsed.open();
     const vins = page.locator('.cars tbody .mono');
