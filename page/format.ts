@@ -104,8 +104,8 @@ export function addressOfCar(vin: string, view = 'car'): string {
   return `#cars/${encodeURIComponent(vin)}/${view}`;
 }
 
-/** The car that the address of a hub's page shows, and the view of it. */
+/** The car that the address of a hub's page shows, and the view of it; a typed address may name none. */
 export function carOfAddress(hash: string): { readonly vin?: string; readonly view?: string } {
-  const [, vin, view] = /^#cars\/([^/]+)(?:\/(\w+))?$/.exec(hash) ?? [];
+  const [, vin, view] = /^#cars\/((?:[^/%]|%[0-7][\da-f])+)(?:\/(\w+))?$/i.exec(hash) ?? [];
   return { ...(vin === undefined ? {} : { vin: decodeURIComponent(vin) }), ...(view === undefined ? {} : { view }) };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { numberOf, stepOf, textOf, unbroken } from '../../page/format.ts';
+import { addressOfCar, carOfAddress, numberOf, stepOf, textOf, unbroken } from '../../page/format.ts';
 
 test('a value has the decimals of its resolution, whatever was written before it', () => {
   expect(numberOf(0)).toBe('0');
@@ -20,4 +20,13 @@ test('a number and its unit stay on one line', () => {
     'for 45\u00a0s: at least 20\u00a0%, at most 1\u00a0km/h',
   );
   expect(unbroken('the first 2 messages wait')).toBe('the first 2 messages wait');
+});
+
+test('an address shows the car that it was made for, and no car when it names none', () => {
+  expect(carOfAddress(addressOfCar('VF3VGEBENCH000001', 'wire'))).toEqual({ vin: 'VF3VGEBENCH000001', view: 'wire' });
+  expect(carOfAddress(addressOfCar('<img src=x>/"%'))).toEqual({ vin: '<img src=x>/"%', view: 'car' });
+  expect(carOfAddress('#cars/VF3')).toEqual({ vin: 'VF3' });
+  for (const nonsense of ['', '#cars', '#cars/%/car', '#cars/%4/car', '#cars/%ff/car']) {
+    expect(carOfAddress(nonsense)).toEqual({});
+  }
 });
