@@ -66,7 +66,8 @@ export function tables(types: SqlTypes): string {
   CREATE INDEX series_by_time ON messages (vehicle, kind, at) WHERE ${SERIES};
   CREATE VIEW series AS SELECT vehicle, kind, class, at, ${piece} AS id, boot, seq, payload FROM messages WHERE ${SERIES};
   -- The message that has the present form of a record; at and began are corrected where the car learnt the time later.
-  -- began, trip, distance (km), duration (s) and state (or the kind of an alarm, or whether a fault is active) are what lists are filtered by.
+  -- began, trip, distance (km), duration (s) and state (or the kind of an alarm, or whether a fault is active) are what lists
+  -- are filtered by.
   CREATE TABLE records (
     at ${long} NOT NULL,
     message ${long} NOT NULL,

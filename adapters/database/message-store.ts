@@ -130,7 +130,7 @@ export class SqliteMessageStore implements MessageStore {
     const { seq, boot, kind, at, clock } = message;
     const { id: vehicle, is_new: isNew } = this.#database.one(
       `INSERT INTO vehicles (vin, public_id, first_seen, last_seen) VALUES (?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET last_seen = max(last_seen, excluded.last_seen)
+       ON CONFLICT DO UPDATE SET last_seen = excluded.last_seen
        RETURNING id, first_seen = last_seen AS is_new`,
       vin,
       this.#idOf(vin),

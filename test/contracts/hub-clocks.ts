@@ -92,6 +92,22 @@ export function hubClocksContract(name: string, create: () => Promise<ClocksUnde
       expect(states).toEqual(['Accepted', 'Success']);
     });
 
+    test('a car that a hub with a fast clock heard was heard last when its next message came', async () => {
+      const heard = async () => (await hub.reader.vehicle(ONE))?.lastSeen;
+      await hub.store.save([received('trip', trip('b'), { seq: 1, received: NOON + DAY })], []);
+      expect(await heard()).toBe(NOON + DAY);
+      // The clock is put right while the messages of one commit arrive.
+      const places = [
+        { seq: 2, received: NOON + DAY },
+        { seq: 3, received: NOON + 1_000 },
+      ];
+      await hub.store.save(
+        places.map((place) => received('trip', trip('b'), place)),
+        [],
+      );
+      expect(await heard()).toBe(NOON + 1_000);
+    });
+
     test('a lease whose end a fast clock of the database has put far ahead holds nobody up', async () => {
       const { url } = await rig.receiver();
       await hub.store.save(rig.eventsOf(await rig.monitorsTo(hub, [url])), []);

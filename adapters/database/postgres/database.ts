@@ -199,6 +199,11 @@ export function numbered(sql: string): string {
   return sql.replace(/\?/g, () => `$${++number}`);
 }
 
+/** Rows as the arrays of their columns, for `unnest`. */
+export function columns(rows: readonly (readonly unknown[])[]): unknown[][] {
+  return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column]));
+}
+
 /** The database without user and password. @throws VigieError `usage.wrong` */
 function placeOf(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;

@@ -6,17 +6,14 @@
 import { finalStatuses } from '../../../hub/commands.ts';
 import {
   type CarMessage,
-  correctionIn,
   isAfter,
   type MessageOrder,
-  type RecordPlace,
   type RefusedMessage,
   recordPlaceOf,
   vinIn,
 } from '../../../hub/message.ts';
 import { ClassNumbers } from '../../../hub/numbers.ts';
 import type { IdOf, MessageStore, Saved } from '../../../hub/ports.ts';
-import { classOf } from '../../../protocol/classes.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { UNCOUNTED_BOOT } from '../../../protocol/schema/message.ts';
 import { keepDeliveries, MOST_WAITING, type PlacedMessage, type SqlSteps } from '../event-deliveries.ts';
@@ -25,9 +22,10 @@ import { numbersIn, REFUSED_KEPT } from '../queries.ts';
 import { IN_USE } from '../registry.ts';
 import { SETTLING } from '../reported-monitors.ts';
 import { configurationStatements } from '../rollouts.ts';
-import { clockNumber, EVENTS, isAfterSql, isSeries, kindNumber, seriesKinds } from '../rows.ts';
-import { type Execute, numbered, type PostgresDatabase } from './database.ts';
+import { clockNumber, isSeries, kindNumber } from '../rows.ts';
+import { columns, type Execute, numbered, type PostgresDatabase } from './database.ts';
 import { notify } from './news.ts';
+import { behindOf, keepCorrections, keepRecords, lateness } from './records.ts';
 import { type KnownStatus, StatusKeeper } from './statuses.ts';
 
 /** SQLSTATE of classes 22 data exception, 23 constraint violation, 54 program limit exceeded (PostgreSQL, appendix A). */
@@ -106,19 +104,18 @@ async function keepVehicles(
   messages: readonly CarMessage[],
   idOf: IdOf,
 ): Promise<Map<string, number>> {
-  const seen = new Map<string, { readonly first: number; last: number }>();
+  const seen = new Map<string, { readonly first: number; readonly last: number }>();
   for (const { vin, received } of messages) {
-    const known = seen.get(vin);
-    if (known === undefined) seen.set(vin, { first: received, last: received });
-    else known.last = Math.max(known.last, received);
+    seen.set(vin, { first: seen.get(vin)?.first ?? received, last: received });
   }
   const rows = await execute(
-    // A car that is known takes no new id, of which there are 2^31.
+    // A car that is known takes no new id, of which there are 2^31. The newest message counts: what was heard with a fast clock
+    // does not stay in the future.
     `INSERT INTO vehicles (id, vin, public_id, first_seen, last_seen)
      SELECT coalesce(known.id, nextval('vehicles_id_seq')), given.vin, given.public_id, first, last
      FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS given (vin, public_id, first, last)
      LEFT JOIN vehicles AS known ON known.vin = given.vin ORDER BY given.vin COLLATE "C"
-     ON CONFLICT (vin) DO UPDATE SET last_seen = greatest(vehicles.last_seen, excluded.last_seen)
+     ON CONFLICT (vin) DO UPDATE SET last_seen = excluded.last_seen
      RETURNING id, vin, vehicles.xmax = 0 AS is_new`,
     columns([...seen].map(([vin, { first, last }]) => [vin, idOf(vin), first, last])),
   );
@@ -244,88 +241,6 @@ async function keepNumbers(
   );
 }
 
-/** A car learnt the time: what it sent of this start before has moments that are so far behind. */
-async function keepCorrections(execute: Execute, kept: readonly PlacedMessage[]): Promise<void> {
-  for (const { vehicle, message } of kept) {
-    const by = correctionIn(message);
-    if (by === undefined) continue;
-    const correction = [vehicle, message.boot, by];
-    const added = await execute(
-      'INSERT INTO corrections VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING vehicle',
-      correction,
-    );
-    if (added.length === 0) continue;
-    await execute(
-      `UPDATE records SET at = records.at + $3, began = records.began + $3 FROM messages WHERE records.vehicle = $1 AND records.boot = $2
-       AND messages.id = records.message AND ${EVENTS} AND messages.clock = $4`,
-      [...correction, clockNumber('none')],
-    );
-    for (const kind of seriesKinds) {
-      await execute(
-        'UPDATE messages SET at = at + $3 WHERE vehicle = $1 AND boot = $2 AND class = $4 AND kind = $5 AND clock = $6',
-        [...correction, classOf(kind), kindNumber(kind), clockNumber('none')],
-      );
-    }
-  }
-}
-
-interface PlacedRecord<T = PlacedMessage> {
-  readonly one: T;
-  readonly place: RecordPlace;
-}
-
-/** The newest message of a record has its present form. */
-async function keepRecords(execute: Execute, kept: readonly PlacedMessage[]): Promise<void> {
-  const newest = new Map<string, PlacedRecord>();
-  for (const one of kept) {
-    const place = recordPlaceOf(one.message);
-    if (place === undefined || isSeries(place.collection)) continue;
-    const key = `${one.vehicle}/${place.collection}/${place.id}`;
-    const known = newest.get(key);
-    if (known === undefined || isAfter(one.message, known.one.message)) newest.set(key, { one, place });
-  }
-  if (newest.size === 0) return;
-  const behind = await behindOf(execute, [...newest.values()]);
-  await execute(
-    `INSERT INTO records (vehicle, collection, id, at, boot, seq, message, began, trip, distance, duration, state)
-     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
-       $8::bigint[], $9::text[], $10::float8[], $11::float8[], $12::text[])
-     ON CONFLICT (vehicle, collection, id) DO UPDATE
-     SET at = excluded.at, boot = excluded.boot, seq = excluded.seq, message = excluded.message,
-       began = excluded.began, trip = excluded.trip, distance = excluded.distance, duration = excluded.duration,
-       state = excluded.state
-     WHERE ${isAfterSql('excluded', 'records')}`,
-    columns(
-      [...newest.values()].map(({ one: { vehicle, row, message }, place: { collection, id, at, facts } }) => {
-        const { boot, seq } = message;
-        const late = lateness({ vehicle, message }, behind);
-        const { began, trip = null, distance = null, duration = null, state = null } = facts ?? {};
-        const since = began === undefined ? null : Math.round(began) + late;
-        return [vehicle, collection, id, at + late, boot, seq, row, since, trip, distance, duration, state];
-      }),
-    ),
-  );
-}
-
-/** What a message of a known car is corrected by. */
-type Correctable = Pick<CarMessage, 'message'> & { readonly vehicle: number };
-
-function lateness({ vehicle, message: { clock, boot } }: Correctable, behind: ReadonlyMap<string, number>): number {
-  return clock === 'none' ? (behind.get(`${vehicle}/${boot}`) ?? 0) : 0;
-}
-
-/** Offset of the times that cars reported before they knew the time, by vehicle and start. */
-async function behindOf(execute: Execute, placed: readonly PlacedRecord<Correctable>[]): Promise<Map<string, number>> {
-  const untimed = placed.filter(({ one }) => one.message.clock === 'none');
-  if (untimed.length === 0) return new Map();
-  const rows = await execute(
-    `SELECT corrections.* FROM (SELECT DISTINCT * FROM unnest($1::bigint[], $2::bigint[])) AS given (vehicle, boot)
-     JOIN corrections ON corrections.vehicle = given.vehicle AND corrections.boot = given.boot`,
-    columns(untimed.map(({ one: { vehicle, message } }) => [vehicle, message.boot])),
-  );
-  return new Map(rows.map(({ vehicle, boot, behind }) => [`${vehicle}/${boot}`, behind as number]));
-}
-
 /** States that cars reported of their commands; a command that no hub gave is ignored. */
 async function keepReports(execute: Execute, kept: readonly PlacedMessage[]): Promise<void> {
   const reports = kept.flatMap(({ vehicle, message }) => {
@@ -395,9 +310,4 @@ async function keepRefused(execute: Execute, refused: readonly RefusedMessage[])
 /** Texts of PostgreSQL have no U+0000, which a car may send. */
 function textOf<T extends string | null>(text: T): T {
   return (text?.replaceAll('\0', '\u{fffd}') ?? null) as T;
-}
-
-/** Rows as the arrays of their columns, for `unnest`. */
-function columns(rows: readonly (readonly unknown[])[]): unknown[][] {
-  return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column]));
 }
