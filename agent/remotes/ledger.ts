@@ -64,9 +64,9 @@ interface Taken {
   readonly at: number;
 }
 
-/** Commands remembered; an id older than these is still refused by its key's counter window. */
+/** Finished commands remembered; an id older than these is still refused by its key's counter window. */
 const REMEMBERED = 256;
-/** Finished commands in the copy: more cannot finish between two commits of it. */
+/** Finished commands in the copy, beside those that the file does not have. */
 const COPIED = 32;
 /** Key of the copy in {@link Memory}, and what the keys of its parts begin with. */
 const COPY = 'remotes';
@@ -105,6 +105,9 @@ export class Ledger {
   #unreported: ReadonlySet<string> = new Set();
   #kept: () => Readonly<Record<string, unknown>> = () => ({});
   #behind: boolean;
+  /** How often a command has finished, and how often when what is in the file was written: the last of them it lacks. */
+  #finished = 0;
+  #finishedInFile = 0;
   /** Revisions that are known to be on disk. */
   #committed: number | undefined;
   #filed: number | undefined;
@@ -161,7 +164,9 @@ export class Ledger {
   /** All frozen: what is given again need not be compared. */
   *#states(): Generator<readonly [key: string, value: unknown]> {
     const { counters, actions, accepted, kept, committed: _, ...head } = this.#data;
-    const finished = actions.filter(({ status }) => final(status)).slice(-COPIED);
+    const finished = actions
+      .filter(({ status }) => final(status))
+      .slice(this.#finishedInFile - this.#finished - COPIED);
     const copied = [...actions.filter(({ status }) => !final(status)), ...finished];
     const before = this.#places;
     this.#places = new Map();
@@ -215,14 +220,21 @@ export class Ledger {
   #unite(copy: LedgerData, unreported: readonly string[]): void {
     const mine = this.#data;
     const newer = revisionOf(copy) > revisionOf(mine) ? copy : mine;
-    if (newer === copy) this.#behind = true;
+    if (newer === copy) {
+      this.#behind = true;
+      this.#finished += copy.actions.length;
+    }
     const copied = new Map(copy.actions.map((action) => [action.id, action]));
     // The copy is of a commit with all that was published: what it does not have as finished was perhaps never published.
     const known = mine.actions.findLastIndex(({ id, status }) => copied.get(id)?.status === status);
     const untold = mine.actions.slice(known + 1).filter(({ status }) => final(status));
     this.#unreported = new Set([...this.#unreported, ...untold.map(({ id }) => id), ...unreported]);
-    const actions = new Map([...copy.actions, ...mine.actions].map((action) => [action.id, action]));
-    if (newer === copy) for (const action of copy.actions) actions.set(action.id, action);
+    const actions = new Map<string, ActionRecord>();
+    for (const action of newer === copy ? [...mine.actions, ...copy.actions] : [...copy.actions, ...mine.actions]) {
+      // What is said last counts, and stands where it is said: the oldest are forgotten first.
+      actions.delete(action.id);
+      actions.set(action.id, action);
+    }
     // Whether it is doubtful, too, is what the newer one says: a file that lost nothing newer than the copy is made up for.
     this.#data = frozen({ ...newer, counters: united(mine.counters, copy.counters), actions: [...actions.values()] });
   }
@@ -301,9 +313,13 @@ export class Ledger {
 
   /** Sets a command's state. It is on disk with the next commit, as one of the {@link states}, and with the next `write`. */
   set(action: ActionRecord): void {
-    if (final(action.status)) this.#unreported = new Set([...this.#unreported, action.id]);
-    const others = this.#data.actions.filter((other) => other.id !== action.id);
-    this.#data = { ...this.#data, actions: [...others, Object.freeze(action)].slice(-REMEMBERED) };
+    if (final(action.status)) {
+      this.#unreported = new Set([...this.#unreported, action.id]);
+      this.#finished++;
+    }
+    const actions = [...this.#data.actions.filter((other) => other.id !== action.id), Object.freeze(action)];
+    const oldest = actions.length - REMEMBERED;
+    this.#data = { ...this.#data, actions: actions.filter(({ status }, at) => at >= oldest || !final(status)) };
     this.#advance();
   }
 
@@ -311,10 +327,12 @@ export class Ledger {
   async write(): Promise<void> {
     this.#advance();
     const { revision } = this;
+    const finished = this.#finished;
     await this.#document.write(
       this.#committed === undefined ? this.#data : { ...this.#data, committed: this.#committed },
     );
     this.#filed = Math.max(revision, this.#filed ?? 0);
+    this.#finishedInFile = Math.max(finished, this.#finishedInFile);
     this.#behind = false;
   }
 

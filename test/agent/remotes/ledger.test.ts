@@ -61,7 +61,7 @@ describe('two books', () => {
     expect([2, 6, 7, 70, 71].map((counter) => other.use('b', counter))).toEqual([false, true, true, false, true]);
   });
 
-  test('the copy has every command that is not finished, and the last 32 of all', () => {
+  test('the copy has every command that is not finished, and the last 32 of those that the file has', async () => {
     const ledger = new Ledger(disk());
     ledger.set(record('open', 'SentToVehicle'));
     const memory = new Map<string, unknown>();
@@ -72,12 +72,60 @@ describe('two books', () => {
       ledger.set(record(`done ${n}`, n % 2 === 0 ? 'Success' : 'Failed'));
       if (n % 3 === 0) commit();
     }
+    await ledger.write();
     commit();
     const next = new Ledger(disk());
     next.recall({ recall: (key) => memory.get(key) });
     expect(next.find('open')).toMatchObject({ status: 'SentToVehicle' });
     const remembered = [1, 8, 9, 40].filter((n) => next.find(`done ${n}`) !== undefined);
     expect(remembered).toEqual([9, 40]);
+  });
+
+  test('a command has ended, however many end before the file is written again', async () => {
+    const document = disk();
+    const ledger = new Ledger(document);
+    ledger.set(record('first', 'SentToVehicle'));
+    await ledger.write();
+    ledger.set(record('first', 'Success'));
+    for (let n = 1; n <= 60; n++) ledger.set(record(`done ${n}`, 'Failed'));
+    let next = ledger;
+    // A start commits what it knows before the file is written; then the power fails again.
+    for (const _start of [1, 2]) {
+      const copy = copyOf(next);
+      next = new Ledger(disk(document.data));
+      next.recall(copy);
+      expect(next.unfinished()).toEqual([]);
+      expect(['first', 'done 1', 'done 60'].map((id) => next.find(id)?.status)).toEqual([
+        'Success',
+        'Failed',
+        'Failed',
+      ]);
+    }
+  });
+
+  test('what the file has from before does not take the place of what it does not have', async () => {
+    const document = disk();
+    const ledger = new Ledger(document);
+    for (let n = 1; n <= 100; n++) ledger.set(record(`old ${n}`, 'Success'));
+    await ledger.write();
+    ledger.set(record('new', 'Success'));
+    let next = ledger;
+    for (const _start of [1, 2]) {
+      const copy = copyOf(next);
+      next = new Ledger(disk(document.data));
+      next.recall(copy);
+      expect(next.find('new')).toMatchObject({ status: 'Success' });
+    }
+  });
+
+  test('a command under way is remembered, however many end meanwhile', () => {
+    const ledger = new Ledger(disk());
+    ledger.set(record('open', 'SentToVehicle'));
+    for (let n = 1; n <= 300; n++) ledger.set(record(`done ${n}`, 'Failed'));
+    expect(ledger.unfinished().map(({ id }) => id)).toEqual(['open']);
+    expect(['done 44', 'done 45', 'done 46', 'done 300'].map((id) => ledger.find(id) !== undefined)).toEqual([
+      ...[false, true, true, true],
+    ]);
   });
 
   test('the copy of a ledger that has not changed is the same, and frozen, also after the next start', async () => {
