@@ -14,7 +14,7 @@ export type ColumnsReader = (columns: Uint8Array, wire: Wire) => unknown[];
 interface Field {
   readonly name: string;
   readonly required: boolean;
-  decode(count: number, wire: Wire): unknown;
+  readonly decode: (count: number, wire: Wire) => unknown;
 }
 
 /** Of a record whose members have their keys in ascending order. */
@@ -27,7 +27,8 @@ export function columnsReader(schema: TSchema): ColumnsReader {
     const reader = new NumberReader(columns);
     const size = reader.unsigned();
     if (size > ROWS) throw UNUSUAL;
-    const records = Array.from({ length: size }, (): Record<string, unknown> => ({}));
+    const records: Record<string, unknown>[] = [];
+    for (let row = 0; row < size; row++) records.push({});
     let last = -1;
     let required = 0;
     for (let left = reader.unsigned(); left > 0; left--) {
@@ -46,20 +47,21 @@ export function columnsReader(schema: TSchema): ColumnsReader {
 }
 
 function fieldOf({ name, required, schema }: MapMember): Field {
-  const node = nodeOf(schema);
-  if (schema.kind === 'flag') return { name, required, decode: (count) => count === 1 };
-  return { name, required, decode: (count, wire) => node.decode(count, wire) };
+  const decode = schema.kind === 'flag' ? (count: number) => count === 1 : nodeOf(schema).decode;
+  return { name, required, decode };
 }
 
 function readColumn(having: readonly Record<string, unknown>[], field: Field, reader: NumberReader, wire: Wire): void {
   if (having.length === 0) return;
+  const { name, decode } = field;
   const step = reader.unsigned();
+  if (step === 0) throw UNUSUAL;
   let count = 0;
   for (let index = 0; index < having.length; index++) {
     count += reader.signed() * (index === 0 ? 1 : step);
-    const value = field.decode(count, wire);
-    if (step === 0 || Math.abs(count) > REACH || value === UNKNOWN) throw UNUSUAL;
-    having[index]![field.name] = value;
+    const value = decode(count, wire);
+    if (Math.abs(count) > REACH || value === UNKNOWN) throw UNUSUAL;
+    having[index]![name] = value;
   }
 }
 

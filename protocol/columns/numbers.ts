@@ -84,6 +84,12 @@ export class NumberReader {
   }
 
   unsigned(): number {
+    // Nearly all are one byte.
+    const first = this.#bytes[this.#position];
+    if (first !== undefined && first < 0x80) {
+      this.#position++;
+      return first;
+    }
     let value = 0;
     for (let scale = 1; scale <= 2 ** 49; scale *= 0x80) {
       const byte = this.#byte();
@@ -98,8 +104,8 @@ export class NumberReader {
 
   signed(): number {
     const first = this.#byte();
-    let magnitude = (first & 0x7f) >> 1;
-    if (first >= 0x80) magnitude += this.unsigned() * 0x40;
+    if (first < 0x80) return (first & 1) === 1 ? -(first >> 1) - 1 : first >> 1;
+    const magnitude = ((first & 0x7f) >> 1) + this.unsigned() * 0x40;
     if (magnitude >= Number.MAX_SAFE_INTEGER) throw this.fault('have a number beyond 2^53');
     return (first & 1) === 1 ? -magnitude - 1 : magnitude;
   }
