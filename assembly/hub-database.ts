@@ -73,6 +73,13 @@ export async function onSqlite(file: string, limit: number): Promise<HubDatabase
   };
 }
 
+/** Hubs on one PostgreSQL go by its time; a hub on SQLite is alone. Rejects as `DatabaseClock.open` does. */
+export async function hubClock(database: string | undefined, own: Clock): Promise<Clock> {
+  if (database === undefined) return own;
+  const { DatabaseClock } = await import('../adapters/database/postgres/index.ts');
+  return DatabaseClock.open(database, own);
+}
+
 /** A hub on SQLite does not load the client of PostgreSQL. */
 export async function onPostgres(
   url: string,

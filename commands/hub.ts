@@ -3,6 +3,7 @@ import { Command, Option } from 'commander';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { type Level, StreamLog } from '../adapters/logging/stream.ts';
 import { startHub } from '../assembly/hub.ts';
+import { hubClock } from '../assembly/hub-database.ts';
 import { isLoopback } from '../config/http.ts';
 import { brokerAddress } from '../config/mqtt.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -118,7 +119,7 @@ async function runHub(options: Options): Promise<void> {
     },
     ...(tls === undefined ? {} : { secure: { names, enrolment } }),
     ...portIn(options.metrics ?? metrics?.port, 'metrics'),
-    clock: new SystemClock(),
+    clock: await hubClock(database, new SystemClock()),
     log: new StreamLog(process.stderr, options.log ?? configuration?.log.level ?? 'warn'),
   });
   const { url } = hub.interface;

@@ -205,7 +205,7 @@ export function columns(rows: readonly (readonly unknown[])[]): unknown[][] {
 }
 
 /** The database without user and password. @throws VigieError `usage.wrong` */
-function placeOf(url: string): string {
+export function placeOf(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^postgres(ql)?:$/.test(parsed.protocol)) {
     throw new VigieError('usage.wrong', 'the database must be postgres://user:password@host:port/database');
@@ -214,7 +214,7 @@ function placeOf(url: string): string {
 }
 
 /** Of several failed addresses of one host, the first. */
-function reasonOf(cause: unknown): string {
+export function reasonOf(cause: unknown): string {
   const error: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
   return error instanceof Error ? error.message : String(error);
 }

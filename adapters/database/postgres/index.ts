@@ -1,3 +1,4 @@
+export { DatabaseClock } from './clock.ts';
 export { PostgresCommandStore } from './command-store.ts';
 export { PostgresDatabase } from './database.ts';
 export { PostgresLocks } from './locks.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { SystemClock } from '../../../adapters/clock/system.ts';
 import { SqlReader } from '../../../adapters/database/index.ts';
 import { PostgresDatabase, PostgresMessageStore } from '../../../adapters/database/postgres/index.ts';
-import { onPostgres } from '../../../assembly/hub-database.ts';
+import { hubClock, onPostgres } from '../../../assembly/hub-database.ts';
 import { idOf } from '../../../assembly/view.ts';
 import { fleetVin } from '../../../scripts/fleet/car.ts';
 import { useEveryQuery, withoutReason } from '../../contracts/hub-queries.ts';
@@ -40,6 +40,7 @@ describePeer('initdb', 'PostgreSQL', () => {
       return (query as (...words: unknown[]) => unknown).apply(this, words);
     } as never);
     const hub = await open();
+    await hubClock(url, clock);
     await useEveryQuery(hub);
     await hub.close();
     vi.restoreAllMocks();
