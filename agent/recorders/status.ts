@@ -68,6 +68,12 @@ export class StatusRecorder implements Recorder {
     this.#note(at, GATHER.event);
   }
 
+  /** What was sent has the moments of a wrong clock. */
+  correct(): void {
+    this.#whole = true;
+    this.#outdated = true;
+  }
+
   tick(now: number): void {
     if (!this.#live || !this.#outdated) return;
     // A clock that stepped back would hold everything until the old time is reached again.

@@ -98,6 +98,19 @@ describe('the time that becomes known', () => {
     for (const { at } of records.list('telemetry')) expect(at).toBeGreaterThan(NOW - 20_000);
   });
 
+  test('the receiver has the moments of Status as they are corrected, though nothing changes any more', async () => {
+    const { agent, clock, give, known, of } = setUp();
+    give(1, 50);
+    // All of it has been told by then.
+    await clock.settle(60_000);
+    known(NOW);
+    await clock.settle(2000);
+    expect(of('status').at(-1)?.body).toEqual({ full: true, status: agent.status.contents() });
+    const { length } = of('status');
+    await clock.settle(600_000);
+    expect(of('status')).toHaveLength(length);
+  });
+
   test('the hello of each connection says how far each class was sent', async () => {
     const { agent, clock, give, known, of } = setUp();
     known(NOW);
