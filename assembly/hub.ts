@@ -13,6 +13,7 @@ import { hubOperations } from '../adapters/http/hub/operations.ts';
 import { overviewHandlers } from '../adapters/http/hub/overview.ts';
 import { resendOf } from '../adapters/http/hub/resend.ts';
 import { rolloutHandlers } from '../adapters/http/hub/rollouts.ts';
+import { signalHandlers } from '../adapters/http/hub/signals.ts';
 import { PageTokens } from '../adapters/http/paging.ts';
 import { handlersOf } from '../adapters/http/resources/index.ts';
 import { type RunningServer, startServer } from '../adapters/http/server.ts';
@@ -311,6 +312,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
           ...{ reader, owners: ownersIn },
           captures: (vin) => viewOfParts(() => reader.captureParts(vin)),
         }),
+        ...signalHandlers(reader),
         'hub.resend.create': resendOf((vin, caller) => resends.ask(vin, caller)),
         ...rolloutHandlers(rollouts),
         ...commandHandlers({ store: audit, submit: (order) => commands.submit(order), newId: randomUUID }),

@@ -71,8 +71,10 @@ export function pieceOf(id: string): MessageOrder | undefined {
 }
 
 /** The record that a message carries: a record with an id, or a piece of a series, which is its own record. */
-export function recordPlaceOf({ kind, seq, boot, body }: Message): RecordPlace | undefined {
+export function recordPlaceOf({ kind, seq, boot, at, body }: Message): RecordPlace | undefined {
   const piece = pieceId({ boot, seq });
+  if (kind === 'catalog') return { collection: kind, id: piece, at: Math.round(at) };
+  if (kind === 'text') return { collection: kind, id: piece, at: Math.round(body.at) };
   if (kind === 'telemetry') return { collection: kind, id: piece, at: Math.round(body.start) };
   if (kind === 'waypoint') {
     const [first] = body.points;

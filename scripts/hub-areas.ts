@@ -19,6 +19,8 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/assembly/hub-lists.engine.test.ts',
     'test/assembly/hub-diagnostics.test.ts',
     'test/assembly/hub-diagnostics.engine.test.ts',
+    'test/assembly/hub-signals.test.ts',
+    'test/assembly/hub-signals.engine.test.ts',
     'test/assembly/hub-document.test.ts',
   ],
   // What arrived, was given up and is missing; its metric; what cars keep and send again; brokers that lose messages.

@@ -19,8 +19,11 @@ export const CAR = '(SELECT id FROM vehicles WHERE vin = ?)';
 export const kindNumber = (kind: Kind): number => kinds.indexOf(kind);
 export const clockNumber = (clock: ClockQuality): number => clockQualities.indexOf(clock);
 
-/** Kinds whose messages are pieces of series: they are read as the view `series`, and no row of `records` names them. */
-export const seriesKinds: readonly Kind[] = ['telemetry', 'waypoint'];
+/**
+ * Kinds whose messages are pieces of series, or what is needed to read these: they are read by time as the view `series`, and
+ * no row of `records` names them.
+ */
+export const seriesKinds: readonly Kind[] = ['telemetry', 'waypoint', 'catalog', 'text'];
 export const isSeries = (collection: string): collection is Kind =>
   (seriesKinds as readonly string[]).includes(collection);
 

@@ -92,11 +92,11 @@ function unknown(id: string): never {
 
 /** Raw frames say everything of the car, also where it is. */
 async function admit(routes: OwnRoutes, context: RequestContext, known?: readonly string[]): Promise<void> {
-  requireFrames(await admitReader(routes, sideShown(routes, context), context, known));
+  requireAll(await admitReader(routes, sideShown(routes, context), context, known));
 }
 
 /** @throws VigieError `request.forbidden` for a caller that may not read everything that a car says */
-export function requireFrames({ scopes }: Pick<Caller, 'scopes'>): void {
+export function requireAll({ scopes }: Pick<Caller, 'scopes'>): void {
   for (const scope of ['data:telemetry', 'data:position']) {
     if (scopes?.has(scope) === false) throw new VigieError('request.forbidden', `needs ${scope}`);
   }

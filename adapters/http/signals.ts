@@ -20,7 +20,7 @@ const HOUR = 3_600_000;
 /** Parameters of a history. */
 const HISTORY = ['from', 'to', 'limit'];
 /** Readings of one answer, unless fewer are asked for. */
-const MOST = 10_000;
+export const MOST_READINGS = 10_000;
 const STREAMS = 16;
 const TIMES = { heartbeat: 15_000, pause: 50 };
 
@@ -76,10 +76,8 @@ export class SignalRoutes {
   #history(context: RequestContext, sight: Sight): Response {
     const { definition } = this.#named(context, `${BASE}/signals/{name}/history`, sight);
     const query = ownParameters(context.env.exchange.target.query, HISTORY);
-    const to = momentOf(query, 'to') ?? this.#clock.now();
-    const from = momentOf(query, 'from') ?? to - HOUR;
+    const { from, to } = periodOf(query.get('from'), query.get('to'), this.#clock.now());
     const limit = limitOf(query.get('limit'));
-    if (from > to) throw new VigieError('input.malformed', 'must not be later than `to`', { where: 'from' });
     const samples = this.#view.history(definition.name, from, to);
     return json(context.env, signalHistoryJson(definition, samples.slice(0, limit), samples.length > limit));
   }
@@ -116,8 +114,7 @@ export class SignalRoutes {
     if (signal !== undefined && sees(sight, signal)) return signal;
     if (signal !== undefined) throw new VigieError('request.forbidden', 'needs data:position');
     const known = [...this.#view.all(this.#clock.now())].map(({ definition }) => definition.name);
-    const hint = suggestion(name, known);
-    throw new VigieError('request.unknown', `there is no signal ${name}${hint === undefined ? '' : `; ${hint}`}`);
+    throw unknownSignal(name, known);
   }
 }
 
@@ -135,8 +132,25 @@ function json(env: RequestContext['env'], body: object): Response {
   return respond(env, 200, JSON.stringify(body), { 'Content-Type': 'application/json' });
 }
 
-function momentOf(query: ReadonlyMap<string, string>, name: string): number | undefined {
-  const text = query.get(name);
+/** The period of a history that is asked for, UTC ms. @throws VigieError `input.malformed` */
+export function periodOf(
+  first: string | undefined,
+  end: string | undefined,
+  now: number,
+): { from: number; to: number } {
+  const to = momentOf(end, 'to') ?? now;
+  const from = momentOf(first, 'from') ?? to - HOUR;
+  if (from > to) throw new VigieError('input.malformed', 'must not be later than `to`', { where: 'from' });
+  return { from, to };
+}
+
+/** The refusal of a name that no signal has. */
+export function unknownSignal(name: string, known: Iterable<string>): VigieError {
+  const hint = suggestion(name, known);
+  return new VigieError('request.unknown', `there is no signal ${name}${hint === undefined ? '' : `; ${hint}`}`);
+}
+
+function momentOf(text: string | undefined, name: string): number | undefined {
   if (text === undefined) return undefined;
   const at = instantOf(text);
   if (at !== undefined) return at;
@@ -144,8 +158,8 @@ function momentOf(query: ReadonlyMap<string, string>, name: string): number | un
 }
 
 function limitOf(text: string | undefined): number {
-  if (text === undefined) return MOST;
+  if (text === undefined) return MOST_READINGS;
   const limit = Number(text);
-  if (/^[0-9]{1,9}$/.test(text) && limit >= 1 && limit <= MOST) return limit;
-  throw new VigieError('input.malformed', `must be a whole number from 1 to ${MOST}`, { where: 'limit' });
+  if (/^[0-9]{1,9}$/.test(text) && limit >= 1 && limit <= MOST_READINGS) return limit;
+  throw new VigieError('input.malformed', `must be a whole number from 1 to ${MOST_READINGS}`, { where: 'limit' });
 }

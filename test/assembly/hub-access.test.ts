@@ -24,6 +24,7 @@ const folder = mkdtempSync(join(tmpdir(), 'vigie-hub-access-'));
 const data = join(folder, 'hub');
 const log = new MemoryLog();
 const passwords = new Map([NORTH, SOUTH].map((vin) => [vin as string, `password of ${vin}`]));
+const SIGNALS = ['signals', 'signals/Vehicle.Speed', 'signals/Vehicle.Speed/history'];
 let hub: Hub;
 let open: OpenRegistry;
 
@@ -136,11 +137,24 @@ test('what a hub has under /vigie/v1 shows the same cars', async () => {
   expect([table.total, table.vehicles.map(({ vin }: Json) => vin)]).toEqual([1, [NORTH]]);
   expect((await ask('/vigie/v1/events', north)).body.events.map(({ vin }: Json) => vin)).toEqual([NORTH]);
   expect((await ask(`/vigie/v1/vehicles/${NORTH}/numbers`, north)).status).toBe(200);
-  for (const rest of ['numbers', 'remotes', 'values', 'car', 'live']) {
+  for (const rest of ['numbers', 'remotes', 'values', 'car', 'live', ...SIGNALS]) {
     expect([rest, (await ask(`/vigie/v1/vehicles/${SOUTH}/${rest}`, north)).status]).toEqual([rest, 404]);
   }
+  expect((await ask(`/vigie/v1/vehicles/${NORTH}/signals`, north)).body).toEqual({ signals: [] });
   const order = { door: { state: 'Locked' } };
   expect((await ask(`/vigie/v1/vehicles/${SOUTH}/remotes`, north, order)).status).toBe(404);
+});
+
+test('custom signals, which may be positions, need the right to both', async () => {
+  for (const scopes of [['data:telemetry'], ['data:position']]) {
+    for (const grant of [{ name: 'ada' }, { fleets: ['north'] }]) {
+      const reader = `Bearer ${await token({ ...grant, scopes })}`;
+      for (const rest of SIGNALS) {
+        expect([rest, (await ask(`/vigie/v1/vehicles/${NORTH}/${rest}`, reader)).status]).toEqual([rest, 403]);
+        expect([rest, (await ask(`/vigie/v1/vehicles/${SOUTH}/${rest}`, reader)).status]).toEqual([rest, 404]);
+      }
+    }
+  }
 });
 
 test('a token for a user shows the cars of the user, with the scopes as published', async () => {

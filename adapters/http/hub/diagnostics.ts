@@ -12,7 +12,7 @@ import {
   captureForms,
   captureFrames,
   captureList,
-  requireFrames,
+  requireAll,
 } from '../captures.ts';
 import { MOST_FAULTS, requireTelemetry } from '../faults.ts';
 import { found, unknown } from '../resources/context.ts';
@@ -42,11 +42,11 @@ export function diagnosticsHandlers({ reader, owners, captures }: DiagnosticsDes
       return found(await faults(reader.recordKeys(await vinOf(call), 'fault', filterOf(call)), call, () => ({})));
     },
     'hub.captures.list': async (call) => {
-      requireFrames(call.caller);
+      requireAll(call.caller);
       return found(await captureList(captures(await vinOf(call))));
     },
     'hub.captures.get': async (call) => {
-      requireFrames(call.caller);
+      requireAll(call.caller);
       const format = (call.query['format'] ?? 'candump') as CaptureForm;
       const { body, headers } = await captureFrames(captures(await vinOf(call)), call.path['cid'] ?? '', format);
       return { status: 200, body, headers };

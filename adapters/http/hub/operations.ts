@@ -8,6 +8,7 @@ import { liveOperations } from './live-operations.ts';
 import { overviewOperations } from './overview-operations.ts';
 import { query, reading } from './reading.ts';
 import { rolloutOperations } from './rollout-operations.ts';
+import { signalOperations } from './signals.ts';
 
 const vehiclePath = '/vigie/v1/vehicles/{vin}';
 const remotesPath = `${vehiclePath}/remotes`;
@@ -68,6 +69,7 @@ export const hubOperations: readonly Operation[] = [
     { description: 'The command.' },
   ),
   ...diagnosticsOperations,
+  ...signalOperations,
   ...liveOperations,
   ...overviewOperations,
   ...rolloutOperations,

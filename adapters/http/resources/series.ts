@@ -11,7 +11,7 @@ import { Yielder } from './yield.ts';
 
 const COLLECTION = 'telemetry';
 /** No piece spans more: a minute, and what a reading may come late (agent/recorders/telemetry.ts). ms */
-const PIECE = 120_000;
+export const PIECE = 120_000;
 /** Pieces that are read at a hub for a request that does not say of when: as many as the longest page has entries. */
 const NEWEST = 2_000;
 /** Samples whose times are remembered: 8 bytes each, and for each piece what this many take. */

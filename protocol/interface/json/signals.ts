@@ -11,14 +11,41 @@ export interface ShownSignal {
 }
 
 export function signalJson({ definition, value, changedAt, stale }: ShownSignal): object {
-  const { name, kind, unit, resolution, names } = definition;
+  return {
+    ...definitionJson(definition),
+    ...(value === undefined || changedAt === undefined ? {} : { value, changedAt: dateTime(changedAt), stale }),
+  };
+}
+
+/** A value at a time, UTC ms. */
+export interface ShownReading {
+  readonly at: number;
+  readonly value: SignalValue;
+  /** Where it is not that of the signal. */
+  readonly unit?: string;
+}
+
+/** A custom signal of a car with its newest reading, as a hub has received it. */
+export function sentSignalJson({
+  definition,
+  reading,
+}: {
+  definition: ShownDefinition;
+  reading?: ShownReading;
+}): object {
+  return {
+    ...definitionJson(definition),
+    ...(reading === undefined ? {} : { value: reading.value, at: dateTime(reading.at) }),
+  };
+}
+
+function definitionJson({ name, kind, unit, resolution, names }: ShownDefinition): object {
   return {
     name,
     kind,
     ...(unit === undefined ? {} : { unit }),
     ...(kind === 'quantity' ? { resolution: Math.abs(resolution ?? 1) } : {}),
     ...(names === undefined ? {} : { names: names.map(({ name: one }) => one) }),
-    ...(value === undefined || changedAt === undefined ? {} : { value, changedAt: dateTime(changedAt), stale }),
   };
 }
 
@@ -29,13 +56,13 @@ export function signalChangeJson({ definition: { name }, value, stale }: ShownSi
 
 export function signalHistoryJson(
   { name, unit }: ShownDefinition,
-  samples: readonly { readonly at: number; readonly value: SignalValue }[],
+  samples: readonly ShownReading[],
   more: boolean,
 ): object {
   return {
     name,
     ...(unit === undefined ? {} : { unit }),
-    readings: samples.map(({ at, value }) => ({ at: dateTime(at), value })),
+    readings: samples.map(({ at, ...rest }) => ({ at: dateTime(at), ...rest })),
     more,
   };
 }

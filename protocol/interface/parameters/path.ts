@@ -17,6 +17,7 @@ const descriptions: Readonly<Record<string, { readonly description: string; read
   sid: { description: 'Id of the record of a theft.', schema: id },
   mid: { description: 'Id of the monitor.', schema: id },
   cbid: { description: 'Id of the callback.', schema: hexadecimal },
+  name: { description: 'Name of the custom signal.', schema: id },
   oid: { description: 'Id of the roll-out.', schema: hexadecimal },
   rid: { description: 'Id of the remote action.', schema: hexadecimal },
 };
