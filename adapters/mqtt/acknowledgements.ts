@@ -86,3 +86,54 @@ export const machineClock: AcknowledgementsParts['clock'] = {
     return () => clearTimeout(timer);
   },
 };
+
+export interface TakingParts {
+  /** Untaken messages; beyond them nothing more is read. */
+  readonly most: number;
+  readonly acknowledge: (id: number) => void;
+  /** A message was not taken; nothing is acknowledged or read any more. */
+  readonly failed: (error: Error) => void;
+}
+
+/**
+ * Holds a broker to the Receive Maximum (MQTT 5 clause 3.1.2.11.3): Mosquitto 2.0 sends the whole backlog of a session at
+ * once, and only what this side has not read stays out of its memory.
+ */
+export class Taking {
+  readonly #parts: TakingParts;
+  #untaken = 0;
+  /** Reads on. */
+  #next: (() => void) | undefined;
+  #settled: Promise<void> = Promise.resolve();
+
+  constructor(parts: TakingParts) {
+    this.#parts = parts;
+  }
+
+  /** Nothing is read until one more message is taken. */
+  get holding(): boolean {
+    return this.#next !== undefined;
+  }
+
+  /** Resolves when all that came is acknowledged, or one of them has failed. */
+  get settled(): Promise<void> {
+    return this.#settled;
+  }
+
+  /** `id`: 0 for a message that wants no acknowledgement. Calls `next` at once, or when few enough are untaken. */
+  add(taking: Promise<void>, id: number, next: () => void): void {
+    // In the order in which the messages came [MQTT-4.6.0-2].
+    this.#settled = Promise.all([this.#settled, taking]).then(
+      () => {
+        if (id !== 0) this.#parts.acknowledge(id);
+        this.#untaken--;
+        const held = this.#next;
+        this.#next = undefined;
+        held?.();
+      },
+      (error: Error) => this.#parts.failed(error),
+    );
+    if (++this.#untaken <= this.#parts.most) next();
+    else this.#next = next;
+  }
+}

@@ -4,10 +4,11 @@ import type { Socket } from 'node:net';
 import { ErrorWithReasonCode, type IConnackPacket, type IPublishPacket, MqttClient } from 'mqtt';
 import { writeToStream } from 'mqtt-packet';
 import { VigieError } from '../../protocol/errors.ts';
-import { Acknowledgements, machineClock } from './acknowledgements.ts';
+import { Acknowledgements, machineClock, Taking } from './acknowledgements.ts';
 import { acknowledge, asBuffer, puback } from './bytes.ts';
 import { type Identity, sayable } from './identity.ts';
 import { type Oversize, PacketBound, packetBytes } from './packet-bound.ts';
+import { brokenRule } from './packet-rules.ts';
 import type { Closing, Version } from './protocol-choice.ts';
 import { type Outgoing, publishOptions, reasonText, refusal, unsendable } from './publishing.ts';
 import { type BrokerEndpoint, failedSocket, openSocket } from './socket.ts';
@@ -38,18 +39,6 @@ export interface Incoming {
   readonly correlation: Uint8Array | undefined;
   readonly responseTopic: string | undefined;
 }
-
-/** Packets a client may get from a broker and has asked for (MQTT 5 clause 2.1.2; no AUTH, no QoS 2 of our own). */
-const fromBrokers: ReadonlySet<string> = new Set([
-  'connack',
-  'publish',
-  'puback',
-  'pubrel',
-  'suback',
-  'unsuback',
-  'pingresp',
-  'disconnect',
-]);
 
 interface Pending {
   readonly message: Outgoing;
@@ -84,8 +73,9 @@ export class MqttConnection {
   #unanswered = false;
   /** Of the message that the library handles now, when it is acknowledged later. */
   #taking: Promise<void> | undefined;
-  /** Resolves when all that came is acknowledged. */
-  #taken: Promise<void> = Promise.resolve();
+  readonly #takings: Taking;
+  /** Bytes that had come when the broker was last asked whether it is there. */
+  #readWhenAsked = 0;
   #localAddress: string | undefined;
 
   constructor(target: BrokerEndpoint, version: Version, identity: Identity, events: ConnectionEvents) {
@@ -113,6 +103,11 @@ export class MqttConnection {
         this.#overdue = true;
         this.destroy(`the broker answers and acknowledged nothing within ${identity.timeout / 1000} s`);
       },
+    });
+    this.#takings = new Taking({
+      most: identity.receiveMaximum,
+      acknowledge: (id) => void (this.#socket.writable && acknowledge(this.#socket, id)),
+      failed: (error) => this.destroy(`a message was not taken: ${error.message}`),
     });
     this.#listen();
   }
@@ -204,7 +199,7 @@ export class MqttConnection {
     this.#open = false;
     try {
       await farewell;
-      await Promise.race([this.#taken, closed]);
+      await Promise.race([this.#takings.settled, closed]);
     } finally {
       this.#ended ??= 'closed by this side';
       const forget = options.forgetSession === true && this.version === 5;
@@ -231,25 +226,20 @@ export class MqttConnection {
     client.handleMessage = ({ messageId }, done) => {
       const taking = this.#taking;
       this.#taking = undefined;
-      if (taking !== undefined) this.#acknowledgeAfter(taking, messageId);
-      done(taking !== undefined || this.#leaving ? new Error('left to the broker') : undefined);
+      if (taking !== undefined) this.#takings.add(taking, messageId ?? 0, () => done(new Error('acknowledged later')));
+      else done(this.#leaving ? new Error('left to the broker') : undefined);
     };
-    client.onKeepaliveTimeout = () => {
-      this.#unanswered = true;
-      this.#fail(new Error('keepalive: the broker did not answer'));
-    };
+    client.onKeepaliveTimeout = () => this.#unansweredQuestion();
+    client.on('packetsend', ({ cmd }) => {
+      if (cmd === 'pingreq') this.#readWhenAsked = this.#socket.bytesRead;
+    });
     client.on('packetreceive', (packet) => {
       // A question that was not put after a silence says nothing of silences.
       if (packet.cmd === 'pingresp' && !this.#acknowledgements.answered()) this.#events.answered();
-      if (!fromBrokers.has(packet.cmd)) this.#fail(new Error(`the broker sent ${packet.cmd}, which is for brokers`));
-      // Our subscriptions ask for QoS 1 at most [MQTT-3.8.4-8]; the library would store a QoS 2 message.
-      if (packet.cmd === 'publish' && packet.qos === 2) this.#fail(new Error('the broker sent a message with QoS 2'));
-      // Identifiers are above 0 [MQTT-2.2.1-3]. The library reads -1 from a packet that ends before it, and would throw
-      // outside of any call when it acknowledges that.
-      if (packet.messageId !== undefined && packet.messageId < 1) {
-        this.#fail(new Error(`the broker sent ${packet.cmd} without a packet identifier`));
-        packet.messageId = 1;
-      }
+      const fault = brokenRule(packet);
+      if (fault !== undefined) this.#fail(new Error(fault));
+      // The library reads -1 from a packet that ends before it, and would throw outside of any call when it acknowledges that.
+      if (packet.messageId !== undefined && packet.messageId < 1) packet.messageId = 1;
     });
     client.on('disconnect', (packet) => {
       const code = packet.reasonCode ?? 0;
@@ -279,12 +269,15 @@ export class MqttConnection {
     this.#events.ready(connack.sessionPresent);
   }
 
-  /** In the order in which the messages came [MQTT-4.6.0-2]. */
-  #acknowledgeAfter(taking: Promise<void>, id = 0): void {
-    this.#taken = Promise.all([this.#taken, taking]).then(
-      () => void (id !== 0 && this.#socket.writable && acknowledge(this.#socket, id)),
-      (error: Error) => this.destroy(`a message was not taken: ${error.message}`),
-    );
+  /** What the broker sent before comes before its answer, and may take long to arrive or to be taken. */
+  #unansweredQuestion(): void {
+    if (this.#takings.holding || this.#socket.bytesRead > this.#readWhenAsked) {
+      this.#client.sendPing();
+      this.#client.reschedulePing(true);
+      return;
+    }
+    this.#unanswered = true;
+    this.#fail(new Error('keepalive: the broker did not answer'));
   }
 
   #received(topic: string, payload: Buffer, packet: IPublishPacket): void | Promise<void> {

@@ -1,0 +1,26 @@
+/** What a broker must not send. */
+import type { Packet } from 'mqtt-packet';
+
+/** Packets a client may get from a broker and has asked for (MQTT 5 clause 2.1.2; no AUTH, no QoS 2 of our own). */
+const fromBrokers: ReadonlySet<string> = new Set([
+  'connack',
+  'publish',
+  'puback',
+  'pubrel',
+  'suback',
+  'unsuback',
+  'pingresp',
+  'disconnect',
+]);
+
+/** Which rule the packet breaks, for people; undefined when it breaks none. */
+export function brokenRule(packet: Packet): string | undefined {
+  if (!fromBrokers.has(packet.cmd)) return `the broker sent ${packet.cmd}, which is for brokers`;
+  // Our subscriptions ask for QoS 1 at most [MQTT-3.8.4-8]; the library would store a QoS 2 message.
+  if (packet.cmd === 'publish' && packet.qos === 2) return 'the broker sent a message with QoS 2';
+  // Identifiers are above 0 [MQTT-2.2.1-3].
+  if (packet.messageId !== undefined && packet.messageId < 1) {
+    return `the broker sent ${packet.cmd} without a packet identifier`;
+  }
+  return undefined;
+}

@@ -1,0 +1,100 @@
+/** A broker that sends more at once than it was asked to, as Mosquitto 2.0 sends a session that waited. */
+import { expect, test } from 'vitest';
+import { CloudClient } from '../../../adapters/mqtt/index.ts';
+import { Arrivals } from '../../rig/arrivals.ts';
+import { obliging, publishHead, ScriptedBroker } from '../../rig/script.ts';
+
+const COUNT = 2_000;
+const MOST = 10;
+const CONNECT = 1;
+const PINGREQ = 12;
+
+const typeOf = (packet: Buffer): number => (packet[0] ?? 0) >> 4;
+
+test('reads no more of a backlog than it may hold, and lives on while the answer to its question waits behind', async () => {
+  const asked = new Arrivals<true>();
+  let connections = 0;
+  let acknowledged = 0;
+  const broker = await ScriptedBroker.open((packet, socket) => {
+    const type = typeOf(packet);
+    if (type === CONNECT) connections++;
+    if (type === PINGREQ) asked.push(true);
+    if (type === 4) acknowledged++;
+    const answer = obliging(packet, socket);
+    if (type !== CONNECT) return answer;
+    return Buffer.concat([
+      answer ?? [],
+      ...Array<Uint8Array>(COUNT).fill(publishHead(0b010, 'a/b', 0)),
+    ] as Uint8Array[]);
+  });
+  const came = new Arrivals<() => void>();
+  let untaken = 0;
+  let most = 0;
+  const connecting = CloudClient.connect(broker.url, {
+    protocol: 4,
+    receiveMaximum: MOST,
+    keepalive: 1,
+    keepsSession: true,
+    subscriptions: () => [
+      {
+        filter: 'a/+',
+        receive: () =>
+          new Promise<void>((resolve) => {
+            most = Math.max(most, ++untaken);
+            came.push(() => {
+              untaken--;
+              resolve();
+            });
+          }),
+      },
+    ],
+    backoff: { first: 20, longest: 20 },
+  });
+  // The second question comes after the time in which the first should have been answered.
+  for (let questions = 0; questions < 3; questions++) await asked.take();
+  for (let taken = 0; taken < COUNT; taken++) (await came.take())();
+  const client = await connecting;
+  expect({ connections, most }).toEqual({ connections: 1, most: MOST + 1 });
+  await client.close();
+  expect(acknowledged).toBe(COUNT);
+  await broker.close();
+});
+
+test('a broker that goes on sending is not given up for an answer that comes behind', async () => {
+  let [connections, questions] = [0, 0];
+  const answered = new Arrivals<true>();
+  const broker = await ScriptedBroker.open((packet, socket) => {
+    if (typeOf(packet) === CONNECT) connections++;
+    if (typeOf(packet) !== PINGREQ) return obliging(packet, socket);
+    if (++questions < 3) return publishHead(0, 'a/b', 0);
+    answered.push(true);
+    return obliging(packet, socket);
+  });
+  const client = await CloudClient.connect(broker.url, {
+    protocol: 4,
+    keepalive: 1,
+    backoff: { first: 20, longest: 20 },
+  });
+  await answered.take();
+  expect({ connections, questions }).toEqual({ connections: 1, questions: 3 });
+  await client.close();
+  await broker.close();
+});
+
+test('a broker that sends nothing after the question is given up', async () => {
+  let connections = 0;
+  const again = new Arrivals<true>();
+  const broker = await ScriptedBroker.open((packet, socket) => {
+    if (typeOf(packet) === CONNECT && ++connections === 2) again.push(true);
+    return typeOf(packet) === PINGREQ ? undefined : obliging(packet, socket);
+  });
+  const client = await CloudClient.connect(broker.url, {
+    protocol: 4,
+    keepalive: 1,
+    backoff: { first: 20, longest: 20 },
+  });
+  await again.take();
+  expect(connections).toBe(2);
+  await client.close();
+  await broker.close();
+});
