@@ -214,6 +214,30 @@ export function hubBrokerContract(name: string, { make, shares, losesWaiting, de
       });
     }
 
+    test('hubs of two groups on different databases at one broker each get everything', async () => {
+      const start = (group: string): Promise<Hub> =>
+        startHub({
+          data: join(folder, group),
+          broker: { address: { url: broker.url }, group, receiveMaximum: 100 },
+          name: 'only',
+          port: 0,
+          http: 0,
+          clock: new SystemClock(),
+          log: new MemoryLog(),
+        });
+      const hubs = [await start('north'), await start('south')];
+      const car = new DrivingCar({ vin: 'VF3VGEHVBX0000009', url: broker.url });
+      try {
+        await car.start();
+        await car.untilTrip();
+        await car.stop();
+        for (const group of ['north', 'south']) await untilStored(car, () => storedIn(join(folder, group), car.vin));
+      } finally {
+        await car.remove();
+        for (const hub of hubs) await hub.stop();
+      }
+    });
+
     interface RunningHub {
       readonly process: VigieProcess;
       readonly url: string;
