@@ -6,6 +6,9 @@ import { FORMAT, steps } from './format.ts';
 import type { Select, SqlRow } from './queries.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
 
+/** SQLITE_FULL (sqlite.org/rescode.html). */
+const FULL = 13;
+
 export class SqliteDatabase implements RegistryDatabase {
   readonly #database: DatabaseSync;
   readonly #where: string;
@@ -69,10 +72,7 @@ export class SqliteDatabase implements RegistryDatabase {
     } catch (cause) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       if (cause instanceof VigieError) throw cause;
-      throw new VigieError('store.failed', cause instanceof Error ? cause.message : String(cause), {
-        where: this.#where,
-        cause,
-      });
+      throw this.#failure(cause);
     }
   }
 
@@ -108,14 +108,17 @@ export class SqliteDatabase implements RegistryDatabase {
       const [{ busy } = {}] = this.all('PRAGMA wal_checkpoint(TRUNCATE)');
       if (busy === 0) return;
     } catch (cause) {
-      throw new VigieError('store.failed', cause instanceof Error ? cause.message : String(cause), {
-        where: this.#where,
-        cause,
-      });
+      throw this.#failure(cause);
     }
     throw new VigieError('store.failed', 'another program reads the database all the time: end it, and try again', {
       where: this.#where,
     });
+  }
+
+  #failure(cause: unknown): VigieError {
+    const { message, errcode } = cause as Error & { readonly errcode?: number };
+    const text = errcode === FULL ? `${message}: make room on this disk; until then nothing is stored here` : message;
+    return new VigieError('store.failed', text, { where: this.#where, cause });
   }
 
   close(): void {

@@ -37,11 +37,14 @@ async function startHub(words: readonly string[], inside?: readonly string[]): P
 async function driveOnFullDisk({
   disk,
   vin,
+  says,
   start,
   revive,
 }: {
   disk: SmallDisk;
   vin: string;
+  /** What is full, where, and what to do; absent: PostgreSQL may end before it can say so. */
+  says?: RegExp;
   start(): Promise<RunningHub>;
   revive?(): Promise<void>;
 }): Promise<DrivingCar> {
@@ -59,6 +62,7 @@ async function driveOnFullDisk({
     });
   };
   await fill(0);
+  if (says !== undefined) expect(first.process.output).toMatch(says);
   disk.free();
   await revive?.();
   const said = first.process.output.length;
@@ -91,7 +95,8 @@ describeNeeding(canMount, 'no name space of mounts can be made here', 'a hub on 
     onTestFinished(() => disk.remove());
     const data = join(disk.folder, 'hub');
     const start = (): Promise<RunningHub> => startHub(['--data', data], disk.inside);
-    const car = await driveOnFullDisk({ disk, vin: 'VF3VGEHVBD0000001', start });
+    const says = /hub\/hub\.sqlite: database or disk is full: make room on this disk/;
+    const car = await driveOnFullDisk({ disk, vin: 'VF3VGEHVBD0000001', says, start });
     const copy = ownFolder();
     cpSync(join(disk.seen, 'hub'), copy, { recursive: true });
     const database = await SqliteDatabase.open(join(copy, 'hub.sqlite'));

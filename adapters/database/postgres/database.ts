@@ -23,6 +23,8 @@ const CREATION = 0x76696769;
 const BEGIN = `BEGIN;
   SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`;
 
+/** SQLSTATE disk_full. */
+const FULL = '53100';
 const INT8 = 20;
 const BYTEA = 17;
 
@@ -163,7 +165,10 @@ export class PostgresDatabase implements RegistryDatabase {
   }
 
   #failure(cause: unknown): VigieError {
-    return new VigieError('store.failed', reasonOf(cause), { where: this.#where, cause });
+    const reason = reasonOf(cause);
+    const isFull = (cause as { readonly code?: unknown }).code === FULL;
+    const text = isFull ? `${reason}: make room on the disk of the server; until then nothing is stored here` : reason;
+    return new VigieError('store.failed', text, { where: this.#where, cause });
   }
 }
 
