@@ -81,9 +81,14 @@ export function enumeration(values: readonly string[], options: CodecOptions): N
   };
 }
 
+/** A Date reaches 8.64 × 10^15 ms from 1970 (ECMA-262 §21.4.1.1). What a corrected clock adds stays within the rest. */
+const FARTHEST = 8e15;
+const TOO_FAR = 'must be within 8 × 10^15 ms of 1970';
+
 export const instant: Node = {
   encode(value, wire, out) {
     if (typeof value !== 'number' || !Number.isFinite(value)) throw wire.fault('must be UTC milliseconds');
+    if (Math.abs(value) > FARTHEST) throw wire.fault(TOO_FAR);
     const before = Math.round(wire.base) - Math.round(value);
     if (!Number.isSafeInteger(before)) throw wire.fault('must be within 2^53 ms of the message');
     out.integer(before);
@@ -91,6 +96,7 @@ export const instant: Node = {
   decode(tree, wire) {
     const value = Math.round(wire.base) - (numberOf(tree) ?? Number.NaN);
     if (!Number.isSafeInteger(value)) throw wire.fault("must be integer milliseconds before the message's at");
+    if (Math.abs(value) > FARTHEST) throw wire.fault(TOO_FAR);
     return value;
   },
 };
