@@ -24,7 +24,7 @@ export interface FleetReceiverOptions {
   readonly known: () => Promise<readonly string[]>;
   /** On a broker without shared subscriptions the hub that holds the lock receives. */
   readonly locks: HubLocks;
-  /** Another hub connected under the same name: this one receives nothing any more. */
+  /** Another hub connected under the same name, or the broker refused this one: it receives nothing any more. */
   readonly displaced: (error: VigieError) => void;
   readonly log: HubLog;
 }
@@ -40,16 +40,23 @@ const RETRY = 1_000;
 const RETAINED = ['status', 'hello', 'monitor'] as const;
 
 const ignore = (): void => undefined;
+const inUse = (reason: string): VigieError => new VigieError('usage.wrong', reason);
 
 export class FleetReceiver {
   readonly #options: FleetReceiverOptions;
   readonly #stopping = new AbortController();
   #client: CloudClient | undefined;
   #claimed = false;
+  /** Resolves with the first message. */
+  readonly #receiving: Promise<void>;
+  #received: () => void = ignore;
   #turns: Promise<void> = Promise.resolve();
 
   private constructor(options: FleetReceiverOptions) {
     this.#options = options;
+    this.#receiving = new Promise((resolve) => {
+      this.#received = resolve;
+    });
   }
 
   /**
@@ -89,23 +96,39 @@ export class FleetReceiver {
       ],
       ready: (broker, sessionPresent) => {
         abilities = broker;
-        if (this.#client === undefined) fresh = !sessionPresent;
-        else if (broker.shares && !sessionPresent) void this.#readRetained(this.#client, broker);
+        if (this.#client === undefined) {
+          fresh = !sessionPresent;
+          return;
+        }
+        if (!this.#claimed) void this.#claimName(this.#client, claim).catch((error) => this.#unclaimed(error));
+        if (broker.shares && !sessionPresent) void this.#readRetained(this.#client, broker);
       },
     });
     this.#client = client;
+    const claiming = this.#claimName(client, claim);
     try {
-      await client.publish(claim, Buffer.from(this.#options.identity), { retain: true });
+      // A hub serves while a backlog comes; brokers may send the acknowledgement behind it.
+      await Promise.race([claiming, this.#receiving]);
     } catch (error) {
       await client.close();
       throw error;
     }
-    this.#claimed = true;
+    claiming.catch((error) => this.#unclaimed(error));
     if (abilities?.shares !== true) {
       await new Promise<void>((resolve) => {
         this.#turns = this.#receiveInTurn(resolve);
       });
     } else if (fresh) void this.#readRetained(client, abilities);
+  }
+
+  async #claimName(client: CloudClient, claim: string): Promise<void> {
+    await client.publish(claim, Buffer.from(this.#options.identity), { retain: true });
+    this.#claimed = true;
+  }
+
+  /** After a lost connection the next one claims again. */
+  #unclaimed(error: unknown): void {
+    if (error instanceof VigieError && error.code === 'link.refused') this.#displace(error);
   }
 
   #session(clientId: string): CloudClientOptions {
@@ -118,7 +141,13 @@ export class FleetReceiver {
   #receivers(share: string): readonly Subscriber[] {
     const { accept, online } = this.#options;
     return [
-      { filter: `${share}${upFilter()}`, receive: accept },
+      {
+        filter: `${share}${upFilter()}`,
+        receive: (topic, payload) => {
+          this.#received();
+          return accept(topic, payload);
+        },
+      },
       {
         filter: `${share}${presenceFilter}`,
         receive: (topic, payload, { retained }) => {
@@ -132,7 +161,8 @@ export class FleetReceiver {
   /** The last hub that started under the name has it; the one before receives its claim when it connects again. */
   #claimedBy(payload: Uint8Array): void {
     if (!this.#claimed || Buffer.from(payload).toString() === this.#options.identity) return;
-    this.#displace(`another hub with the name ${this.#options.name} has connected to the broker: use another name`);
+    const { name } = this.#options;
+    this.#displace(inUse(`another hub with the name ${name} has connected to the broker: use another name`));
   }
 
   /**
@@ -149,15 +179,17 @@ export class FleetReceiver {
     await client.subscribe(claim, (_topic, payload) => {
       if (Buffer.from(payload).toString() === own) return;
       this.#displace(
-        `another hub, on another database, receives for the group ${group}: use the same database, or another group`,
+        inUse(
+          `another hub, on another database, receives for the group ${group}: use the same database, or another group`,
+        ),
       );
     });
   }
 
-  #displace(reason: string): void {
+  #displace(error: VigieError): void {
     if (this.#stopping.signal.aborted) return;
     void this.stop();
-    this.#options.displaced(new VigieError('usage.wrong', reason));
+    this.#options.displaced(error);
   }
 
   /**
