@@ -114,7 +114,7 @@ export function hubRetentionContract(name: string, create: () => Promise<HubData
         ],
       ]);
       // A repetition that was on its way changes no number.
-      await send('waypoint', way(OLD), { seq: 1, at: OLD });
+      await send('waypoint', way(OLD), { seq: 1, at: OLD, received: NOON });
       expect(await hub.reader.dueNumbers(Number.MAX_SAFE_INTEGER, 10)).toEqual(due);
     });
 
