@@ -260,7 +260,7 @@ export const rareMutants: readonly Mutant[] = [
   {
     defect: 'the ledger remembers its first commands, not its last',
     file: 'agent/remotes/ledger.ts',
-    edits: [['Object.freeze(action)].slice(-REMEMBERED)', 'Object.freeze(action)].slice(0, REMEMBERED)']],
+    edits: [['actions.filter(({ status }, at) => at >= oldest || !final(status))', 'actions.slice(0, REMEMBERED)']],
     invariant: 'ends',
     seed: 37,
   },
