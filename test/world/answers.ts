@@ -4,6 +4,14 @@
 const ANSWERED = 20_000;
 /** That a message was acknowledged is with the operating system by then, ms. */
 const REMOVED = 5_000;
+/** After so many commands of its key with higher counters a command gets no answer (docs/commands.md). */
+const REMEMBERED = 512;
+
+export interface CameCommand {
+  readonly id: string;
+  readonly keyId: string;
+  readonly counter: number;
+}
 
 /** Commands that came signed by a key that the car surely trusted: each gets a report, whatever becomes of it. */
 export class AwaitedAnswers {
@@ -11,8 +19,13 @@ export class AwaitedAnswers {
   #came = new Map<string, number>();
   readonly #overdue = new Set<string>();
   readonly #reported = new Set<string>();
+  /** Counters of commands that have come, by key. */
+  readonly #counters = new Map<string, Set<number>>();
 
-  came(id: string, now: number): void {
+  came({ id, keyId, counter }: CameCommand, now: number): void {
+    const counters = this.#counters.get(keyId) ?? new Set();
+    this.#counters.set(keyId, counters.add(counter));
+    if ([...counters].filter((other) => other > counter).length >= REMEMBERED) return;
     if (!this.#reported.has(id) && !this.#came.has(id)) this.#came.set(id, now);
   }
 

@@ -52,6 +52,7 @@ export interface SentCommand {
   readonly kind: string;
   readonly action: string;
   readonly keyId: string;
+  readonly counter: number;
   /** Signed as it should be, by a key that the car trusts or trusted, for this car. */
   readonly genuine: boolean;
   readonly expires: number;
@@ -160,7 +161,8 @@ export class Caller {
     if (manner === 'unsigned') signed[signed.length - 1 - (which % 64)]! ^= 1 << (which % 8);
     const topic = commandTopic(vin, kind);
     const genuine = manner !== 'unsigned' && manner !== 'by a stranger' && manner !== 'to another car';
-    this.sent.set(id, { ...{ id, vin, kind, action, genuine, expires, keyId: signer.hex, cameTrusted: false }, ...of });
+    const sent = { id, vin, kind, action, genuine, expires, keyId: signer.hex, counter, cameTrusted: false };
+    this.sent.set(id, { ...sent, ...of });
     this.#old.push({ vin, topic, payload: signed });
     const send = (): void => broker.send(vin, topic, signed);
     if (manner === 'late') time.after(500 + wait, send);

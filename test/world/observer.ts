@@ -1,5 +1,6 @@
 /** Watches all units and the hub, and says which invariants are broken. */
 import type { Log, OutgoingMessage } from '../../agent/ports.ts';
+import { final } from '../../agent/remotes/ledger.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { classes, classOf } from '../../protocol/classes.ts';
 import { openCommand } from '../../protocol/command.ts';
@@ -58,6 +59,8 @@ interface Watched {
   readonly doubtful: Set<string>;
   /** How commands ended, as published. */
   readonly ends: Map<string, Said<string>>;
+  /** The numbers of the messages that say so, published or not. */
+  readonly endNumbers: Map<string, string>;
   readonly accepted: Set<string>;
   readonly succeeded: Set<string>;
 }
@@ -107,7 +110,10 @@ export class Observer implements UnitWatcher {
   numbered(unit: Unit, message: Message): void {
     const { kind, seq } = message;
     this.#parts.note(unit.vin, `numbers ${kind} ${seq}`);
-    if (kind === 'remote') this.#reported(unit, message.body);
+    if (kind !== 'remote') return;
+    this.#reported(unit, message.body);
+    const { remoteActionId: id, status } = message.body;
+    if (final(status)) this.#of(unit).endNumbers.set(id, `${classOf(kind)}/${seq}`);
   }
 
   published(unit: Unit, { payload }: OutgoingMessage): void {
@@ -162,7 +168,7 @@ export class Observer implements UnitWatcher {
     if (!sent.genuine) return;
     programs.came(sent);
     if (sent.revokes !== undefined) doubtful.add(sent.revokes);
-    if (!doubtful.has(key)) answers.came(sent.id, this.#parts.time.now);
+    if (!doubtful.has(key)) answers.came(sent, this.#parts.time.now);
     if (sent.adds !== undefined) unknown.delete(sent.adds);
   }
 
@@ -224,8 +230,7 @@ export class Observer implements UnitWatcher {
   /** At the end, when all is quiet. */
   async settle(units: readonly Unit[], hub: WorldHub): Promise<void> {
     for (const unit of units) {
-      this.#compareMessages(unit, hub);
-      this.compareEnds(unit);
+      this.compareEnds(unit, this.#compareMessages(unit, hub));
       await this.#compareStatus(unit, hub);
       this.closed(unit, false);
       for (const id of this.#of(unit).answers.missing) this.#parts.breaches.add('answered', `${unit.vin} ${id}`);
@@ -234,7 +239,8 @@ export class Observer implements UnitWatcher {
     }
   }
 
-  #compareMessages(unit: Unit, hub: WorldHub): void {
+  /** The numbers that are in gap messages that arrived, by class and number. */
+  #compareMessages(unit: Unit, hub: WorldHub): ReadonlySet<string> {
     const { breaches } = this.#parts;
     const watched = this.#of(unit);
     const rows = hub.database.all(
@@ -269,14 +275,16 @@ export class Observer implements UnitWatcher {
         if (!arrived.has(number) && !told.has(number)) breaches.add('numbered', `${unit.vin} ${number}`);
       }
     }
+    return told;
   }
 
-  /** At the end: what was accepted has ended. */
-  compareEnds(unit: Unit): void {
-    const { accepted, ends, programs } = this.#of(unit);
-    for (const id of accepted) if (!ends.has(id)) this.#parts.breaches.add('ends', `${unit.vin} ${id}`);
+  /** At the end: what was accepted has ended. An outbox that was full may have dropped that; then a gap message says so. */
+  compareEnds(unit: Unit, given: ReadonlySet<string>): void {
+    const { accepted, ends, endNumbers, programs } = this.#of(unit);
+    const lacks = (id: string): boolean => !ends.has(id) && !given.has(endNumbers.get(id) ?? '');
+    for (const id of accepted) if (lacks(id)) this.#parts.breaches.add('ends', `${unit.vin} ${id}`);
     const now = unit.run?.clock.now() ?? 0;
-    for (const id of programs.due(now)) if (!ends.has(id)) this.#parts.breaches.add('planned', `${unit.vin} ${id}`);
+    for (const id of programs.due(now)) if (lacks(id)) this.#parts.breaches.add('planned', `${unit.vin} ${id}`);
   }
 
   #compareMonitors(unit: Unit, hub: WorldHub): void {
@@ -346,7 +354,7 @@ export class Observer implements UnitWatcher {
       const sent = commands.get(id);
       if (sent !== undefined && !sent.cameTrusted) breaches.add('actsTrusted', `${unit.vin} accepts ${id}`);
     }
-    if (status !== 'Success' && status !== 'AlreadyDone' && status !== 'Failed') return;
+    if (!final(status)) return;
     this.counts.ended++;
     const before = watched.ends.get(id);
     if (before !== undefined && before.value !== status && !before.unwritten && !unit.diskRefused) {
@@ -355,7 +363,8 @@ export class Observer implements UnitWatcher {
     watched.ends.set(id, { value: status, unwritten: unit.diskRefused });
     const ended = commands.get(id);
     if (status !== 'Success' || ended === undefined) return;
-    if (!unit.diskRefused) watched.programs.taken(ended, unit.run?.clock.now() ?? 0);
+    // The same answer once more, perhaps by a clock that has been set back, says nothing of when it was planned.
+    if (!unit.diskRefused && before === undefined) watched.programs.taken(ended, unit.run?.clock.now() ?? 0);
     if (ended.revokes !== undefined) this.#parts.revoked(unit.vin, ended.revokes);
   }
 
@@ -375,6 +384,7 @@ export class Observer implements UnitWatcher {
       acknowledged: new AcknowledgedMessages(),
       doubtful: new Set(spares.map((key) => key.hex)),
       ends: new Map(),
+      endNumbers: new Map(),
       accepted: new Set(),
       succeeded: new Set(),
     };

@@ -143,7 +143,7 @@ export async function liveSmall(small: Small): Promise<Lived> {
   await pass(READY + EXPIRED);
   again();
   await pass(READY + EXPIRED + 5_000);
-  observer.compareEnds(unit);
+  observer.compareEnds(unit, new Set());
   return {
     ...{ breaches: breaches.all, happened: small.cut === 0 || isCut, ...counted },
     ...{ hash: trace.digest(), story: trace.story(200) },
