@@ -68,4 +68,16 @@ describePeer('chromium', 'the page shows the wire', () => {
     expect(browsed.complaints).toEqual([]);
     await page.close();
   });
+
+  test('on a phone a heading of one word stays in one line, whatever stands beside it', async () => {
+    const page = await browsed.open('#wire');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByRole('heading', { name: 'Numbers' }).waitFor();
+    for (const name of ['Bytes', 'Numbers']) {
+      const heading = page.getByRole('heading', { name, exact: true });
+      const { height } = (await heading.boundingBox()) ?? { height: 0 };
+      expect([name, Math.round(height / 20.3)]).toEqual([name, 1]);
+    }
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  });
 });
