@@ -120,7 +120,7 @@ export function addOutbox(
   { outbox, bench }: Pick<OwnView, 'outbox' | 'bench'>,
   snapshots: Snapshots,
 ): void {
-  const { app, serving } = routes;
+  const { app } = routes;
   app.get('/vigie/v1/outbox', async (context) => {
     refuseHead(context);
     const { expires } = await admitReader(routes, sideShown(routes, context), context);
@@ -131,9 +131,8 @@ export function addOutbox(
   addRefusal(app, '/vigie/v1/outbox', GET);
   if (bench === undefined) return;
   app.post('/vigie/v1/bench', async (context) => {
-    const { incoming, outgoing, exchange } = context.env;
-    const query = readPairs(exchange.target.query);
-    await serving.admit(sideShown(routes, context), { operation: { scopes: noScopes }, path: {} }, query, context);
+    const { incoming, outgoing } = context.env;
+    await admit(routes, sideShown(routes, context), context, { scopes: noScopes });
     requireJson(incoming.headers['content-type'], incoming.headers['content-encoding']);
     const wanted = await readJson(incoming, outgoing as ServerResponse, LONGEST_COMMAND);
     await changeBench(bench, wanted);
@@ -164,7 +163,7 @@ async function changeBench(bench: BenchControls, wanted: unknown): Promise<void>
 const LONGEST_COMMAND = 65_536;
 
 function addCommands(routes: OwnRoutes, commands: OwnCommands, snapshots: Snapshots): void {
-  const { app, serving } = routes;
+  const { app } = routes;
   app.get('/vigie/v1/commands', async (context) => {
     refuseHead(context);
     const side = sideShown(routes, context);
@@ -176,10 +175,8 @@ function addCommands(routes: OwnRoutes, commands: OwnCommands, snapshots: Snapsh
     return respond(context.env, 200, snapshots.open(events, expires), { 'Content-Type': EVENTS });
   });
   app.post('/vigie/v1/commands', async (context) => {
-    const { incoming, outgoing, exchange } = context.env;
-    const query = readPairs(exchange.target.query);
-    const side = sideShown(routes, context);
-    const { scopes } = await serving.admit(side, { operation: { scopes: noScopes }, path: {} }, query, context);
+    const { incoming, outgoing } = context.env;
+    const { scopes } = await admit(routes, sideShown(routes, context), context, { scopes: noScopes });
     requireJson(incoming.headers['content-type'], incoming.headers['content-encoding']);
     const request = readCommand(await readJson(incoming, outgoing as ServerResponse, LONGEST_COMMAND));
     const scope = remoteScopeOf(request.type);
@@ -209,12 +206,22 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** Admits who may read the state of the vehicle, and asks with parameters that are `known` only. */
 export async function admitReader(
-  { serving, enabled }: OwnRoutes,
+  routes: OwnRoutes,
   side: Side,
   context: RequestContext,
   known: readonly string[] = [],
 ): Promise<Caller> {
-  const { scopes = noScopes } = enabled.find(({ id }) => id === `${side}.status.get`) ?? {};
+  const { scopes = noScopes } = routes.enabled.find(({ id }) => id === `${side}.status.get`) ?? {};
+  return admit(routes, side, context, { scopes, known });
+}
+
+/** Admits who has the scopes, and asks with parameters that are `known` only. */
+async function admit(
+  { serving }: OwnRoutes,
+  side: Side,
+  context: RequestContext,
+  { scopes, known = [] }: { readonly scopes: Operation['scopes']; readonly known?: readonly string[] },
+): Promise<Caller> {
   const { query } = context.env.exchange.target;
   const caller = await serving.admit(side, { operation: { scopes }, path: {} }, readPairs(query), context);
   ownParameters(query, known);

@@ -48,6 +48,8 @@ test('a command is taken as JSON, and one that has no kind or body is refused by
   expect((await rig.send('POST', ADDRESS, '{"type":', {})).status).toBe(400);
   expect((await rig.send('POST', ADDRESS, 'a', { 'content-type': 'text/plain' })).status).toBe(415);
   expect((await rig.send('PUT', ADDRESS, {})).status).toBe(405);
+  const asked = await rig.send('POST', `${ADDRESS}?dry=1`, { type: 'Doors', body: { state: 'Locked' } });
+  expect([asked.status, JSON.stringify(asked.json)]).toEqual([400, expect.stringContaining('dry: there is no such')]);
   expect(given).toHaveLength(1);
 });
 

@@ -230,6 +230,8 @@ test('only a bench lets somebody unplug its broker and its car, and says whether
   });
   expect((await rig.send('POST', '/vigie/v1/bench', { broker: 'no' })).status).toBe(400);
   expect((await rig.send('POST', '/vigie/v1/bench', { wheel: false })).status).toBe(400);
+  const asked = await rig.send('POST', '/vigie/v1/bench?after=5s', { broker: true });
+  expect([asked.status, JSON.stringify(asked.json)]).toEqual([400, expect.stringContaining('after: there is no such')]);
   expect(plugged).toEqual({ broker: false, car: false });
 });
 
