@@ -39,6 +39,7 @@ export class Outbox implements Publisher {
   #refused: Taken[] = [];
   #refusals = 0;
   #uncommitted: Uncommitted[] = [];
+  #committing = 0;
   #group: (() => void) | undefined;
   #retry: (() => void) | undefined;
   #idle: (() => void)[] = [];
@@ -89,7 +90,7 @@ export class Outbox implements Publisher {
 
   /** Messages that wait, are on their way, or are still to be made of what was given up. */
   get waiting(): number {
-    const aside = this.#unread.length + this.#refused.length;
+    const aside = this.#unread.length + this.#refused.length + this.#committing;
     return this.#queue.size + this.#inFlight + aside + this.#uncommitted.length + this.#gaps.unreported;
   }
 
@@ -187,8 +188,9 @@ export class Outbox implements Publisher {
   async #commit(): Promise<void> {
     this.#group?.();
     this.#group = undefined;
-    let covered = this.#uncommitted;
-    this.#uncommitted = [];
+    let covered = this.#uncommitted.splice(0);
+    const { length } = covered;
+    this.#committing += length;
     try {
       await this.#store.commit();
     } catch (error) {
@@ -199,6 +201,7 @@ export class Outbox implements Publisher {
       if (!this.#closed) this.#group ??= this.#clock.after(RETRY, () => this.#commitQuietly());
       throw error;
     } finally {
+      this.#committing -= length;
       this.#release(covered);
     }
   }

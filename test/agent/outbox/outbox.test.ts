@@ -69,6 +69,27 @@ describe('outbox', () => {
     expect(store.reference(classOf('remote'), 0)).toBeUndefined();
   });
 
+  test('a message that is being written waits: nothing is settled before it has arrived', async () => {
+    const { store, gates } = gatedStore();
+    const { outbox, link, clock, turn } = setUp(store);
+    link.connected = true;
+    outbox.put('waypoint', waypoint(1));
+    clock.advance(100);
+    expect(gates).toHaveLength(1);
+    expect(outbox.waiting).toBe(1);
+    let isSettled = false;
+    const settled = outbox.settled().then(() => {
+      isSettled = true;
+    });
+    await turn();
+    expect(isSettled).toBe(false);
+    gates[0]?.open();
+    await turn();
+    link.acknowledge(1);
+    await settled;
+    expect(outbox.waiting).toBe(0);
+  });
+
   test('what is not urgent shares a commit after 100 ms', async () => {
     const { store, gates } = gatedStore();
     const { outbox, clock } = setUp(store);
