@@ -160,17 +160,13 @@ export class WorldHub {
     return row !== undefined;
   }
 
-  /** The monitors that the car has reported with the highest number; undefined: none. */
+  /** The monitors that the car has reported last, as the hub compares them; undefined: none. */
   monitorList(vin: string): MonitorList['monitors'] | undefined {
-    const rows = this.database.all(
-      'SELECT payload FROM messages JOIN vehicles ON vehicles.id = vehicle WHERE vin = ? AND class = ? ORDER BY seq DESC',
-      ...[vin, classOf('monitor')],
-    ) as unknown as readonly { readonly payload: Uint8Array }[];
-    for (const { payload } of rows) {
-      const message = decodeMessage(payload);
-      if (message.kind === 'monitor') return message.body.monitors;
-    }
-    return undefined;
+    const row = this.database.one(
+      'SELECT document FROM reported_monitors JOIN vehicles ON vehicles.id = vehicle WHERE vin = ?',
+      vin,
+    );
+    return row === undefined ? undefined : (JSON.parse(row['document'] as string) as MonitorList['monitors']);
   }
 
   /** A car has subscribed. */
