@@ -27,16 +27,13 @@ const WAITING = 5_000;
 /** Bytes beyond the limit of the outbox: messages on their way and gap messages are never dropped. */
 const BEYOND = 96 * 1024;
 
-interface Published {
-  readonly payload: Uint8Array;
-  acknowledged: boolean;
-}
-
 /** What was said first, and whether the disk had refused something in that run: then it need not have been on disk. */
 interface Said<T> {
   readonly value: T;
   readonly unwritten: boolean;
 }
+
+type Published = Said<Uint8Array> & { acknowledged: boolean };
 
 /** What is known of one car. */
 interface Watched {
@@ -128,7 +125,7 @@ export class Observer implements UnitWatcher {
       if (this.#parts.keepsAll && watched.acknowledged.has(`${number}/${boot}`)) {
         breaches.add('sentOnce', `${unit.vin} ${kind} ${number}, start ${boot}`);
       }
-      if (Buffer.compare(known.payload, payload) !== 0)
+      if (Buffer.compare(known.value, payload) !== 0)
         breaches.add('oneContent', `${unit.vin} ${kind} ${number}, start ${boot}`);
       return;
     }
@@ -139,7 +136,7 @@ export class Observer implements UnitWatcher {
       breaches.add('oneContent', `${unit.vin} ${kind} ${number} was published with other contents`);
     }
     watched.contents.set(number, { value: payload, unwritten: unit.diskRefused });
-    watched.published.set(`${number}/${boot}`, { payload, acknowledged: false });
+    watched.published.set(`${number}/${boot}`, { value: payload, unwritten: unit.diskRefused, acknowledged: false });
     const body = decode(payload);
     const mark = findMark(body);
     if (mark !== undefined) breaches.add('private', `${unit.vin} publishes ${mark} in ${kind} ${number}`);
@@ -254,7 +251,7 @@ export class Observer implements UnitWatcher {
       const key = `${priority}/${seq}/${boot}`;
       arrived.add(`${priority}/${seq}`);
       const sent = watched.published.get(key);
-      if (keys.has(key) || sent === undefined || Buffer.compare(sent.payload, payload) !== 0)
+      if (keys.has(key) || sent === undefined || Buffer.compare(sent.value, payload) !== 0)
         breaches.add('once', `${unit.vin} ${key}`);
       keys.add(key);
       const message = decodeMessage(payload);
@@ -263,12 +260,16 @@ export class Observer implements UnitWatcher {
         for (let number = first; number <= last; number++) told.add(`${message.body.class}/${number}`);
       }
     }
-    for (const [key, { acknowledged }] of watched.published) {
-      const number = key.slice(0, key.lastIndexOf('/'));
+    const store = unit.run?.store.outbox;
+    for (const [key, { value, unwritten, acknowledged }] of watched.published) {
+      const [priority = 0, seq = 0] = key.split('/').map(Number);
+      const number = `${priority}/${seq}`;
+      // What was in memory alone is gone with the run: its number is free again, or of another message.
+      const isLast = watched.contents.get(number)?.value === value;
+      if (unwritten && !(isLast && seq < (store?.nextSeq(priority) ?? 0))) continue;
       // A broker may lose what it has acknowledged; the car then sends it again, or says that it cannot.
       if (acknowledged && !keys.has(key) && !told.has(number)) breaches.add('kept', `${unit.vin} ${key}`);
     }
-    const store = unit.run?.store.outbox;
     for (let priority = 0; store !== undefined && priority < classes.length; priority++) {
       for (let seq = 0; seq < store.nextSeq(priority); seq++) {
         const number = `${priority}/${seq}`;
