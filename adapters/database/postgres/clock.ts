@@ -1,8 +1,7 @@
 /** The time of PostgreSQL, by which all hubs on a database agree on what is due, however wrong the clocks of their machines are. */
 import pg from 'pg';
 import type { Clock } from '../../../agent/ports.ts';
-import { VigieError } from '../../../protocol/errors.ts';
-import { placeOf, reasonOf } from './database.ts';
+import { placeOf, unopened } from './database.ts';
 
 /** Between two questions, ms: in between, the time is counted by spans, which no step of a clock changes. */
 const EVERY = 60_000;
@@ -28,10 +27,7 @@ export class DatabaseClock implements Clock {
     try {
       await clock.#ask();
     } catch (cause) {
-      throw new VigieError('input.unreadable', `cannot be opened as the database of the hub: ${reasonOf(cause)}`, {
-        where,
-        cause,
-      });
+      throw unopened(where, cause);
     }
     return clock;
   }

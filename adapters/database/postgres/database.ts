@@ -76,14 +76,7 @@ export class PostgresDatabase implements RegistryDatabase {
     } catch (error) {
       await opened.close();
       if (!(error instanceof VigieError) || error.code !== 'store.failed') throw error;
-      throw new VigieError(
-        'input.unreadable',
-        `cannot be opened as the database of the hub: ${reasonOf(error.cause)}`,
-        {
-          where,
-          cause: error.cause,
-        },
-      );
+      throw unopened(where, error.cause);
     }
   }
 
@@ -218,8 +211,14 @@ export function placeOf(url: string): string {
   return `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
 }
 
+/** The server at `where` cannot be reached or refuses. */
+export function unopened(where: string, cause: unknown): VigieError {
+  const reason = `cannot be opened as the database of the hub: ${reasonOf(cause)}`;
+  return new VigieError('input.unreadable', reason, { where, cause });
+}
+
 /** Of several failed addresses of one host, the first. */
-export function reasonOf(cause: unknown): string {
+function reasonOf(cause: unknown): string {
   const error: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
   return error instanceof Error ? error.message : String(error);
 }
