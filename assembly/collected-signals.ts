@@ -117,15 +117,16 @@ function writtenOf(
   if (asked.resolution !== undefined && !(asked.resolution > 0)) {
     throw new VigieError('input.malformed', `${asked.signal}: the resolution must be more than 0`);
   }
+  const least = asked.interval ?? interval ?? telemetry.interval;
   return {
     ...{ name, bus, message, signal, line: 0 },
     ...(asked.resolution === undefined ? {} : { resolution: asked.resolution }),
     ...{ scale: profileDefaults.scale, shift: profileDefaults.offset, invalid: [] },
     ...(asked.position === true ? { position: true } : {}),
     rule: {
-      interval: asked.interval ?? interval ?? telemetry.interval,
+      interval: least,
       deadBand: asked.deadBand ?? telemetry.deadBand,
-      heartbeat: asked.heartbeat ?? telemetry.heartbeat,
+      heartbeat: asked.heartbeat ?? Math.max(telemetry.heartbeat, least),
     },
     ...(condition === undefined ? {} : { while: condition }),
   };

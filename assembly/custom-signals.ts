@@ -3,6 +3,7 @@ import { type BoundDatabase, type DbcMessage, readable, type Signal, signalNamed
 import type { WrittenSignal } from '../config/signals.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import type { CustomSignal, TextSignal } from '../protocol/profile.ts';
+import { stepFault } from './signal-steps.ts';
 
 /** Numbers of more signals would not do (agent/signals/numbers.ts). */
 const MOST = 16_384;
@@ -78,6 +79,9 @@ export function completeSignals(written: readonly WrittenSignal[], network: Netw
         find('error', one.line, unsendable, fix);
         continue;
       }
+      const fault = stepFault(complete, described, one.signal === '*');
+      if (fault !== undefined) find(fault.severity, one.line, fault.message, fault.fix);
+      if (fault?.severity === 'error') continue;
       if (complete.raw && described !== undefined && described.length > BITS) {
         find(
           'warning',

@@ -92,7 +92,8 @@ function resolutionOf({ resolution }: TelemetryInput, rest: TelemetryRule): Pick
   return rest.resolution === undefined ? {} : { resolution: rest.resolution };
 }
 
-function checkRule(rule: TelemetryRule, at: string, findings: Findings): void {
+/** Finds what is wrong with a rule at `at`. */
+export function checkRule(rule: TelemetryRule, at: string, findings: Findings): void {
   if (rule.heartbeat >= rule.interval) return;
   findings.error(
     at,

@@ -9,7 +9,7 @@ import { profileDefaults } from './defaults.ts';
 import { quoted } from './faults.ts';
 import { type Findings, pointer } from './findings.ts';
 import { readDuration } from './quantities.ts';
-import { timeSteps } from './recording.ts';
+import { checkRule, timeSteps } from './recording.ts';
 import type { SignalInput } from './signal-schema.ts';
 
 /** A custom signal as it is written; `*` as its signal takes all signals of the message, and its name ends with `*`. */
@@ -77,6 +77,8 @@ function readSignal(
     input.while === undefined
       ? undefined
       : readCondition(input.while, `${at}/while`, fed, 'the signal would never be recorded', findings);
+  const rule = ruleOf(input);
+  checkRule(rule, at, findings);
   const kind = input.kind ?? (names === undefined ? undefined : 'enumeration');
   return {
     name,
@@ -92,7 +94,7 @@ function readSignal(
     ...(names === undefined ? {} : { names }),
     ...(input.timeout === undefined ? {} : { timeout: readDuration(input.timeout) }),
     ...(input.position === undefined ? {} : { position: input.position }),
-    rule: ruleOf(input),
+    rule,
     ...(condition === undefined ? {} : { while: condition }),
     line: findings.line(`${at}/signal`),
   };
@@ -100,10 +102,11 @@ function readSignal(
 
 function ruleOf({ interval, deadBand, heartbeat, timeResolution }: SignalInput): TelemetryRule {
   const { telemetry } = profileDefaults;
+  const least = interval === undefined ? telemetry.interval : readDuration(interval);
   return {
-    interval: interval === undefined ? telemetry.interval : readDuration(interval),
+    interval: least,
     deadBand: deadBand ?? telemetry.deadBand,
-    heartbeat: heartbeat === undefined ? telemetry.heartbeat : readDuration(heartbeat),
+    heartbeat: heartbeat === undefined ? Math.max(telemetry.heartbeat, least) : readDuration(heartbeat),
     ...(timeResolution === undefined ? {} : { resolution: timeSteps[timeResolution] }),
   };
 }

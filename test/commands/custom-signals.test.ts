@@ -247,6 +247,32 @@ test('check names the signals and messages that were meant, names that are given
   ]);
 });
 
+test('check says of steps, dead-bands and times with which nothing could be recorded what to write', async () => {
+  const entries = `  Vehicle.A: { signal: M0.S0, resolution: 1e-300 }
+  Vehicle.B: { signal: M0.S1, resolution: 1e300 }
+  Vehicle.C: { signal: F.Torque, resolution: 1e-300 }
+  Vehicle.D: { signal: M0.S2, deadBand: 1e6 }
+  Vehicle.E: { signal: M0.S3, scale: 1e-300, resolution: 1e-320 }
+  Vehicle.F: { signal: M0.S4, scale: 1e308 }
+  Vehicle.G: { signal: M0.S6, interval: 1h }
+  Vehicle.H.*: { signal: M2.*, deadBand: 40 }
+`;
+  expect(await findings('times.yaml', '  Vehicle.A: { signal: M0.S6, interval: 1h, heartbeat: 1m }\n')).toEqual([
+    '1: a reading would be repeated after 1m and allowed only every 1h (make heartbeat at least as long as interval)',
+  ]);
+  expect(await findings('steps.yaml', entries)).toEqual([
+    '1: Vehicle.A: with a resolution of 1e-300 values beyond ±2.3e-285 are not recorded (write at least 1.2e-13)',
+    '2: Vehicle.B: its values lie between -40 and -14.5: with a resolution of 1e+300 it never changes (write at most 0.1)',
+    '3: Vehicle.C: with a resolution of 1e-300 values beyond ±2.3e-285 are not recorded (write at least 4.7e-16)',
+    '4: Vehicle.D: its values lie between 0 and 63.75: it never changes by the dead-band 1000000 (make deadBand smaller)',
+    expect.stringMatching(/^5: Vehicle.E: with a resolution of /),
+    '6: Vehicle.F: a step of Infinity cannot be kept (write another scale, offset or resolution)',
+    '8: Vehicle.H.S1: its values lie between -40 and -14.5: it never changes by the dead-band 40 (make deadBand smaller)',
+    '8: Vehicle.H.S3: its values lie between 0.372 and 0.627: it never changes by the dead-band 40 (make deadBand smaller)',
+    '8: Vehicle.H.S6: its values lie between -25.5 and 0: it never changes by the dead-band 40 (make deadBand smaller)',
+  ]);
+});
+
 test('check refuses names and units that no catalog can say, and a replay of the longest ones arrives', async () => {
   const names = (most: number, text: string): string =>
     Array.from({ length: most }, (_, i) => `${i} "${text.padStart(250, `${i} `)}"`).join(' ');

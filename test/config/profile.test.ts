@@ -32,6 +32,18 @@ function load(text: string, extraDbc: string[] = []) {
   return loadProfile(file, { shipped: join(folder, 'shipped'), extraDbc });
 }
 
+test('a custom signal is repeated after its heartbeat, without one after a minute or its longer interval', () => {
+  const entries = ['{ signal: M.A }', '{ signal: M.A, interval: 2m }', '{ signal: M.A, interval: 2m, heartbeat: 1h }'];
+  const signals = entries.map((entry, i) => `  Vehicle.S${i}: ${entry}\n`).join('');
+  const { profile, diagnostics } = load(`${car()}signals:\n${signals}`);
+  expect(diagnostics).toEqual([]);
+  expect(profile?.writtenSignals.map(({ rule }) => rule)).toEqual([
+    { interval: 1_000, deadBand: 0, heartbeat: 60_000 },
+    { interval: 120_000, deadBand: 0, heartbeat: 120_000 },
+    { interval: 120_000, deadBand: 0, heartbeat: 3_600_000 },
+  ]);
+});
+
 test('a profile becomes plain data with every default filled in', () => {
   const { profile, diagnostics } = load(car(), [join(folder, 'more.dbc')]);
   expect(diagnostics).toEqual([]);
