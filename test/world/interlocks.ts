@@ -10,15 +10,34 @@ const SPEEDS: Readonly<Record<string, number>> = {
   'immobilization.on': 0,
 };
 
-/** Why the action is not allowed; undefined: it is. `now` is the time of the world. */
+/** The clock of a unit drifts by up to 2 % (plan.ts): by it, what was shown is too old within this span, ms of the world. */
+const [EARLIEST, LATEST] = [TIMEOUT / 1.02, TIMEOUT * 1.02];
+
+/** Why the action is not allowed; undefined: it is, by a clock that drifts at least. `now` is the time of the world. */
 export function interlock(
   action: string,
   shown: ReadonlyMap<Part, Shown> | undefined,
   now: number,
 ): string | undefined {
+  const [early, late] = [EARLIEST, LATEST].map((oldest) => refusal(action, shown, now - oldest));
+  return early === undefined ? undefined : late;
+}
+
+/** Whether the car shows the effect of an action, by a clock that drifts at least. `now` is the time of the world. */
+export function isShown(
+  { part, value }: { readonly part: Part; readonly value: unknown },
+  shown: ReadonlyMap<Part, Shown> | undefined,
+  now: number,
+): boolean {
+  const known = shown?.get(part);
+  return known !== undefined && known.at >= now - LATEST && String(known.value) === String(value);
+}
+
+/** What was shown before `since` counts no more. */
+function refusal(action: string, shown: ReadonlyMap<Part, Shown> | undefined, since: number): string | undefined {
   const value = (part: Part): unknown => {
     const known = shown?.get(part);
-    return known === undefined || now - known.at > TIMEOUT ? undefined : known.value;
+    return known === undefined || known.at < since ? undefined : known.value;
   };
   if (value('privacy') === 'Full') return 'full privacy';
   const limit = SPEEDS[action];
@@ -43,6 +62,6 @@ export function objection(
   if (isFaulty === true && status !== 'Failed') return 'its body is faulty';
   if (status !== 'Accepted' || EFFECTS[action] === undefined) return undefined;
   const battery = shown?.get('battery');
-  if (battery === undefined || now - battery.at > TIMEOUT || Number(battery.value) >= CHARGED) return undefined;
+  if (battery === undefined || battery.at < now - EARLIEST || Number(battery.value) >= CHARGED) return undefined;
   return `the battery is at ${String(battery.value)} %`;
 }

@@ -11,10 +11,10 @@ import type { Message } from '../../protocol/schema/message.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import { AcknowledgedMessages, AwaitedAnswers } from './answers.ts';
 import { kindOf, type SentCommand } from './caller.ts';
-import { EFFECTS, TIMEOUT, type WorldCar } from './car.ts';
+import { EFFECTS, type WorldCar } from './car.ts';
 import { ExpectedDeliveries } from './deliveries.ts';
 import type { WorldHub } from './hub.ts';
-import { interlock, objection } from './interlocks.ts';
+import { interlock, isShown, objection } from './interlocks.ts';
 import type { Breaches } from './invariants.ts';
 import { spares } from './keys.ts';
 import { findMark, findMarkIn } from './marks.ts';
@@ -340,9 +340,8 @@ export class Observer implements UnitWatcher {
     // The same command again gets the same answer, whatever the car shows by then.
     if (watched.succeeded.has(id)) return;
     watched.succeeded.add(id);
-    const part = shown?.get(effect.part);
-    const isShown = part !== undefined && time.now - part.at <= TIMEOUT && String(part.value) === String(effect.value);
-    if (!isShown) breaches.add('success', `${unit.vin} ${id} (${sent?.action}) ends with ${status}`);
+    if (!isShown(effect, shown, time.now))
+      breaches.add('success', `${unit.vin} ${id} (${sent?.action}) ends with ${status}`);
   }
 
   /** A state of a command is on its way to those who wait for it. */
