@@ -4,8 +4,9 @@ import { type CommandBodyKind, encodeBody, encodeCommand } from '../../protocol/
 import { commandTopic } from '../../protocol/command-topic.ts';
 import { remoteTypes } from '../../protocol/remote/table.ts';
 import type { Broker } from './broker.ts';
-import { root, signers, stranger, type WorldKey } from './keys.ts';
+import { collector, root, signers, stranger, type WorldKey } from './keys.ts';
 import type { Happening, Manner, Program } from './plan.ts';
+import { COLLECTED, collectedName } from './signals.ts';
 import type { WorldTime } from './time.ts';
 
 /** What is sent, and the action that it asks for. */
@@ -35,7 +36,7 @@ export interface SentProgram {
   readonly window: number;
 }
 
-type Purpose = Pick<SentCommand, 'revokes' | 'adds' | 'program' | 'isFaulty'>;
+type Purpose = Pick<SentCommand, 'revokes' | 'adds' | 'program' | 'isFaulty' | 'collects'>;
 
 /** What is sent but for its signature. */
 interface Wish {
@@ -62,6 +63,8 @@ export interface SentCommand {
   readonly adds?: string;
   /** Of a command that plans something: what. */
   readonly program?: SentProgram;
+  /** Of a command that begins a collection: its name and end; without an end it ends the one of this name. */
+  readonly collects?: { readonly name: string; readonly until: number | undefined };
   /** Its body is not one of its kind. */
   readonly isFaulty?: boolean;
   /** It came to the car while its key was trusted. */
@@ -72,6 +75,12 @@ const VALID = 30_000;
 const HOUR = 3_600_000;
 /** Of the time zone in which cars read times of day: Europe/Paris in winter. */
 const ZONE = HOUR;
+
+export type CallerHappening = Extract<Happening, { do: 'command' | 'burst' | 'program' | 'collect' }>;
+
+export function isOfCaller(happening: Happening): happening is CallerHappening {
+  return ['command', 'burst', 'program', 'collect'].includes(happening.do);
+}
 
 export interface CallerParts {
   readonly time: WorldTime;
@@ -105,8 +114,9 @@ export class Caller {
   }
 
   /** What the plan says; what it was, in words. */
-  does(happening: Extract<Happening, { do: 'command' | 'burst' | 'program' }>): string {
+  does(happening: CallerHappening): string {
     if (happening.do === 'command') return this.send(happening);
+    if (happening.do === 'collect') return this.collect(happening);
     if (happening.do === 'program') return this.plan(happening);
     const { at, car, which, key, count, every } = happening;
     for (let n = 0; n < count; n++) {
@@ -140,6 +150,17 @@ export class Caller {
     const due = Math.ceil((now() + wait) / 1_000) * 1_000;
     const operator = signers[key] as WorldKey;
     return this.#give(vins[car] as string, programWish(which, due), operator, 'once', { which: 0, wait: 0 });
+  }
+
+  /** Has a car collect signals for a while, or no longer; what it was, in words. */
+  collect({ car, name, lasts, interval }: Extract<Happening, { do: 'collect' }>): string {
+    const until = lasts === 0 ? undefined : Math.round(this.#parts.now()) + lasts;
+    const id = `command-${this.#counter + 1}`;
+    const signals = COLLECTED.map((signal) => ({ signal: `Car.${signal}`, name: collectedName(id, signal) }));
+    const body = until === undefined ? { name, signals: [] } : { name, signals, until, interval };
+    const action = until === undefined ? `end of collection ${name}` : `collection ${name} for ${lasts} ms`;
+    const wish: Wish = { kind: 'Collect', body, action, of: { collects: { name, until } } };
+    return this.#give(this.#parts.vins[car] as string, wish, collector, 'once', { which: 0, wait: 0 });
   }
 
   #give(

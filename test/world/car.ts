@@ -5,6 +5,7 @@ import type { CommandRule, Confirmation, SourceMapping, VehicleProfile } from '.
 import { type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import { bareProfile } from '../rig/bare-profile.ts';
 import type { Chance } from './chance.ts';
+import { type Raw, type RawSignal, ShownSignals } from './signals.ts';
 import type { WorldTime } from './time.ts';
 
 /** Readings count for so long, ms. */
@@ -125,6 +126,10 @@ export class WorldCar {
   obeys = true;
   /** The controller has left the buses: no frame comes and none goes. */
   isBusOff = false;
+  /** What each frame of the present batch carries beside the parts above. */
+  raws: readonly Raw[] = [];
+  readonly signals = new ShownSignals();
+  #frames = 0;
   readonly #time: WorldTime;
   readonly #chance: Chance;
   /** Where the frames go; undefined: the unit has no power. */
@@ -146,8 +151,8 @@ export class WorldCar {
     this.shown.clear();
   }
 
-  /** Turns a frame of this car into readings. */
-  decoder(): FrameDecoder {
+  /** Turns a frame of this car into readings; those of custom signals come behind the others. */
+  decoder(custom: readonly RawSignal[] = []): FrameDecoder {
     return {
       decode: (batch, sink: ReadingSink) => {
         for (let frame = 0; frame < batch.count; frame++) {
@@ -156,6 +161,10 @@ export class WorldCar {
             const raw = rawOf(part, this.state[part]);
             sink.reading(signal, raw, raw, at);
             this.shown.set(part, { value: this.state[part], at: this.#time.now });
+          }
+          for (const [place, signal] of custom.entries()) {
+            const raw = this.raws[frame]?.[signal] as number;
+            sink.reading(parts.length + place, raw, raw, at);
           }
           sink.settled(at);
         }
@@ -166,9 +175,12 @@ export class WorldCar {
   /** The buses show the car as it is now, in one frame or several. */
   show(count = 1): void {
     if (!this.awake || this.isBusOff || this.#receive === undefined) return;
+    const at = this.#wall();
+    this.raws = Array.from({ length: count }, () => this.#raw());
+    for (const raw of this.raws) this.signals.add(raw, at);
     this.#receive({
       count,
-      at: new Float64Array(count).fill(this.#wall()),
+      at: new Float64Array(count).fill(at),
       id: new Uint32Array(count).fill(1),
       bus: new Uint8Array(count),
       flags: new Uint8Array(count),
@@ -176,6 +188,13 @@ export class WorldCar {
       offset: Uint32Array.from({ length: count }, (_, frame) => 8 * frame),
       data: new Uint8Array(8 * count),
     });
+  }
+
+  #raw(): Raw {
+    const counter = ++this.#frames;
+    const { latitude, temperature } = this.state;
+    const [gear, lamp] = [Math.floor(counter / 7) % 3, Math.floor(counter / 5) % 2];
+    return { counter, gear, lamp, place: latitude as number, air: temperature as number };
   }
 
   /** Carries out an action some time later, if it obeys. */

@@ -43,6 +43,8 @@ export const spares = [new WorldKey('spare-1'), new WorldKey('spare-2'), new Wor
 export const signers: readonly WorldKey[] = [...operators, ...spares];
 /** The hub's own. */
 export const hubKey = new WorldKey('hub');
+/** May have cars collect signals; trusted in worlds whose cars have custom signals. */
+export const collector = new WorldKey('collector');
 /** Nobody trusts it. */
 export const stranger = new WorldKey('stranger');
 
@@ -55,3 +57,17 @@ export const trusted = trustEntries([
     kinds: [...remoteTypes],
   })),
 ]);
+
+/** The same in a car that takes commands to collect. */
+export const trustedToCollect = [
+  ...trusted,
+  ...trustEntries([
+    {
+      name: collector.name,
+      kid: collector.hex,
+      algorithm: 'Ed25519',
+      kinds: ['Collect'],
+      publicKey: collector.publicKey,
+    },
+  ]),
+];

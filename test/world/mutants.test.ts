@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runs } from '../rig/runs.ts';
-import { MutantWorlds, mutants, rareMutants, wideMutants } from './mutants.ts';
+import { MutantWorlds, mutants, newestMutants, rareMutants, wideMutants } from './mutants.ts';
 
 let worlds: MutantWorlds;
 beforeAll(async () => {
@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => worlds.close());
 
-const wider = [...wideMutants, ...rareMutants];
+const wider = [...wideMutants, ...rareMutants, ...newestMutants];
 
 test.each([...mutants, ...wider.slice(0, runs(0, wider.length))])('an invariant finds that $defect', async (mutant) => {
   const breaches = await worlds.live(mutant, mutant.seed);

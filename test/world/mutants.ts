@@ -248,7 +248,7 @@ export const wideMutants: readonly Mutant[] = [
   },
 ];
 
-/** Of worlds in which all may happen (`planOf`). */
+/** Of worlds in which more may happen (`rarePlanOf`). */
 export const rareMutants: readonly Mutant[] = [
   {
     defect: 'a low battery is no hindrance',
@@ -263,6 +263,50 @@ export const rareMutants: readonly Mutant[] = [
     edits: [['actions.filter(({ status }, at) => at >= oldest || !final(status))', 'actions.slice(0, REMEMBERED)']],
     invariant: 'ends',
     seed: 37,
+  },
+];
+
+/** Of worlds in which all may happen (`planOf`). */
+export const newestMutants: readonly Mutant[] = [
+  {
+    defect: 'the catalog of a collection is not published',
+    file: 'agent/collect/collector.ts',
+    edits: [['for (const part of catalogParts(catalog.entries))', 'for (const part of catalogParts([]))']],
+    invariant: 'catalogs',
+    seed: 5,
+  },
+  {
+    defect: 'a definition that changes keeps its number',
+    file: 'agent/signals/numbers.ts',
+    edits: [
+      [
+        'return JSON.stringify([name, kind, unit, resolution, offset, names?.map(',
+        'return JSON.stringify([name, kind && unit && resolution && offset && names?.map(',
+      ],
+    ],
+    invariant: 'values',
+    seed: 5,
+  },
+  {
+    defect: 'collections are not kept',
+    file: 'agent/collect/collector.ts',
+    edits: [['    yield [COMMANDS, this.#commands];', '    yield [COMMANDS, this.#commands && undefined];']],
+    invariant: 'collections',
+    seed: 5,
+  },
+  {
+    defect: 'a collection does not end',
+    file: 'agent/collect/collector.ts',
+    edits: [['if (isKnown && now >= collection.until)', 'if (isKnown && now < 0)']],
+    invariant: 'collections',
+    seed: 11,
+  },
+  {
+    defect: 'privacy hides no custom signal',
+    file: 'agent/signals/signals.ts',
+    edits: [['(position ? 1 : 2)', '(position ? 3 : 4)']],
+    invariant: 'private',
+    seed: 5,
   },
 ];
 
@@ -299,7 +343,8 @@ export class MutantWorlds {
 
 /** Of the function that plans the worlds of a mutant. */
 function planFor(mutant: Mutant | undefined): string {
-  if (mutant === undefined || rareMutants.includes(mutant)) return 'planOf';
+  if (mutant === undefined || newestMutants.includes(mutant)) return 'planOf';
+  if (rareMutants.includes(mutant)) return 'rarePlanOf';
   return wideMutants.includes(mutant) ? 'widePlanOf' : 'narrowPlanOf';
 }
 
@@ -307,7 +352,7 @@ function planFor(mutant: Mutant | undefined): string {
 async function bundle(mutant: Mutant | undefined, plan: string): Promise<string> {
   const changed = mutant === undefined ? undefined : join(root, mutant.file);
   const contents = `
-    import { narrowPlanOf, planOf, widePlanOf } from './plan.ts';
+    import { narrowPlanOf, planOf, rarePlanOf, widePlanOf } from './plan.ts';
     import { explore } from './small.ts';
     import { runWorld } from './world.ts';
     const [seed, minutes] = process.argv.slice(2);

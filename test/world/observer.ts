@@ -9,58 +9,22 @@ import { hex } from '../../protocol/hex.ts';
 import { decode } from '../../protocol/receiver.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
-import { AcknowledgedMessages, AwaitedAnswers } from './answers.ts';
 import { kindOf, type SentCommand } from './caller.ts';
 import { EFFECTS, type WorldCar } from './car.ts';
-import { ExpectedDeliveries } from './deliveries.ts';
 import type { WorldHub } from './hub.ts';
 import { interlock, isShown, objection } from './interlocks.ts';
 import type { Breaches } from './invariants.ts';
-import { spares } from './keys.ts';
 import { findMark, findMarkIn } from './marks.ts';
-import { occurrenceOf, PlannedPrograms, programAction, programFault } from './programs.ts';
+import { occurrenceOf, programAction, programFault } from './programs.ts';
+import { SignalWatch } from './signal-watch.ts';
 import type { WorldTime } from './time.ts';
 import type { Unit, UnitWatcher } from './unit.ts';
+import { Watched } from './watched.ts';
 
 /** More than any car of these worlds has to say while it is away. */
 const WAITING = 5_000;
 /** Bytes beyond the limit of the outbox: messages on their way and gap messages are never dropped. */
 const BEYOND = 96 * 1024;
-
-/** What was said first, and whether the disk had refused something in that run: then it need not have been on disk. */
-interface Said<T> {
-  readonly value: T;
-  readonly unwritten: boolean;
-}
-
-type Published = Said<Uint8Array> & { acknowledged: boolean };
-
-/** What is known of one car. */
-interface Watched {
-  /** By class, number and start. */
-  readonly published: Map<string, Published>;
-  /** By class and number: the content that was published first. */
-  readonly contents: Map<string, Said<Uint8Array>>;
-  /** By command and action. */
-  readonly acts: Map<string, number>;
-  /** In this run, by kind: the command that has reached SentToVehicle and has not ended. */
-  underWay: Map<string, string>;
-  readonly revoked: Set<string>;
-  /** Keys that it need not trust: no command that adds them has come. */
-  readonly unknown: Set<string>;
-  readonly programs: PlannedPrograms;
-  readonly deliveries: ExpectedDeliveries;
-  readonly answers: AwaitedAnswers;
-  readonly acknowledged: AcknowledgedMessages;
-  /** Keys that a command on its way may revoke, or that the car need not know. */
-  readonly doubtful: Set<string>;
-  /** How commands ended, as published. */
-  readonly ends: Map<string, Said<string>>;
-  /** The numbers of the messages that say so, published or not. */
-  readonly endNumbers: Map<string, string>;
-  readonly accepted: Set<string>;
-  readonly succeeded: Set<string>;
-}
 
 export interface ObserverParts {
   readonly time: WorldTime;
@@ -79,9 +43,11 @@ export class Observer implements UnitWatcher {
   readonly counts = { published: 0, acts: 0, ended: 0, starts: 0, events: 0 };
   readonly #parts: ObserverParts;
   readonly #watched = new Map<string, Watched>();
+  readonly #signals: SignalWatch;
 
   constructor(parts: ObserverParts) {
     this.#parts = parts;
+    this.#signals = new SignalWatch(parts);
   }
 
   opened(unit: Unit): void {
@@ -164,6 +130,7 @@ export class Observer implements UnitWatcher {
     sent.cameTrusted = true;
     if (!sent.genuine) return;
     programs.came(sent);
+    this.#signals.received(unit, sent);
     if (sent.revokes !== undefined) doubtful.add(sent.revokes);
     if (!doubtful.has(key)) answers.came(sent, this.#parts.time.now);
     if (sent.adds !== undefined) unknown.delete(sent.adds);
@@ -204,6 +171,7 @@ export class Observer implements UnitWatcher {
     if (level === 'info') note(unit.vin, text);
     else tell(unit.vin, `logs ${level}: ${text.slice(0, 200)}`);
     this.#of(unit).deliveries.logged(event);
+    this.#signals.logged(unit, event, fields);
     const mark = findMark(fields);
     if (mark !== undefined) breaches.add('private', `${unit.vin} logs ${mark}: ${event}`);
     // A disk that refuses makes work fail without a defect.
@@ -215,6 +183,7 @@ export class Observer implements UnitWatcher {
   look(unit: Unit, outboxLimit: number): void {
     const { run } = unit;
     if (run === undefined) return;
+    this.#signals.look(unit);
     const { breaches } = this.#parts;
     const { waiting, faults } = run.agent;
     const { bytes } = run.store.outbox;
@@ -232,6 +201,7 @@ export class Observer implements UnitWatcher {
       this.closed(unit, false);
       for (const id of this.#of(unit).answers.missing) this.#parts.breaches.add('answered', `${unit.vin} ${id}`);
       this.#compareMonitors(unit, hub);
+      this.#signals.settle(unit, hub);
       this.#searchRecords(unit);
     }
   }
@@ -345,9 +315,11 @@ export class Observer implements UnitWatcher {
   }
 
   /** A state of a command is on its way to those who wait for it. */
-  #told(unit: Unit, { remoteActionId: id, type, status, failureCause }: RemoteReport): void {
+  #told(unit: Unit, report: RemoteReport): void {
+    const { remoteActionId: id, type, status, failureCause } = report;
     const { breaches, commands, tell } = this.#parts;
     const watched = this.#of(unit);
+    this.#signals.told(unit, report);
     tell(unit.vin, `reports ${id} (${type}): ${status}${failureCause === undefined ? '' : ` ${failureCause}`}`);
     if (status === 'Accepted') {
       watched.accepted.add(id);
@@ -371,23 +343,7 @@ export class Observer implements UnitWatcher {
   #of({ vin }: Unit): Watched {
     const known = this.#watched.get(vin);
     if (known !== undefined) return known;
-    const made: Watched = {
-      published: new Map(),
-      contents: new Map(),
-      acts: new Map(),
-      underWay: new Map(),
-      revoked: new Set(),
-      unknown: new Set(spares.map((key) => key.hex)),
-      programs: new PlannedPrograms(),
-      deliveries: new ExpectedDeliveries(),
-      answers: new AwaitedAnswers(),
-      acknowledged: new AcknowledgedMessages(),
-      doubtful: new Set(spares.map((key) => key.hex)),
-      ends: new Map(),
-      endNumbers: new Map(),
-      accepted: new Set(),
-      succeeded: new Set(),
-    };
+    const made = new Watched();
     this.#watched.set(vin, made);
     return made;
   }

@@ -1,4 +1,5 @@
 /** A car, its unit, and what happens to them that concerns no other part of the world. */
+import type { CallerHappening } from './caller.ts';
 import { CHARGE, type WorldCar } from './car.ts';
 import type { Happening } from './plan.ts';
 import type { WorldTime } from './time.ts';
@@ -20,7 +21,8 @@ export interface Place {
 }
 
 /** What concerns the broker, the hub or a caller. */
-type OfTheWorld = 'power' | 'origin' | 'broker' | 'hub' | 'hub disk' | 'command' | 'burst' | 'program';
+type OfTheWorld = 'power' | 'origin' | 'profile' | 'broker' | 'hub' | 'hub disk' | OfTheCaller;
+type OfTheCaller = CallerHappening['do'];
 export type LocalHappening = Exclude<Happening, { do: OfTheWorld }>;
 
 /** ms that a sync takes at most while the disk is well. */

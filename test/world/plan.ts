@@ -35,6 +35,10 @@ export type Happening = { readonly at: number; readonly car: number } & (
       readonly count: number;
       readonly every: number;
     }
+  /** The agent is killed, and starts with another profile. */
+  | { readonly do: 'profile'; readonly which: number; readonly off: number }
+  /** A command begins a collection for `lasts` ms, or ends the one of this name. */
+  | { readonly do: 'collect'; readonly name: string; readonly lasts: number; readonly interval: number }
   | { readonly do: 'door' | 'plug' | 'silence' | 'stubborn'; readonly for: number }
   | { readonly do: 'privacy'; readonly state: 'Geolocation' | 'Full'; readonly for: number }
   | {
@@ -72,6 +76,8 @@ export interface Plan {
   readonly outboxLimit: number;
   /** What was being written when the power failed may be anything. */
   readonly damages: boolean;
+  /** Cars have custom signals, and take commands to collect more. */
+  readonly signals?: boolean;
   readonly happenings: readonly Happening[];
 }
 
@@ -237,8 +243,34 @@ const rare: Weighted = [
   ],
 ];
 
+/** What happens in a world whose cars have custom signals. */
+const ofSignals: Weighted = [
+  [2, (chance) => ({ do: 'profile', which: chance.below(3), off: chance.between(50, 5 * SECOND) })],
+  [
+    5,
+    (chance) => ({
+      do: 'collect',
+      name: chance.pick(['a', 'b']),
+      lasts: chance.happens(0.3) ? 0 : chance.between(10, 600) * SECOND,
+      interval: chance.pick([0, 500, 3 * SECOND]),
+    }),
+  ],
+];
+
 /** The world of a seed: everything that there is may happen in it. @param length ms in which things happen */
 export function planOf(seed: number, length: number): Plan {
+  const plan = rarePlanOf(seed, length);
+  const chance = new Chance(`plan ${seed}, custom signals`);
+  if (!chance.happens(0.25)) return plan;
+  return { ...withMore(plan, happeningsOf(length, chance, ofSignals, plan.cars, 30 * SECOND)), signals: true };
+}
+
+function withMore(plan: Plan, more: readonly Happening[]): Plan {
+  return { ...plan, happenings: [...plan.happenings, ...more].sort((a, b) => a.at - b.at) };
+}
+
+/** The world of a seed of before: less happens in it. */
+export function rarePlanOf(seed: number, length: number): Plan {
   const plan = widePlanOf(seed, length);
   const chance = new Chance(`plan ${seed}, what is rare`);
   const more = happeningsOf(length, chance, rare, plan.cars, 60 * SECOND);
@@ -252,10 +284,10 @@ export function planOf(seed: number, length: number): Plan {
     every: draw.pick([0, 20, 200]),
   });
   if (chance.happens(0.1)) more.push(...happeningsOf(length, chance, [[1, burst]], plan.cars, 45 * SECOND));
-  return { ...plan, happenings: [...plan.happenings, ...more].sort((a, b) => a.at - b.at) };
+  return withMore(plan, more);
 }
 
-/** The world of a seed of before: less happens in it. */
+/** The world of a seed of before: still less happens in it. */
 export function widePlanOf(seed: number, length: number): Plan {
   const chance = new Chance(`plan ${seed}`);
   const plan = drawn(seed, length, chance, [...narrow, ...further], [2, 3, 5, 10]);

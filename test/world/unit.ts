@@ -3,6 +3,7 @@ import { type TrustChanges, TrustStore } from '../../adapters/keys/index.ts';
 import { type FileSystem, openDocument, openStore, type Store } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
 import { BusActivity } from '../../agent/bus-activity.ts';
+import type { AgentPorts } from '../../agent/options.ts';
 import type { Log, OutgoingMessage } from '../../agent/ports.ts';
 import { emptyLedger } from '../../agent/remotes/ledger.ts';
 import { deflate } from '../../assembly/deflate.ts';
@@ -13,16 +14,20 @@ import type { Broker, Network } from './broker.ts';
 import { WorldLink } from './broker.ts';
 import { actuatorOf, profile, type WorldCar } from './car.ts';
 import type { Chance } from './chance.ts';
+import { WorldCollections } from './collections.ts';
 import { type DiskFaults, WorldDisk } from './disk.ts';
 import { InterfaceUser } from './interface-user.ts';
-import { trusted } from './keys.ts';
+import { trusted, trustedToCollect } from './keys.ts';
 import { Receivers } from './receivers.ts';
+import { profilesOfSignals, type RawSignal } from './signals.ts';
 import { BoardClock, RunClock, type WorldTime } from './time.ts';
 
 /** Small, so that segments are begun, compacted and reused within minutes. */
 const SEGMENT = 32 * 1024;
 const KEPT = 512 * 1024;
 const DATA = '/car';
+/** ms for which readings are gathered. */
+const BATCH = 10_000;
 
 /** What the world wants to know of a unit. All of it is of a run that has not ended. */
 export interface UnitWatcher {
@@ -51,6 +56,8 @@ export interface UnitParts {
   readonly watcher: UnitWatcher;
   /** Bytes that may wait in the outbox. */
   readonly outboxLimit: number;
+  /** The car has custom signals, and takes commands to collect more. */
+  readonly signals?: boolean;
 }
 
 export interface Run {
@@ -59,6 +66,7 @@ export interface Run {
   readonly agent: Agent;
   readonly link: WorldLink;
   readonly boot: number;
+  readonly collections: WorldCollections | undefined;
 }
 
 export class Unit {
@@ -73,6 +81,8 @@ export class Unit {
   runs = 0;
   /** The disk has refused something since the last start. */
   diskRefused = false;
+  /** Which custom signals the profile of the next run has. */
+  variant = 0;
   readonly #parts: UnitParts;
   #clock: RunClock | undefined;
 
@@ -100,7 +110,7 @@ export class Unit {
       { ...this.#parts.faults, refuses: () => undefined, operated: () => undefined },
       this.#parts.chance,
     );
-    const trust: TrustChanges = { generation: 1, keys: trusted };
+    const trust: TrustChanges = { generation: 1, keys: this.#parts.signals === true ? trustedToCollect : trusted };
     await (await openDocument<TrustChanges>(`${DATA}/trust.json`, {}, { files })).write(trust);
     await (await openDocument(`${DATA}/remotes.json`, emptyLedger, { files })).write(emptyLedger);
   }
@@ -138,8 +148,9 @@ export class Unit {
       ...{ vin, time, network: this.network, broker, alive },
       chance: chance.fork(`link ${number}`),
     });
-    const settings = agentSettings({ outbox: { limit: outboxLimit, batch: 10_000 } });
-    const agent = new Agent(
+    const settings = agentSettings({ outbox: { limit: outboxLimit, batch: BATCH } });
+    const collections = this.#collections(store, clock, log, () => agent.hello());
+    const agent: Agent = new Agent(
       profile,
       {
         ...{ clock, log, ledger, memory, deflate, keys },
@@ -149,6 +160,7 @@ export class Unit {
         verifier: keys,
         actuator: actuatorOf(car, time, alive, (action) => watcher.acts(this, action)),
         activity: new BusActivity(clock, settings.power.busSilentAfter),
+        ...(collections && partsOf(collections)),
         link: {
           get connected() {
             return link.connected;
@@ -172,8 +184,11 @@ export class Unit {
       },
     );
     agent.start();
-    this.run = { clock, store, agent, link, boot };
-    const take = agent.intake(() => car.decoder());
+    collections?.resume();
+    this.run = { clock, store, agent, link, boot, collections };
+    const custom = collections === undefined ? [] : (profilesOfSignals[this.variant] ?? []);
+    const receive = agent.intake(() => car.decoder(custom.map(({ signal }) => signal as RawSignal)));
+    const take = collections?.behind(receive) ?? receive;
     car.connect(
       (batch) => alive() && take(batch),
       () => clock.now(),
@@ -187,6 +202,17 @@ export class Unit {
       },
     });
     watcher.opened(this);
+  }
+
+  #collections(store: Store, clock: RunClock, log: Log, hello: () => void): WorldCollections | undefined {
+    const { signals, car } = this.#parts;
+    if (signals !== true) return undefined;
+    const { variant } = this;
+    const { memory, outbox } = store;
+    return new WorldCollections({
+      ...{ car, variant, clock, log, memory, hello, batch: BATCH },
+      commit: () => outbox.commit(),
+    });
   }
 
   /** The program ends without a word. With `power` the power fails, and the disk keeps what it must, perhaps damaged. */
@@ -206,4 +232,14 @@ export class Unit {
   endSilently(): void {
     if (this.#clock !== undefined) this.#clock.alive = false;
   }
+}
+
+/** What an agent takes of them. */
+function partsOf(collections: WorldCollections): Partial<AgentPorts> {
+  return {
+    signals: collections.signals,
+    recorders: [collections.recorder],
+    agentCommands: new Map([['Collect', collections.order]]),
+    overseer: { looksEvery: () => undefined, ticked: () => undefined, hello: () => collections.hello() },
+  };
 }

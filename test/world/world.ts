@@ -3,7 +3,7 @@
  * people who send commands. Everything that happens follows from a plan, which follows from a seed.
  */
 import { Broker } from './broker.ts';
-import { Caller } from './caller.ts';
+import { Caller, isOfCaller } from './caller.ts';
 import { WorldCar } from './car.ts';
 import { Chance } from './chance.ts';
 import type { DiskFaults } from './disk.ts';
@@ -104,6 +104,7 @@ class World {
         ...{ vin, time, car, faults, broker: this.#broker, watcher: this.#observer },
         chance: chance.fork(`unit ${vin}`),
         outboxLimit: plan.outboxLimit,
+        signals: plan.signals === true,
       });
       const place: Place = {
         ...{ car, unit, code: undefined, takes: SYNC, pending: undefined, operationsLeft: 0 },
@@ -183,8 +184,12 @@ class World {
     hub.killAfter = Number.POSITIVE_INFINITY;
     this.#broker.start();
     const end = this.#time.now + REST;
-    while (this.#time.now < end && !(await this.#isQuiet(hub))) await this.#pass(this.#time.now + 10_000);
-    if (!(await this.#isQuiet(hub))) this.#breaches.add('rests', await this.#restlessness(hub));
+    let restlessness = await this.#restlessness(hub);
+    while (this.#time.now < end && restlessness !== '') {
+      await this.#pass(this.#time.now + 10_000);
+      restlessness = await this.#restlessness(hub);
+    }
+    if (restlessness !== '') this.#breaches.add('rests', restlessness);
     // What was planned for later still changes the cars.
     while (this.#places.some(({ unit }) => unit.board.now < this.#caller.lastDue)) {
       await this.#pass(this.#time.now + 10_000);
@@ -261,7 +266,7 @@ class World {
       if ('for' in happening) this.#time.after(happening.for, work);
     };
     if (isFault(happening)) this.#faults++;
-    if (happening.do === 'command' || happening.do === 'burst' || happening.do === 'program') {
+    if (isOfCaller(happening)) {
       this.#tell('caller', this.#caller.does(happening));
       return;
     }
@@ -275,6 +280,11 @@ class World {
         this.#power(place, { ...happening, do: 'power', cuts: true, after: 0 });
         unit.board.forget();
         until(() => unit.board.set('ntp'));
+        break;
+      case 'profile':
+        if (!unit.alive) break;
+        unit.variant = happening.which;
+        this.#power(place, { ...happening, do: 'power', cuts: false, after: 0 });
         break;
       case 'broker':
         if (!this.#broker.up) break;
