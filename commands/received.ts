@@ -1,6 +1,6 @@
 import { decodeMessage } from '../protocol/cbor/message.ts';
 import { classOf } from '../protocol/classes.ts';
-import { readableBody } from '../protocol/readable.ts';
+import { type ReadableBody, readableBody } from '../protocol/readable.ts';
 import { Runs } from '../protocol/runs.ts';
 import type { Gap } from '../protocol/schema/gap.ts';
 import type { Message } from '../protocol/schema/message.ts';
@@ -18,6 +18,8 @@ export interface ReceivedMessage {
 /** Reads the messages of one car, in the order in which they come. */
 export class MessageReader {
   readonly #catalogs = new Catalogs();
+  /** By name of a custom signal, its units in all catalogs; '' is none. */
+  readonly #units = new Map<string, Set<string>>();
   readonly #unknown: (catalog: string) => void;
   readonly #reported = new Set<string>();
 
@@ -32,11 +34,26 @@ export class MessageReader {
     return { topic, seq, at, body: this.#readable(message) };
   }
 
-  /** The body with readings as names, times and values. */
+  /** The body with readings as names, times and values, and with units. */
   #readable(message: Message): unknown {
     const body = readableBody(message, this.#catalogs);
     if (message.kind === 'telemetry' && message.body.signals !== undefined) this.#report(message.body.signals.catalog);
-    return body;
+    if (message.kind === 'catalog') {
+      for (const { name, unit = '' } of message.body.entries) {
+        this.#units.set(name, (this.#units.get(name) ?? new Set()).add(unit));
+      }
+    }
+    return message.kind === 'event' ? this.#withUnits(body as ReadableBody<'event'>) : body;
+  }
+
+  /** An event names its signals without a catalog: a name has a unit if it has the same one in all catalogs. */
+  #withUnits({ values, ...event }: ReadableBody<'event'>): unknown {
+    if (values === undefined) return event;
+    const shown = values.map((value) => {
+      const [unit = '', ...others] = value.signal === undefined ? [] : (this.#units.get(value.signal) ?? []);
+      return unit === '' || others.length > 0 ? value : { ...value, unit };
+    });
+    return { ...event, values: shown };
   }
 
   #report(hash: Uint8Array): void {

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ReceivedNumbers } from '../../commands/received.ts';
+import { MessageReader, ReceivedNumbers } from '../../commands/received.ts';
 import { encodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
+import type { EventValue } from '../../protocol/schema/event.ts';
+import type { Body, BodyKind } from '../../protocol/schema/message.ts';
+import { catalogParts } from '../../protocol/signals/catalog.ts';
 
 const waypoint = (seq: number): Uint8Array =>
   encodeMessage({
@@ -94,5 +97,36 @@ describe('what a receiver keeps of the numbers it has seen', () => {
     received.admit(gap(0, [[2, 50_000_000]]));
     received.admit(waypoint(50_000_002));
     expect([received.missing, received.lost]).toEqual([1, 49_999_999]);
+  });
+});
+
+describe('what people read of a message', () => {
+  const reader = (...units: readonly string[]) => {
+    const reader = new MessageReader();
+    const line = <K extends BodyKind>(kind: K, body: Body<K>): unknown => {
+      const envelope = { version: 1, seq: 1, boot: 1, at: 0, clock: 'ntp' } as const;
+      return reader.line(`vigie/1/VF3/up/${kind}`, encodeMessage({ ...envelope, kind, body } as never)).body;
+    };
+    for (const [i, unit] of units.entries()) {
+      const entries = [{ number: i + 1, name: 'Vehicle.Cell', kind: 'quantity', unit } as const];
+      for (const part of catalogParts(entries)) line('catalog', part);
+    }
+    return line;
+  };
+  const values: EventValue[] = [
+    { data: 'signal', signal: 'Vehicle.Cell', literal: '4.1' },
+    { data: 'signal', signal: 'Vehicle.Mode', literal: 'Sport' },
+    { data: 'vehicle.autonomy', literal: '312' },
+  ];
+  const event = { id: 'e', monitorId: 'm', at: 0, refresh: false, values };
+
+  test('the value of a custom signal in an event has the unit of its catalog, and no other value has one', () => {
+    const [cell, ...others] = values;
+    expect(reader('V')('event', event)).toEqual({ ...event, values: [{ ...cell, unit: 'V' }, ...others] });
+    expect(reader('V', 'V')('event', event)).toHaveProperty('values.0.unit', 'V');
+  });
+
+  test('the value of a custom signal in an event has no unit while catalogs give none, or two', () => {
+    for (const units of [[], ['V', 'mV']]) expect(reader(...units)('event', event)).toEqual(event);
   });
 });
