@@ -4,6 +4,7 @@ import { idOf } from '../../assembly/view.ts';
 import { HubCommands } from '../../hub/commands.ts';
 import { Intake } from '../../hub/intake.ts';
 import { HubMeasures } from '../../hub/measures.ts';
+import type { MonitorSync } from '../../hub/monitor-sync.ts';
 import type { HubLog } from '../../hub/ports.ts';
 import { ResendRequests } from '../../hub/resend.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
@@ -11,6 +12,7 @@ import { classOf } from '../../protocol/classes.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { MonitorList } from '../../protocol/schema/monitor.ts';
 import type { Chance } from './chance.ts';
+import { Fleet } from './fleet.ts';
 import { hubKey } from './keys.ts';
 import type { WorldTime } from './time.ts';
 
@@ -26,17 +28,21 @@ export interface HubParts {
   readonly log: HubLog;
   /** Told of a message that was acknowledged and is not in the database. */
   readonly lacks: (what: string) => void;
+  /** Cars, which may belong to a fleet; absent: there is none. */
+  readonly vins?: readonly string[] | undefined;
 }
 
 interface HubRun {
   alive: boolean;
   readonly intake: Intake;
   readonly commands: HubCommands;
+  readonly monitors: MonitorSync | undefined;
 }
 
 export class WorldHub {
   readonly database: SqliteDatabase;
   readonly reader: SqlReader;
+  readonly fleet: Fleet | undefined;
   /** The database takes no commit. */
   refuses = false;
   /** Commits until the hub is killed, after the commit and before the acknowledgement. */
@@ -55,6 +61,7 @@ export class WorldHub {
     this.#parts = parts;
     this.database = database;
     this.reader = new SqlReader(database.select);
+    this.fleet = parts.vins && new Fleet(database, parts.vins, () => parts.time.now + BEGIN);
     this.#store = new SqliteMessageStore(database, idOf);
     this.#audit = new SqliteCommandStore(database);
   }
@@ -118,7 +125,10 @@ export class WorldHub {
       log: quiet,
     });
     resends.begin();
-    this.#run = Object.assign(run, { intake, commands });
+    const after = (delay: number, due: () => void): (() => void) => time.after(delay, () => run.alive && due());
+    const newId = (): string => `fleet-${++this.#ids}`;
+    const monitors = this.fleet?.begin({ commands, clock, after, log: quiet, newId }, this.#parts.chance.fork('fleet'));
+    this.#run = Object.assign(run, { intake, commands, monitors });
   }
 
   /** It ends without a word: what it had committed is kept, what it had not acknowledged comes again. */
@@ -173,6 +183,7 @@ export class WorldHub {
   subscribed(vin: string): void {
     this.#run?.commands
       .resend(vin)
+      .then(() => this.#run?.monitors?.online(vin))
       .catch((error: Error) => this.#parts.log.warn('hub.command.unsent', { vin, error: error.message }));
   }
 

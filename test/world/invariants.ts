@@ -23,6 +23,7 @@ export const INVARIANTS = {
   deliveredOnce: 'What a receiver has taken is not sent to it again in the same run.',
   monitors: 'What somebody has set up in a car stays: monitors are as the car has answered.',
   monitorList: 'The newest list of monitors at the hub is that of the car, once all is quiet.',
+  fleet: 'Once all is quiet, a car has the monitors that the hub was given for it, and no other of them.',
   catalogs: 'Every reading of a custom signal that arrived names a catalog that arrived, once all is quiet.',
   values: 'Every value of a custom signal that arrived is one that the car had then, under its name.',
   collections: 'A collection runs from the Success of its command until its end, over power cuts, and no longer.',

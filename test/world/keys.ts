@@ -45,29 +45,26 @@ export const signers: readonly WorldKey[] = [...operators, ...spares];
 export const hubKey = new WorldKey('hub');
 /** May have cars collect signals; trusted in worlds whose cars have custom signals. */
 export const collector = new WorldKey('collector');
+const { name, hex: kid, publicKey } = collector;
+const ofCollector = { name, kid, algorithm: 'Ed25519' as const, publicKey };
 /** Nobody trusts it. */
 export const stranger = new WorldKey('stranger');
 
-/** As a trust file has them. */
-export const trusted = trustEntries([
-  { name: root.name, kid: root.hex, algorithm: 'Ed25519', kinds: ['Trust'], publicKey: root.publicKey },
-  { name: hubKey.name, kid: hubKey.hex, algorithm: 'Ed25519', kinds: ['Resend'], publicKey: hubKey.publicKey },
-  ...operators.map((key) => ({
-    ...{ name: key.name, kid: key.hex, algorithm: 'Ed25519' as const, publicKey: key.publicKey },
-    kinds: [...remoteTypes],
-  })),
-]);
+const ofHub = { name: hubKey.name, kid: hubKey.hex, algorithm: 'Ed25519' as const, publicKey: hubKey.publicKey };
 
-/** The same in a car that takes commands to collect. */
-export const trustedToCollect = [
-  ...trusted,
-  ...trustEntries([
-    {
-      name: collector.name,
-      kid: collector.hex,
-      algorithm: 'Ed25519',
-      kinds: ['Collect'],
-      publicKey: collector.publicKey,
-    },
-  ]),
-];
+/** As a trust file has them, in a world in which commands collect signals, or the hub gives cars monitors. */
+export function trustedIn(world: {
+  readonly signals?: boolean;
+  readonly fleet?: boolean;
+}): ReturnType<typeof trustEntries> {
+  const { signals, fleet } = world;
+  return trustEntries([
+    { name: root.name, kid: root.hex, algorithm: 'Ed25519', kinds: ['Trust'], publicKey: root.publicKey },
+    { ...ofHub, kinds: fleet === true ? ['Resend', 'Monitor'] : ['Resend'] },
+    ...operators.map((key) => ({
+      ...{ name: key.name, kid: key.hex, algorithm: 'Ed25519' as const, publicKey: key.publicKey },
+      kinds: [...remoteTypes],
+    })),
+    ...(signals === true ? [{ ...ofCollector, kinds: ['Collect'] as const }] : []),
+  ]);
+}

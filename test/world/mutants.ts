@@ -302,6 +302,22 @@ export const newestMutants: readonly Mutant[] = [
     seed: 11,
   },
   {
+    defect: 'a monitor that was changed at the hub stays as it was in the car',
+    file: 'hub/monitor-sync.ts',
+    edits: [['if (there?.revision === revision && there.status === status)', 'if (there?.status === status)']],
+    invariant: 'fleet',
+    seed: 1,
+  },
+  {
+    defect: 'a car that leaves its fleet keeps its monitors',
+    file: 'hub/monitor-sync.ts',
+    edits: [
+      ['if (revision !== undefined && !ids.has(monitorId))', 'if (revision === monitorId && !ids.has(monitorId))'],
+    ],
+    invariant: 'fleet',
+    seed: 1,
+  },
+  {
     defect: 'privacy hides no custom signal',
     file: 'agent/signals/signals.ts',
     edits: [['(position ? 1 : 2)', '(position ? 3 : 4)']],

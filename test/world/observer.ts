@@ -265,6 +265,7 @@ export class Observer implements UnitWatcher {
     for (const what of deliveries.missing(unit.receivers)) breaches.add('delivered', `${unit.vin} ${what}`);
     const agent = unit.run?.agent;
     if (agent === undefined) return;
+    for (const what of hub.fleet?.broken(unit.vin, agent) ?? []) breaches.add('fleet', `${unit.vin} ${what}`);
     for (const what of unit.user.broken(agent)) breaches.add('monitors', `${unit.vin} ${what}`);
     const own = listOf(agent.monitors.all);
     const theirs = hub.monitorList(unit.vin);

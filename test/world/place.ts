@@ -21,7 +21,7 @@ export interface Place {
 }
 
 /** What concerns the broker, the hub or a caller. */
-type OfTheWorld = 'power' | 'origin' | 'profile' | 'broker' | 'hub' | 'hub disk' | OfTheCaller;
+type OfTheWorld = 'power' | 'origin' | 'profile' | 'broker' | 'hub' | 'hub disk' | 'fleet' | OfTheCaller;
 type OfTheCaller = CallerHappening['do'];
 export type LocalHappening = Exclude<Happening, { do: OfTheWorld }>;
 

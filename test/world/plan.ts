@@ -1,5 +1,6 @@
 /** What is going to happen in a world: drawn from its seed before it begins, so that parts of it can be left out. */
 import { Chance } from './chance.ts';
+import { FLEET_MONITORS, type FleetOrder, SPEEDS } from './fleet.ts';
 import { MONITORS, type MonitorChange } from './interface-user.ts';
 import type { Answering } from './receivers.ts';
 
@@ -39,6 +40,8 @@ export type Happening = { readonly at: number; readonly car: number } & (
   | { readonly do: 'profile'; readonly which: number; readonly off: number }
   /** A command begins a collection for `lasts` ms, or ends the one of this name. */
   | { readonly do: 'collect'; readonly name: string; readonly lasts: number; readonly interval: number }
+  /** Somebody changes a fleet at the hub: its cars, or its monitors. */
+  | ({ readonly do: 'fleet' } & FleetOrder)
   | { readonly do: 'door' | 'plug' | 'silence' | 'stubborn'; readonly for: number }
   | { readonly do: 'privacy'; readonly state: 'Geolocation' | 'Full'; readonly for: number }
   | {
@@ -78,6 +81,8 @@ export interface Plan {
   readonly damages: boolean;
   /** Cars have custom signals, and take commands to collect more. */
   readonly signals?: boolean;
+  /** The hub brings monitors into the cars of a fleet. */
+  readonly fleet?: boolean;
   readonly happenings: readonly Happening[];
 }
 
@@ -257,8 +262,28 @@ const ofSignals: Weighted = [
   ],
 ];
 
+/** What happens in a world whose hub has a fleet. */
+const ofFleet: Weighted = [
+  [
+    1,
+    (chance) => ({
+      do: 'fleet',
+      change: chance.pick(['joins', 'joins', 'leaves', 'Running', 'Running', 'Running', 'Paused', 'removed'] as const),
+      monitorId: chance.pick(FLEET_MONITORS),
+      speed: chance.pick(SPEEDS),
+    }),
+  ],
+];
+
 /** The world of a seed: everything that there is may happen in it. @param length ms in which things happen */
 export function planOf(seed: number, length: number): Plan {
+  const plan = signalPlanOf(seed, length);
+  const chance = new Chance(`plan ${seed}, fleet`);
+  if (!chance.happens(0.25)) return plan;
+  return { ...withMore(plan, happeningsOf(length, chance, ofFleet, plan.cars, 20 * SECOND)), fleet: true };
+}
+
+function signalPlanOf(seed: number, length: number): Plan {
   const plan = rarePlanOf(seed, length);
   const chance = new Chance(`plan ${seed}, custom signals`);
   if (!chance.happens(0.25)) return plan;

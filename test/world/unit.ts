@@ -17,7 +17,7 @@ import type { Chance } from './chance.ts';
 import { WorldCollections } from './collections.ts';
 import { type DiskFaults, WorldDisk } from './disk.ts';
 import { InterfaceUser } from './interface-user.ts';
-import { trusted, trustedToCollect } from './keys.ts';
+import { trustedIn } from './keys.ts';
 import { Receivers } from './receivers.ts';
 import { profilesOfSignals, type RawSignal } from './signals.ts';
 import { BoardClock, RunClock, type WorldTime } from './time.ts';
@@ -58,6 +58,8 @@ export interface UnitParts {
   readonly outboxLimit: number;
   /** The car has custom signals, and takes commands to collect more. */
   readonly signals?: boolean;
+  /** The hub may give it monitors. */
+  readonly fleet?: boolean;
 }
 
 export interface Run {
@@ -110,7 +112,7 @@ export class Unit {
       { ...this.#parts.faults, refuses: () => undefined, operated: () => undefined },
       this.#parts.chance,
     );
-    const trust: TrustChanges = { generation: 1, keys: this.#parts.signals === true ? trustedToCollect : trusted };
+    const trust: TrustChanges = { generation: 1, keys: trustedIn(this.#parts) };
     await (await openDocument<TrustChanges>(`${DATA}/trust.json`, {}, { files })).write(trust);
     await (await openDocument(`${DATA}/remotes.json`, emptyLedger, { files })).write(emptyLedger);
   }

@@ -104,7 +104,7 @@ class World {
         ...{ vin, time, car, faults, broker: this.#broker, watcher: this.#observer },
         chance: chance.fork(`unit ${vin}`),
         outboxLimit: plan.outboxLimit,
-        signals: plan.signals === true,
+        ...{ signals: plan.signals === true, fleet: plan.fleet === true },
       });
       const place: Place = {
         ...{ car, unit, code: undefined, takes: SYNC, pending: undefined, operationsLeft: 0 },
@@ -126,6 +126,7 @@ class World {
         error: (event, fields) => this.#tell('hub', `logs error: ${event} ${JSON.stringify(fields)}`),
       },
       lacks: (what) => this.#breaches.add('committed', what),
+      vins: this.#plan.fleet === true ? this.#places.map(({ unit }) => unit.vin) : undefined,
     });
     this.#hub = hub;
     hub.start();
@@ -213,6 +214,8 @@ class World {
     if (this.#broker.backlog > 0) found.push(`${this.#broker.backlog} messages wait at the broker`);
     for (const { unit } of this.#places) {
       const waiting = unit.run?.agent.waiting;
+      const lacks = (await hub.fleet?.lacks(unit.vin)) ?? 0;
+      if (lacks > 0) found.push(`${lacks} monitors of ${unit.vin} are not as they should be`);
       if (waiting !== 0) found.push(`${waiting ?? 'all'} messages wait in ${unit.vin}`);
       for (const { class: priority, missing } of (await hub.reader.numbers(unit.vin)) ?? []) {
         if (missing.length > 0) found.push(`class ${priority} of ${unit.vin} lacks ${JSON.stringify(missing)}`);
@@ -293,6 +296,14 @@ class World {
         break;
       case 'hub':
         this.#killHub(happening);
+        break;
+      case 'fleet':
+        if (this.#hub?.up === true) {
+          // SQLite in memory refuses nothing.
+          this.#hub.fleet
+            ?.change(unit.vin, happening)
+            .catch((error: Error) => this.#breaches.add('sound', error.message));
+        }
         break;
       case 'hub disk':
         if (this.#hub !== undefined) this.#hub.refuses = true;

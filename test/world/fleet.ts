@@ -1,0 +1,108 @@
+/** A fleet at the hub: cars join and leave it, somebody gives it monitors, and the real comparison brings them into the cars. */
+import { type SqliteDatabase, SqlMonitors, SqlRegistry } from '../../adapters/database/index.ts';
+import type { Agent } from '../../agent/agent.ts';
+import { digestOf } from '../../assembly/hub-monitors.ts';
+import { differences, MonitorSync, type MonitorSyncParts } from '../../hub/monitor-sync.ts';
+import type { Owner } from '../../hub/registry.ts';
+import { compileMonitor, type MonitorStatus } from '../../protocol/schema/monitor.ts';
+import type { Chance } from './chance.ts';
+
+const FLEET: Owner = { kind: 'fleet', id: 'fleet' };
+/** Waits for the report of a car, ms: commands of before have expired, as `assembly/hub-monitors.ts` has it. */
+const [FIRST, LONGEST] = [240_000, 600_000];
+
+export type FleetChange = MonitorStatus | 'removed' | 'joins' | 'leaves';
+/** Ids of monitors of the fleet, and the speeds above which they fire. */
+export const FLEET_MONITORS = ['f0', 'f1', 'f2'] as const;
+export const SPEEDS = [10, 30, 60] as const;
+
+export interface FleetOrder {
+  readonly change: FleetChange;
+  readonly monitorId: string;
+  readonly speed: number;
+}
+
+export class Fleet {
+  readonly #monitors: SqlMonitors;
+  readonly #registry: SqlRegistry;
+  readonly #vins: readonly string[];
+  readonly #now: () => number;
+  /** What was asked for last and answered: the speed and status by monitor, and the cars. */
+  readonly #given = new Map<string, { readonly speed: number; readonly status: MonitorStatus }>();
+  readonly #cars = new Set<string>();
+  /** While no car was ever in a fleet, all cars get all monitors. */
+  #isUsed = false;
+  #sync: MonitorSync | undefined;
+
+  /** @param now UTC ms of the hub */
+  constructor(database: SqliteDatabase, vins: readonly string[], now: () => number) {
+    this.#vins = vins;
+    this.#monitors = new SqlMonitors(database);
+    this.#registry = new SqlRegistry(database);
+    this.#now = now;
+  }
+
+  /** A hub begins to compare. */
+  begin(parts: Pick<MonitorSyncParts, 'commands' | 'clock' | 'after' | 'log' | 'newId'>, chance: Chance): MonitorSync {
+    const sync = new MonitorSync({
+      ...parts,
+      store: this.#monitors,
+      wait: (attempts) => Math.min(LONGEST, FIRST * 2 ** attempts) * (0.5 + chance.real() / 2),
+      digest: digestOf,
+    });
+    sync.begin();
+    this.#sync = sync;
+    return sync;
+  }
+
+  /** Somebody changes the fleet at the interface of the hub. */
+  async change(vin: string, { change, monitorId, speed }: FleetOrder): Promise<void> {
+    const now = Math.round(this.#now());
+    if (change === 'joins') {
+      // From its first fleet on a hub takes messages only of cars that it knows.
+      if (!this.#isUsed) for (const one of this.#vins) await this.#registry.add(one, [], now);
+      await this.#registry.add(vin, [FLEET], now);
+      this.#cars.add(vin);
+      this.#isUsed = true;
+    } else if (change === 'leaves') {
+      if (!this.#cars.has(vin)) return;
+      await this.#registry.leave(vin, [FLEET], now);
+      this.#cars.delete(vin);
+    } else if (change === 'removed') {
+      await this.#monitors.removeMonitor(FLEET, monitorId);
+      this.#given.delete(monitorId);
+    } else {
+      const { parameter } = compileMonitor(monitorOf(speed));
+      const monitor = { createdAt: now, monitorId, updatedAt: now, status: change, monitor: parameter };
+      await this.#monitors.putMonitor({ owner: FLEET, monitor });
+      this.#given.set(monitorId, { speed, status: change });
+    }
+    this.#sync?.wake();
+  }
+
+  /** Commands that a car still has to get. */
+  async lacks(vin: string): Promise<number> {
+    return differences(await this.#monitors.carMonitors(vin), digestOf).length;
+  }
+
+  /** How the monitors of a car are not those that the fleet was given, in words. */
+  broken(vin: string, { monitors }: Agent): string[] {
+    const given = this.#cars.has(vin) || !this.#isUsed ? this.#given : new Map<string, never>();
+    const there = new Map(monitors.all.map((one) => [one.monitorId, one]));
+    return FLEET_MONITORS.flatMap((id) => {
+      const [wanted, own] = [given.get(id), there.get(id)];
+      const isAsWanted =
+        own?.status === wanted?.status && (wanted === undefined || own?.monitor.label === labelOf(wanted.speed));
+      return isAsWanted ? [] : [`${id} is ${own?.monitor.label} ${own?.status}, not ${JSON.stringify(wanted)}`];
+    });
+  }
+}
+
+function labelOf(speed: number): string {
+  return `above ${speed}`;
+}
+
+function monitorOf(speed: number): object {
+  const data = { data: 'kinetic.speed', op: 'greaterThan', value: [String(speed)] };
+  return { label: labelOf(speed), triggerParam: { triggers: [{ name: 't', data }], boolExp: 't' } };
+}
