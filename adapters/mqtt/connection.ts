@@ -16,6 +16,12 @@ import { type BrokerEndpoint, failedSocket, openSocket } from './socket.ts';
 // Packet identifiers are written as they are needed, not taken from 65,536 buffers that are made with the first packet.
 writeToStream.cacheNumbers = false;
 
+/**
+ * Where a message was handled, the library does not acknowledge it when it is given an error, which has no other effect. One for
+ * all of them: an error finds out where it was made, and that costs more than the message.
+ */
+const UNACKNOWLEDGED = new Error('acknowledged later, or left to the broker');
+
 export interface ConnectionEvents {
   /** There is a transport: TCP is connected, TLS is agreed upon. */
   reached(): void;
@@ -222,12 +228,11 @@ export class MqttConnection {
     client.on('message', (topic, payload, packet) => {
       this.#taking = this.#received(topic, payload, packet) ?? undefined;
     });
-    // With an error here the library does not acknowledge the message; it has no other effect.
     client.handleMessage = ({ messageId }, done) => {
       const taking = this.#taking;
       this.#taking = undefined;
-      if (taking !== undefined) this.#takings.add(taking, messageId ?? 0, () => done(new Error('acknowledged later')));
-      else done(this.#leaving ? new Error('left to the broker') : undefined);
+      if (taking !== undefined) this.#takings.add(taking, messageId ?? 0, () => done(UNACKNOWLEDGED));
+      else done(this.#leaving ? UNACKNOWLEDGED : undefined);
     };
     client.onKeepaliveTimeout = () => this.#unansweredQuestion();
     client.on('packetsend', ({ cmd }) => {
