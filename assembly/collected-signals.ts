@@ -6,6 +6,7 @@ import {
   type DbcMessage,
   parameterGroup,
   unknownSignals,
+  type WantedSignal,
 } from '../adapters/can/dbc/index.ts';
 import type { IdentifierFilter } from '../adapters/can/socketcan/index.ts';
 import type { PreparedCollection } from '../agent/collect/running-collection.ts';
@@ -54,11 +55,13 @@ export function prepareCollection(order: CollectOrder, profile: Profile): Prepar
   const { signals, diagnostics } = completeSignals(written, { frames, databases, single, positions: [], file: '' });
   const [fault] = diagnostics.filter(({ severity }) => severity === 'error');
   if (fault !== undefined) throw new VigieError('input.malformed', explained(fault));
-  const all = signals.map((signal) => {
+  const found = signals.map((signal) => {
     return asProfileSays(signal, asked[entryOf(signal, written)] as CollectedSignal, profile);
   });
-  checkNames(all, profile);
-  const needed = databases.map((bound) => ({ ...bound, database: reduced(bound.database, all) }));
+  checkNames(found, profile);
+  const part = databases.map((bound) => ({ ...bound, database: reduced(bound.database, found) }));
+  // Texts cut out of a file would hold all of it.
+  const { all, needed } = structuredClone({ all: found, needed: part });
   const identifiers = new Map(
     [...frames].map((bus) => {
       const own = all.filter((signal) => signal.bus === undefined || signal.bus === bus);
@@ -66,7 +69,12 @@ export function prepareCollection(order: CollectOrder, profile: Profile): Prepar
     }),
   );
   const wanted = all.map(({ bus, message, signal }) => ({ ...(bus === undefined ? {} : { bus }), message, signal }));
-  return { signals: all, identifiers, decoder: (names) => new DbcDecoder(wanted, needed, names) };
+  return { signals: all, identifiers, decoder: decoderOf(wanted, needed) };
+}
+
+/** A function of its own: as a closure of its caller it would hold what that has read, for all closures of a function share it. */
+function decoderOf(wanted: readonly WantedSignal[], needed: readonly BoundDatabase[]): PreparedNetwork['decoder'] {
+  return (names) => new DbcDecoder(wanted, needed, names);
 }
 
 function databaseOf(file: string): Database {
