@@ -11,7 +11,7 @@ const BATCH = 500;
  * While messages keep coming, a commit waits for more of them, since a commit costs hub and database much the same for one
  * message as for fifty: it looks so often whether more came, after so many ms each.
  */
-const LOOKS = 10;
+const LOOKS = 20;
 const LOOK = 5;
 
 const NOT_REGISTERED = 'is not registered here, or was removed: `vigie hub add` registers a car';

@@ -131,16 +131,16 @@ test('while messages keep coming the next commit waits for more of them, and no 
   await Promise.all(sent);
 });
 
-test('messages that never cease to come are committed after ten looks for more of them', async () => {
+test('messages that never cease to come are committed after twenty looks for more of them', async () => {
   const { disk, send, sent, looks } = await withTwoSent();
-  for (let seq = 2; looks.count < 10; seq++) {
+  for (let seq = 2; looks.count < 20; seq++) {
     sent.push(send(seq));
     await looks.next();
   }
-  sent.push(send(11));
+  sent.push(send(21));
   void looks.next();
   const two = await disk.commit(1);
-  expect(numbersOf(two)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+  expect(numbersOf(two)).toEqual(Array.from({ length: 21 }, (_, place) => place + 1));
   two.done();
   await Promise.all(sent);
 });
