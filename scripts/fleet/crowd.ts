@@ -19,6 +19,17 @@ export interface CrowdOptions extends Pick<ClientOptions, 'host' | 'ports' | 've
   readonly leaving: number;
 }
 
+/** Messages that the cars are to have sent so many ms after the first left. In some parts of a drive there are few. */
+export function dueAfter(
+  elapsed: number,
+  { cars, drive, speed, leaving }: Omit<CrowdOptions, 'host' | 'ports' | 'version'>,
+): number {
+  return drive.reduce((sum, { after }) => {
+    const last = Math.floor(((elapsed - after / speed) / leaving) * cars);
+    return sum + Math.min(cars, Math.max(0, last + 1));
+  }, 0);
+}
+
 export interface CrowdState {
   readonly connected: number;
   readonly connections: number;

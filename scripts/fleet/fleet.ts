@@ -4,7 +4,7 @@ import { idOf } from '../../assembly/view.ts';
 import { recordDrive } from '../scenarios/drive.ts';
 import { fleetVin } from './car.ts';
 import { costOf } from './cost.ts';
-import { Crowd } from './crowd.ts';
+import { Crowd, type CrowdOptions, dueAfter } from './crowd.ts';
 import {
   brokers,
   clusters,
@@ -17,7 +17,7 @@ import {
 import { type BrokerFloor, brokerFloor, copyFloor } from './floors.ts';
 import { recutTelemetry } from './recut.ts';
 import { countStored, readingsIn } from './stored.ts';
-import { type FleetMoment, type FleetOptions, type FleetReport, tableOf } from './table.ts';
+import { type FleetAnswers, type FleetMoment, type FleetOptions, type FleetReport, tableOf } from './table.ts';
 
 /** Parts of the drive: when all cars have left, when the hub is killed, when PostgreSQL is. */
 const LEFT = 0.25;
@@ -73,12 +73,13 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
     const empty = await database.size();
 
     const driving = (minutes * 60_000) / speed;
-    const crowd = Crowd.of({
+    const crowded: CrowdOptions = {
       host: '127.0.0.1',
       ports: broker?.ports ?? [first.brokerPort],
       version: broker?.version ?? 4,
       ...{ first: 0, cars, drive, speed, leaving: driving * LEFT },
-    });
+    };
+    const crowd = Crowd.of(crowded);
     ends.push(() => crowd.end());
     const alone = costOf(...(broker?.pids ?? [])).resident;
     const connecting = performance.now();
@@ -99,7 +100,8 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
     const at = (part: number): Promise<void> => after(Math.max(0, start + part * driving - performance.now()));
     const progress = setInterval(async () => {
       const { connected, taken, arrived } = await crowd.state();
-      tell(`${connected} connected, ${taken} of ${cars * drive.length} acknowledged, ${arrived} cars at their end`);
+      const due = dueAfter(performance.now() - start, crowded);
+      tell(`${connected} connected, ${taken} acknowledged of ${due} due by now, ${arrived} cars at their end`);
     }, 10_000);
     ends.unshift(async () => clearInterval(progress));
     const moment = async (): Promise<FleetMoment> => ({
@@ -148,7 +150,7 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
         repeated: state.repeated,
         mqttBytes: bytes,
       },
-      ...{ ...stored, databaseBytes, tables, answers: questions.answers, unanswered: questions.failed },
+      ...{ ...stored, databaseBytes, tables, questions },
       steady: { seconds: (to.at - from.at) / 1000, from, to },
       floors: { ...(floor && { broker: floor }), ...(copy && { copy }) },
     };
@@ -226,12 +228,14 @@ async function untilStored(database: FleetDatabase, expected: number, tell: (tex
   tell(`the database has ${kept} messages`);
 }
 
-/** Asks the hubs in turn for Status of some car. */
-class Questions {
+/** Asks the hubs in turn for Status of some car, and the next one when a hub does not answer, as a caller of several does. */
+class Questions implements FleetAnswers {
   /** Whether answers count now. */
   counted = false;
-  failed = 0;
   readonly answers: number[] = [];
+  unheard = 0;
+  elsewhere = 0;
+  failed = 0;
   readonly #hubs: readonly FleetHub[];
   readonly #cars: number;
   #timer: NodeJS.Timeout | undefined;
@@ -252,17 +256,28 @@ class Questions {
 
   async #ask(): Promise<void> {
     const { counted } = this;
-    const hub = this.#hubs[this.#asked++ % this.#hubs.length];
-    const vin = fleetVin(Math.floor(Math.random() * this.#cars));
+    const first = this.#asked++ % this.#hubs.length;
+    const path = `/fleets/local/vehicles/${idOf(fleetVin(Math.floor(Math.random() * this.#cars)))}/status`;
     const began = performance.now();
-    try {
-      const response = await fetch(`${hub?.url}/fleets/local/vehicles/${idOf(vin)}/status`);
-      await response.arrayBuffer();
-      if (!response.ok) this.failed++;
+    for (const hub of [...this.#hubs.slice(first), ...this.#hubs.slice(0, first)]) {
+      const status = await statusOf(`${hub.url}${path}`);
+      if (status !== 200 && status !== 404) continue;
+      if (hub !== this.#hubs[first]) this.elsewhere++;
+      if (status === 404) this.unheard++;
       else if (counted) this.answers.push(performance.now() - began);
-    } catch {
-      // The hub is killed, or its database is.
-      this.failed++;
+      return;
     }
+    this.failed++;
+  }
+}
+
+/** Undefined: the hub is killed. */
+async function statusOf(url: string): Promise<number | undefined> {
+  try {
+    const response = await fetch(url);
+    await response.arrayBuffer();
+    return response.status;
+  } catch {
+    return undefined;
   }
 }

@@ -31,6 +31,18 @@ export interface FleetMoment {
   readonly taken: number;
 }
 
+/** What came of requests for Status. */
+export interface FleetAnswers {
+  /** How long each took in the steady time, ms. */
+  readonly answers: readonly number[];
+  /** In the whole run: of cars that had not sent Status yet. */
+  readonly unheard: number;
+  /** In the whole run: another hub answered than the one that was asked first. */
+  readonly elsewhere: number;
+  /** In the whole run: no hub answered. */
+  readonly failed: number;
+}
+
 /** What a fleet did, for {@link tableOf}. */
 export interface FleetReport {
   readonly options: FleetOptions;
@@ -51,9 +63,7 @@ export interface FleetReport {
   readonly databaseBytes: number;
   /** Bytes of the largest tables and indexes. */
   readonly tables: ReadonlyMap<string, number>;
-  /** GET status, ms, in that time. */
-  readonly answers: readonly number[];
-  readonly unanswered: number;
+  readonly questions: FleetAnswers;
   readonly floors: { readonly broker?: BrokerFloor; readonly copy?: CopyFloor };
 }
 
@@ -61,7 +71,7 @@ export interface FleetReport {
 const HOURS = 30;
 
 export function tableOf(report: FleetReport): string {
-  const { options, drive, steady, stored, floors } = report;
+  const { options, drive, steady, stored, floors, questions } = report;
   const { from, to, seconds } = steady;
   const figure = (value: number, digits = 1): string => value.toLocaleString('en', { maximumFractionDigits: digits });
   const taken = Math.max(1, to.taken - from.taken);
@@ -72,7 +82,7 @@ export function tableOf(report: FleetReport): string {
   const perMessage = report.databaseBytes / Math.max(1, stored);
   const readings = report.readings / drive.length;
   const payloads = drive.reduce((sum, { payload }) => sum + payload.length, 0);
-  const sorted = report.answers.toSorted((a, b) => a - b);
+  const sorted = questions.answers.toSorted((a, b) => a - b);
   const quantile = (part: number): string =>
     sorted.length === 0 ? 'none' : figure(sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0);
   const monthly = (drive.length / options.minutes) * 60 * HOURS;
@@ -123,10 +133,10 @@ export function tableOf(report: FleetReport): string {
       `${figure(payloads / drive.length, 0)} a message, ${figure(payloads / report.readings, 2)} a reading`,
     ],
     ['database: bytes a reading', `${figure(perMessage / readings, 2)} at ${figure(readings)} readings a message`],
-    [
-      `GET status, ${sorted.length} answers`,
-      `p50 ${quantile(0.5)} ms, p99 ${quantile(0.99)} ms (${report.unanswered} failed in the whole run)`,
-    ],
+    [`GET status, ${sorted.length} answers`, `p50 ${quantile(0.5)} ms, p99 ${quantile(0.99)} ms`],
+    ['GET status, whole run: no hub answered', figure(questions.failed, 0)],
+    ['the other hub answered', figure(questions.elsewhere, 0)],
+    ['asked before the car had sent Status', figure(questions.unheard, 0)],
     [`a car that drives ${HOURS} hours a month: CPU`, `${figure((monthly * (hub + broker + database)) / 1e6)} s`],
     ['MQTT, both ways', `${figure(((report.mqttBytes / Math.max(1, report.acknowledged)) * monthly) / 1e6)} MB`],
     ['disk', `${figure((monthly * perMessage) / 1e6)} MB`],
