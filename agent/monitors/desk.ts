@@ -119,13 +119,19 @@ export class MonitorDesk {
     if (Array.isArray(written)) this.#written = new Set(written.map(String).filter((id) => this.get(id) !== undefined));
   }
 
-  /** Carries out a command of kind `Monitor`. */
+  /**
+   * Carries out a command of kind `Monitor`. Who asks for what is so already does not have the list that was published: it
+   * is published once more.
+   */
   readonly order = async (body: Uint8Array): Promise<void> => {
     const { monitorId, monitor, status, remove, revision } = decodeBody('Monitor', body);
+    const { version } = this.#monitors;
+    const wasReported = this.#reported === version;
     if (monitor !== undefined) await this.put(monitorId, monitor, status, revision);
     else if (status !== undefined) await this.setStatus(monitorId, status);
     else if (remove === true) await this.remove(monitorId);
     else throw new VigieError('command.malformed', 'it gives no monitor and no status, and removes none');
+    if (wasReported && this.#monitors.version === version) await this.#publish(true);
   };
 
   /** Somebody else decides about this one now. */
@@ -133,9 +139,9 @@ export class MonitorDesk {
     if (this.#written.delete(id)) this.#writtenChanged = true;
   }
 
-  async #publish(): Promise<void> {
+  async #publish(again = false): Promise<void> {
     const { version, list } = this.#monitors;
-    if (this.#reported === version) return;
+    if (this.#reported === version && !again) return;
     await this.#publisher.secure('monitor', list, { retain: true });
     // A list that the disk refused is published again with the next call, even if nothing changed.
     this.#reported = Math.max(this.#reported, version);

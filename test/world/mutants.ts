@@ -242,7 +242,7 @@ export const wideMutants: readonly Mutant[] = [
   {
     defect: 'a list of monitors that changed is not published',
     file: 'agent/monitors/desk.ts',
-    edits: [['    if (this.#reported === version) return;', '    if (this.#reported > 0) return;']],
+    edits: [['if (this.#reported === version && !again) return;', 'if (this.#reported > 0 && !again) return;']],
     invariant: 'monitorList',
     seed: 1,
   },

@@ -172,6 +172,19 @@ describe('monitors of the configuration', () => {
 describe('a command about monitors', () => {
   const order = (body: object): Promise<void> => desk.order(encodeBody('Monitor', body));
 
+  test('tells the list once more when it changes nothing: who gives it does not have the list', async () => {
+    const given = { monitorId: 'a', monitor: speeding(), revision: 'first' };
+    await order(given);
+    await order(given);
+    expect(told).toHaveLength(2);
+    expect(told[1]).toEqual(told[0]);
+    await order({ monitorId: 'gone', remove: true });
+    expect(told[2]).toEqual(told[0]);
+    restart();
+    await order(given);
+    expect(told).toHaveLength(4);
+  });
+
   test('gives one, pauses it and removes it', async () => {
     await order({ monitorId: 'a', monitor: speeding() });
     expect(desk.get('a')?.status).toBe('Running');
