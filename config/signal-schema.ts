@@ -18,7 +18,7 @@ const fixed = Type.Unsafe<string | number | boolean>({
 const interval = Type.Unsafe<number | string>({
   ...duration('At most one reading in this time; 0: every change'),
   minimum: 0,
-  'x-expected': 'a time such as 250ms, 5s or 2m, or a whole number of milliseconds',
+  'x-expected': 'a time such as 250ms, 5s or 2m, a whole number of milliseconds, or 0 for every change',
 });
 
 const rule = {

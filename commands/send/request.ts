@@ -61,7 +61,7 @@ export const duration = /^(?=.*[1-9])\d{1,7}(\.\d{1,3})?(ms|s|m|h|d)$/;
 export function timeOf(text: string, what: string): number {
   if (text === '0') return 0;
   if (duration.test(text)) return readDuration(text);
-  throw wrong(`${what} must be a time such as 100ms, 5s or 2m, is ${text}`);
+  throw wrong(`${what} must be a time such as 100ms, 5s or 2m, or 0, is ${text}`);
 }
 
 /** A name that the sender chooses. @throws VigieError `usage.wrong` */

@@ -216,6 +216,7 @@ test('check says what is wrong with the form of each custom signal', async () =>
   Vehicle..F: { signal: M3.S1 }
   Vehicle.G: { signal: M0.S2, kind: text, interval: 1s }
   kinetic.speed: { signal: M0.S0 }
+  Vehicle.H: { signal: M0.S3, interval: 0s }
 `;
   expect(await findings('form.yaml', entries)).toEqual([
     '1: a name ends with .* when the signal is MESSAGE.*, and not otherwise (write M0.*, or a name without *)',
@@ -227,6 +228,7 @@ test('check says what is wrong with the form of each custom signal', async () =>
     '7: a text has no interval (remove it)',
     '7: texts come from buses with `obd` only (a DBC describes numbers: remove kind)',
     '8: kinetic.speed is a path of the interface, which a custom signal does not feed (map it under status, or give the signal another name)',
+    '9: interval must be a time such as 250ms, 5s or 2m, a whole number of milliseconds, or 0 for every change, not "0s"',
   ]);
 });
 
