@@ -197,9 +197,12 @@ export function numbered(sql: string): string {
   return sql.replace(/\?/g, () => `$${++number}`);
 }
 
-/** Rows as the arrays of their columns, for `unnest`. */
-export function columns(rows: readonly (readonly unknown[])[]): unknown[][] {
-  return (rows[0] ?? []).map((_, column) => rows.map((row) => row[column]));
+/** Rows as the columns of `unnest`. Numbers go as the text of their array: `pg` would look in each for what it has to escape. */
+export function columns(rows: readonly (readonly unknown[])[]): (unknown[] | string)[] {
+  return (rows[0] ?? []).map((_, column) => {
+    const values = rows.map((row) => row[column]);
+    return values.every((value) => typeof value === 'number') ? `{${values.join(',')}}` : values;
+  });
 }
 
 /** The database without user and password. @throws VigieError `usage.wrong` */
