@@ -50,6 +50,8 @@ interface PollRule {
 
 /** Message names that a bus of one kind always has: `OBD.VehicleSpeed`, `GNSS.latitude`, `VALUES.Speed`. */
 const messages: Readonly<Record<string, VehicleBus['kind']>> = { OBD: 'obd', GNSS: 'gnss', VALUES: 'values' };
+/** Begins a command of a signal set, such as `22D410`, and no name of a message in a DBC. */
+const command = /^[0-9]/;
 
 /** Says which bus an entry means. */
 export interface BusNames {
@@ -104,7 +106,7 @@ export function readBuses(
   const all = listed.length > 0 && findings.sound('/buses');
   const known = all ? [...new Set(listed.map(({ name }) => name))] : undefined;
   const having = (message: string | undefined): string[] => {
-    const kind = message === undefined ? undefined : messages[message];
+    const kind = message === undefined ? undefined : (messages[message] ?? (command.test(message) ? 'obd' : undefined));
     const reserved = buses.filter((bus) => bus.kind === kind);
     // A DBC may have a message of that name too; the bus of the kind goes first.
     const able = reserved.length > 0 ? reserved : buses.filter((bus) => bus.kind === 'can');

@@ -44,6 +44,18 @@ test('a custom signal is repeated after its heartbeat, without one after a minut
   ]);
 });
 
+test('a signal with the command in front of it is of the bus with signal sets, without the name of that bus', () => {
+  writeFileSync(join(folder, 'set.json'), '{ "commands": [] }');
+  const plug: [string, string] = ['[car.dbc] }', '[car.dbc] }\n  - { name: plug, obd: { signalsets: [set.json] } }'];
+  const wiper: [string, string] = ['BODY.Wipers', '22D410.WIPERS'];
+  const { profile, diagnostics } = load(
+    `${car(plug, wiper)}signals:\n  Vehicle.Part: { signal: 22F187.PART, kind: text }\n`,
+  );
+  expect(diagnostics).toEqual([]);
+  expect(profile?.sources.find(({ message }) => message === '22D410')?.bus).toBe('plug');
+  expect(profile?.writtenSignals.map(({ bus }) => bus)).toEqual(['plug']);
+});
+
 test('a profile becomes plain data with every default filled in', () => {
   const { profile, diagnostics } = load(car(), [join(folder, 'more.dbc')]);
   expect(diagnostics).toEqual([]);
