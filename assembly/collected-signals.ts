@@ -15,10 +15,12 @@ import { hiddenFrom } from '../agent/privacy.ts';
 import { readCondition } from '../config/conditions.ts';
 import { profileDefaults } from '../config/defaults.ts';
 import { Findings } from '../config/findings.ts';
+import { checkRule } from '../config/recording.ts';
 import type { WrittenSignal } from '../config/signals.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { suggestion } from '../protocol/nearest.ts';
 import type { Condition, CustomSignal } from '../protocol/profile.ts';
+import type { TelemetryRule } from '../protocol/recording.ts';
 import type { CollectedSignal, CollectOrder } from '../protocol/schema/collect.ts';
 import { slotByPath } from '../protocol/slots.ts';
 import { completeSignals, isSameSignal, messagesOf, type SignalOfBus } from './custom-signals.ts';
@@ -126,16 +128,21 @@ function writtenOf(
     throw new VigieError('input.malformed', `${asked.signal}: the resolution must be more than 0`);
   }
   const least = asked.interval ?? interval ?? telemetry.interval;
+  const rule: TelemetryRule = {
+    interval: least,
+    deadBand: asked.deadBand ?? telemetry.deadBand,
+    heartbeat: asked.heartbeat ?? Math.max(telemetry.heartbeat, least),
+  };
+  const findings = new Findings('', new Map());
+  checkRule(rule, '', findings);
+  const [fault] = findings.diagnostics;
+  if (fault !== undefined) throw new VigieError('input.malformed', `${asked.signal}: ${explained(fault)}`);
   return {
     ...{ name, bus, message, signal, line: 0 },
     ...(asked.resolution === undefined ? {} : { resolution: asked.resolution }),
     ...{ scale: profileDefaults.scale, shift: profileDefaults.offset, invalid: [] },
     ...(asked.position === true ? { position: true } : {}),
-    rule: {
-      interval: least,
-      deadBand: asked.deadBand ?? telemetry.deadBand,
-      heartbeat: asked.heartbeat ?? Math.max(telemetry.heartbeat, least),
-    },
+    rule,
     ...(condition === undefined ? {} : { while: condition }),
   };
 }

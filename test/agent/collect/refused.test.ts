@@ -57,6 +57,12 @@ test.each<[why: string, order: CollectOrder, code: string, message: RegExp]>([
     /resolution must be more than 0/,
   ],
   [
+    'a heartbeat shorter than the interval of the collection',
+    torque(START + 1, { interval: 2_000, signals: [{ signal: 'MOTION.Torque', heartbeat: 1_000 }] }),
+    'input.malformed',
+    /^MOTION\.Torque: a reading would be repeated after 1s and allowed only every 2s/,
+  ],
+  [
     'a name twice',
     torque(START + 1, { signals: [{ signal: 'MOTION.Torque' }, { signal: 'MOTION.Torque' }] }),
     'input.malformed',
