@@ -59,13 +59,28 @@ export class CaptureFiles {
     }
   }
 
-  /** Writes parts that came while an earlier one did not. */
+  /** Writes parts that came while an earlier one did not, and says which ones did not. */
   close(): void {
     for (const file of this.#open.values()) {
-      const { path, next, early } = file;
-      for (const part of [...early.values()].sort((a, b) => a.part - b.part)) this.#write(file, part, true);
+      const { path, early } = file;
+      const late = [...early.values()].sort((a, b) => a.part - b.part);
+      const [first] = late;
+      let next = file.next;
+      // What was sent before the watch began does not come again; the car itself still has it.
+      if (next === 0 && first !== undefined) {
+        next = first.part;
+        this.#report(
+          `${path}: begins with part ${next}: no earlier one came during this watch; while the car keeps the capture, its GET /vigie/v1/captures has all of it`,
+        );
+      }
+      for (const part of late) {
+        this.#write(file, part, true);
+        this.#tellLoss(path, part);
+        if (part.part === next) next++;
+      }
       this.#finish(file);
-      this.#report(`${path}: parts are missing from part ${next} on`);
+      const ended = late.at(-1);
+      if (ended?.last !== true || next <= ended.part) this.#report(`${path}: parts are missing from part ${next} on`);
     }
     this.#open.clear();
   }
@@ -80,12 +95,16 @@ export class CaptureFiles {
     write(path, mdf4Of(parts.map((part) => ({ frames: unpackFrames(part), buses: part.buses }))), false);
   }
 
-  #tell(path: string, { last, since, lost, broken }: Capture): void {
+  #tell(path: string, part: Capture): void {
+    this.#tellLoss(path, part);
+    if (part.last) this.#report(`${path}: complete`);
+  }
+
+  #tellLoss(path: string, { since, lost, broken }: Capture): void {
     if (since !== undefined)
       this.#report(`${path}: begins at ${new Date(since).toISOString()}, frames before were not in memory`);
     if (lost !== undefined) this.#report(`${path}: up to ${lost} frames were overwritten before the car wrote them`);
     if (broken === true) this.#report(`${path}: the agent ended during the capture`);
-    if (last) this.#report(`${path}: complete`);
   }
 }
 

@@ -67,7 +67,28 @@ test('what is missing of a capture is said, and what came is written', () => {
     expect.stringMatching(/b1\.log: begins at 2023-11-14T22:13:19\.995Z/),
     expect.stringMatching(/b2\.log: the agent ended/),
     expect.stringMatching(/b2\.log: complete$/),
+    expect.stringMatching(/b1\.log: up to 7 frames were overwritten/),
     expect.stringMatching(/b1\.log: parts are missing from part 1 on$/),
+  ]);
+});
+
+test('a watch that begins during a capture writes what comes, and says that the beginning is with the car', () => {
+  const said: string[] = [];
+  const files = new CaptureFiles(join(folder, 'd'), (text) => said.push(text));
+  for (const number of [3, 2]) files.take(part('d1', number, { last: number === 3 }));
+  for (const number of [2, 4]) files.take(part('d2', number, { last: number === 4 }));
+  files.take(part('d3', 1));
+  files.close();
+  expect(readFileSync(join(folder, 'd/d1.log'), 'latin1')).toBe(line(2) + line(3));
+  expect(readFileSync(join(folder, 'd/d2.log'), 'latin1')).toBe(line(2) + line(4));
+  const begins = (id: string, number: number) =>
+    expect.stringMatching(new RegExp(`${id}\\.log: begins with part ${number}: .* its GET /vigie/v1/captures has`));
+  expect(said).toEqual([
+    begins('d1', 2),
+    begins('d2', 2),
+    expect.stringMatching(/d2\.log: parts are missing from part 3 on$/),
+    begins('d3', 1),
+    expect.stringMatching(/d3\.log: parts are missing from part 2 on$/),
   ]);
 });
 
