@@ -1,13 +1,13 @@
 /**
  * Runs every test, those that the arguments name to the runner, or after `related` those that load the files it names.
  * Ends with a list of what this machine lacks, and the line `N passed, N failed, N skipped`, taken from the runner's own
- * result. A skipped test is a failure only with TEST_ALL=1, which `.ci/run` sets. TEST_TOTALS names a file in which
- * several runs keep their counts, so that the last line of each is their sum so far.
+ * result. A skipped test is a failure only with TEST_ALL=1, which `.ci/run` sets. TEST_FILE_TIMES names a file to which the
+ * run adds how long each test file took.
  */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 interface Result {
@@ -20,6 +20,9 @@ interface FileResult {
   readonly name: string;
   readonly status: string;
   readonly message: string;
+  /** UTC ms. */
+  readonly startTime: number;
+  readonly endTime: number;
   readonly assertionResults: readonly TestResult[];
 }
 
@@ -28,8 +31,6 @@ interface TestResult {
   readonly status: string;
   readonly meta: { readonly absence?: string };
 }
-
-type Counts = readonly [passed: number, failed: number, skipped: number];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'vigie-test-'));
@@ -75,25 +76,13 @@ function summarize({ numPassedTests, numFailedTests, testResults }: Result): voi
     console.error('with TEST_ALL=1 no test may be skipped');
     process.exitCode = 1;
   }
-  const counts: Counts = [numPassedTests, failed, skipped.length];
-  const totals = process.env['TEST_TOTALS'];
-  if (totals !== undefined) console.log(`${said(counts)} in this run`);
-  console.log(said(totals === undefined ? counts : addUp(totals, counts)));
+  const times = process.env['TEST_FILE_TIMES'];
+  if (times !== undefined) appendFileSync(times, testResults.map(timeLine).join(''));
+  console.log(`${numPassedTests} passed, ${failed} failed, ${skipped.length} skipped`);
 }
 
-/** Adds the counts of this run to those of the runs before it, which the file keeps, a run a line. */
-function addUp(file: string, [passed, failed, skipped]: Counts): Counts {
-  // Where skips are allowed, another run has the tests that this one had to skip.
-  const counted = process.env['TEST_ALL'] === '1' ? skipped : 0;
-  appendFileSync(file, `${passed} ${failed} ${counted}\n`);
-  const rows = readFileSync(file, 'utf8').trim().split('\n');
-  return rows
-    .map((row) => row.split(' ').map(Number) as unknown as Counts)
-    .reduce((sum, row) => [sum[0] + row[0], sum[1] + row[1], sum[2] + row[2]]);
-}
-
-function said([passed, failed, skipped]: Counts): string {
-  return `${passed} passed, ${failed} failed, ${skipped} skipped`;
+function timeLine({ name, startTime, endTime }: FileResult): string {
+  return `${JSON.stringify({ file: relative(root, name), seconds: (endTime - startTime) / 1_000 })}\n`;
 }
 
 /** How many tests were skipped for each reason, the most frequent first. */

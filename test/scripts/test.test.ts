@@ -2,9 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readFileTimes } from '../../scripts/ci/report.ts';
 
 const script = fileURLToPath(new URL('../../scripts/test.ts', import.meta.url));
 const needs = new URL('../needs.ts', import.meta.url).pathname;
@@ -40,7 +41,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function runTests(names: readonly (keyof typeof files | 'related')[], environment: Record<string, string> = {}) {
-  const { CI: _, TEST_ALL: __, TEST_TOTALS: ___, ...inherited } = process.env;
+  const { CI: _, TEST_ALL: __, TEST_FILE_TIMES: ___, ...inherited } = process.env;
   const env = Object.fromEntries(Object.entries(inherited).filter(([name]) => !name.startsWith('VITEST')));
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...names, '--root', folder], {
     env: { ...env, ...environment },
@@ -90,17 +91,10 @@ test('after “related”, the files run that load the named one, and no others'
   expect(status).toBe(0);
 });
 
-test('runs that share a file of totals end with their sum, without skips that were allowed', () => {
-  const totals = { TEST_TOTALS: join(folder, 'totals') };
-  expect(runTests(['absent.test.ts'], totals).lines.slice(-2)).toEqual([
-    '1 passed, 0 failed, 3 skipped in this run',
-    '1 passed, 0 failed, 0 skipped',
-  ]);
-  expect(runTests(['failing.test.ts'], { ...totals, TEST_ALL: '1' }).lines.at(-1)).toBe(
-    '1 passed, 1 failed, 0 skipped',
-  );
-  expect(runTests(['passing.test.ts'], { ...totals, TEST_ALL: '1' }).lines.slice(-2)).toEqual([
-    '1 passed, 0 failed, 0 skipped in this run',
-    '2 passed, 1 failed, 0 skipped',
-  ]);
+test('runs add the time of each test file to the file that TEST_FILE_TIMES names', () => {
+  const times = join(folder, 'times');
+  for (const name of ['passing.test.ts', 'absent.test.ts'] as const) runTests([name], { TEST_FILE_TIMES: times });
+  const rows = readFileTimes(times);
+  expect(rows.map(({ file }) => basename(file))).toEqual(['passing.test.ts', 'absent.test.ts']);
+  for (const { seconds } of rows) expect(seconds).toBeGreaterThan(0);
 });

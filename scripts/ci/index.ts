@@ -1,0 +1,64 @@
+/**
+ * `.ci/run [--from STAGE]`, after `npm ci`: runs the stages of stages.ts, or those from a stage on. Lanes run side by
+ * side, and a stage that fails does not stop the others, so that one run shows all that is wrong; only a stage outside
+ * the lanes does. Each line of output begins with the name of its stage. The end shows what each stage cost.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { readFileTimes, report } from './report.ts';
+import { runStage, type StageResult } from './run-stage.ts';
+import { lanes, type Stage, stages } from './stages.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const { values } = parseArgs({ options: { from: { type: 'string' } } });
+const first = values.from === undefined ? 0 : stages.findIndex(({ name }) => name === values.from);
+if (first < 0) {
+  console.error(`usage: .ci/run [--from ${stages.map(({ name }) => name).join(' | ')}]`);
+  process.exit(2);
+}
+
+const began = performance.now();
+const scratch = mkdtempSync(join(tmpdir(), 'vigie-ci-'));
+const fileTimes = join(scratch, 'file-times');
+const results: StageResult[] = [];
+try {
+  const wanted = stages.slice(first);
+  const alone = wanted.filter(({ lane }) => lane === undefined);
+  if (await inTurn(alone, true)) {
+    await Promise.all(
+      lanes.map((name) =>
+        inTurn(
+          wanted.filter(({ lane }) => lane === name),
+          false,
+        ),
+      ),
+    );
+  }
+  const order = stages.map(({ name }) => name);
+  results.sort((one, other) => order.indexOf(one.name) - order.indexOf(other.name));
+  for (const line of report(results, (performance.now() - began) / 1_000, readFileTimes(fileTimes))) console.log(line);
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+process.exitCode = results.every(({ status }) => status === 0) ? 0 : 1;
+
+/** @returns whether all succeeded */
+async function inTurn(sequence: readonly Stage[], stopAtFailure: boolean): Promise<boolean> {
+  let good = true;
+  for (const stage of sequence) {
+    const environment = { ...process.env, TEST_FILE_TIMES: fileTimes, ...stage.environment };
+    console.log(`[${stage.name}] begins`);
+    const result = await runStage(stage, root, environment, (line) => console.log(`[${stage.name}] ${line}`));
+    const { status, wall, processor } = result;
+    console.log(
+      `[${stage.name}] ended with status ${status} after ${wall.toFixed(0)} s, ${processor.toFixed(0)} s of processor time`,
+    );
+    results.push(result);
+    good &&= status === 0;
+    if (!good && stopAtFailure) return false;
+  }
+  return good;
+}

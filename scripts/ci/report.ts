@@ -1,0 +1,55 @@
+/** The end of `.ci/run`: the slowest test files, the table of stages, and the sum of all tests. */
+import { existsSync, readFileSync } from 'node:fs';
+import type { StageResult } from './run-stage.ts';
+
+const SHOWN_FILES = 20;
+
+export interface FileTime {
+  readonly file: string;
+  readonly seconds: number;
+}
+
+/** The lines of the report. The last one is `N passed, N failed, N skipped`, where a stage without tests that failed counts as one. */
+export function report(results: readonly StageResult[], wall: number, files: readonly FileTime[]): readonly string[] {
+  const slowest = [...files].sort((one, other) => other.seconds - one.seconds).slice(0, SHOWN_FILES);
+  const processor = results.reduce((sum, result) => sum + result.processor, 0);
+  return [
+    ...(slowest.length === 0 ? [] : [`the ${slowest.length} slowest test files, seconds:`]),
+    ...slowest.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(8)}  ${file}`),
+    'stage           wall  processor  tests',
+    ...results.map(row),
+    `${'all'.padEnd(12)} ${minutes(wall)}  ${minutes(processor)}`,
+    `.ci/run took ${(wall / 60).toFixed(1)} minutes`,
+    total(results),
+  ];
+}
+
+function row({ name, status, wall, processor, counts }: StageResult): string {
+  const tests =
+    counts === undefined ? '' : `${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`;
+  const outcome = status === 0 ? tests : `${tests === '' ? '' : `${tests}; `}FAILED with status ${status}`;
+  return `${name.padEnd(12)} ${minutes(wall)}  ${minutes(processor)}   ${outcome}`.trimEnd();
+}
+
+function total(results: readonly StageResult[]): string {
+  let [passed, failed, skipped] = [0, 0, 0];
+  for (const { status, counts } of results) {
+    passed += counts?.passed ?? 0;
+    failed += counts?.failed ?? 0;
+    skipped += counts?.skipped ?? 0;
+    if (status !== 0 && (counts?.failed ?? 0) === 0) failed++;
+  }
+  return `${passed} passed, ${failed} failed, ${skipped} skipped`;
+}
+
+function minutes(seconds: number): string {
+  const rest = Math.round(seconds);
+  return `${Math.floor(rest / 60)}:${String(rest % 60).padStart(2, '0')}`.padStart(7);
+}
+
+/** Times of test files that `scripts/test.ts` wrote, one JSON object a line. */
+export function readFileTimes(path: string): readonly FileTime[] {
+  if (!existsSync(path)) return [];
+  const lines = readFileSync(path, 'utf8').trim().split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as FileTime);
+}

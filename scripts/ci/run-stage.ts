@@ -1,0 +1,83 @@
+/** Runs one stage and measures it. */
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import type { Stage } from './stages.ts';
+
+export interface StageResult {
+  readonly name: string;
+  /** Exit status of the command; 1 if it could not be started or a signal ended it. */
+  readonly status: number;
+  /** Wall time, seconds. */
+  readonly wall: number;
+  /** Processor time of the command and of all processes that it waited for, seconds. */
+  readonly processor: number;
+  /** Tests by the last line `N passed, N failed, N skipped` of the output, if there is one. */
+  readonly counts?: Counts;
+}
+
+export interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+/**
+ * The shell's `times` reports, after the command, the time of the children that it waited for (POSIX, times): descriptor 3
+ * keeps that apart from the output.
+ */
+const TIMED = '"$@"; status=$?; times >&3; exit $status';
+
+/**
+ * @param cwd where the command runs
+ * @param environment all its variables
+ * @param print receives each line of its output
+ */
+export async function runStage(
+  { name, command }: Stage,
+  cwd: string,
+  environment: NodeJS.ProcessEnv,
+  print: (line: string) => void,
+): Promise<StageResult> {
+  const began = performance.now();
+  const child = spawn('sh', ['-c', TIMED, 'sh', ...command], {
+    cwd,
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  });
+  let [times, counts]: [string, Counts | undefined] = ['', undefined];
+  (child.stdio[3] as Readable).setEncoding('utf8').on('data', (text: string) => {
+    times += text;
+  });
+  for (const output of [child.stdout, child.stderr] as Readable[]) {
+    createInterface({ input: output }).on('line', (line) => {
+      counts = countsIn(line) ?? counts;
+      print(line);
+    });
+  }
+  const status = await new Promise<number>((resolve) => {
+    child.once('error', (error) => {
+      print(error.message);
+      resolve(1);
+    });
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+  const wall = (performance.now() - began) / 1_000;
+  return { name, status, wall, processor: processorTime(times), ...(counts === undefined ? {} : { counts }) };
+}
+
+/** The counts in the last line of a test run, without the colours of a terminal. */
+export function countsIn(line: string): Counts | undefined {
+  const [, passed, failed, skipped] = /^(\d+) passed, (\d+) failed, (\d+) skipped$/.exec(line) ?? [];
+  if (passed === undefined) return undefined;
+  return { passed: Number(passed), failed: Number(failed), skipped: Number(skipped) };
+}
+
+/** Seconds in the second line of `times`, user and system time of the children, such as `0m3.25s 0m0.50s`. */
+export function processorTime(times: string): number {
+  const [, children = ''] = times.split('\n');
+  return [...children.matchAll(/(\d+)m([\d.]+)s/g)].reduce(
+    (sum, [, minutes, seconds]) => sum + Number(minutes) * 60 + Number(seconds),
+    0,
+  );
+}

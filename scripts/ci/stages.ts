@@ -1,0 +1,32 @@
+/** The stages of `.ci/run`, in the order in which `--from` continues. */
+
+/**
+ * Stages of one lane run one after the other, and the lanes side by side. `machines` mostly waits for emulated machines,
+ * each of which keeps one core busy; `tests` computes.
+ */
+export const lanes = ['tests', 'machines'] as const;
+export type Lane = (typeof lanes)[number];
+
+export interface Stage {
+  readonly name: string;
+  /** If omitted, the stage runs alone, before all stages below it. */
+  readonly lane?: Lane;
+  readonly command: readonly [program: string, ...args: string[]];
+  /** Variables of the environment in addition to those of `.ci/run`. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** No test may be skipped: the stage `programs` installs all that tests ask for. */
+const complete = { TEST_ALL: '1' };
+
+export const stages: readonly Stage[] = [
+  { name: 'programs', command: ['sh', 'scripts/install-peers.sh'] },
+  { name: 'check', command: ['npm', 'run', 'check'] },
+  { name: 'tcu', lane: 'machines', command: ['npm', 'run', 'test:tcu'] },
+  { name: 'can', lane: 'machines', command: ['npm', 'run', 'test:can'] },
+  { name: 'package', lane: 'machines', command: ['npm', 'run', 'test:package'] },
+  { name: 'engines', lane: 'tests', command: ['npm', 'run', 'test:engines'], environment: complete },
+  { name: 'page', lane: 'tests', command: ['npm', 'run', 'test:page'], environment: complete },
+  { name: 'properties', lane: 'tests', command: ['npm', 'run', 'test:properties'], environment: complete },
+  { name: 'test', lane: 'tests', command: ['npm', 'test'], environment: complete },
+];
