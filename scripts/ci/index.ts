@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { readFileTimes, report } from './report.ts';
 import { runStage, type StageResult } from './run-stage.ts';
-import { lanes, type Stage, stages } from './stages.ts';
+import { type CiStage, lanes, stages } from './stages.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { values } = parseArgs({ options: { from: { type: 'string' } } });
@@ -46,7 +46,7 @@ try {
 process.exitCode = results.every(({ status }) => status === 0) ? 0 : 1;
 
 /** @returns whether all succeeded */
-async function inTurn(sequence: readonly Stage[], stopAtFailure: boolean): Promise<boolean> {
+async function inTurn(sequence: readonly CiStage[], stopAtFailure: boolean): Promise<boolean> {
   let good = true;
   for (const stage of sequence) {
     const environment = { ...process.env, TEST_FILE_TIMES: fileTimes, ...stage.environment };

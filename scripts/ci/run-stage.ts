@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import type { Stage } from './stages.ts';
+import type { CiStage } from './stages.ts';
 
 export interface StageResult {
   readonly name: string;
@@ -34,7 +34,7 @@ const TIMED = '"$@"; status=$?; times >&3; exit $status';
  * @param print receives each line of its output
  */
 export async function runStage(
-  { name, command }: Stage,
+  { name, command }: CiStage,
   cwd: string,
   environment: NodeJS.ProcessEnv,
   print: (line: string) => void,

@@ -7,7 +7,7 @@
 export const lanes = ['tests', 'machines'] as const;
 export type Lane = (typeof lanes)[number];
 
-export interface Stage {
+export interface CiStage {
   readonly name: string;
   /** If omitted, the stage runs alone, before all stages below it. */
   readonly lane?: Lane;
@@ -19,7 +19,7 @@ export interface Stage {
 /** No test may be skipped: the stage `programs` installs all that tests ask for. */
 const complete = { TEST_ALL: '1' };
 
-export const stages: readonly Stage[] = [
+export const stages: readonly CiStage[] = [
   { name: 'programs', command: ['sh', 'scripts/install-peers.sh'] },
   { name: 'check', command: ['npm', 'run', 'check'] },
   { name: 'tcu', lane: 'machines', command: ['npm', 'run', 'test:tcu'] },
