@@ -1,15 +1,16 @@
 /** `vigie enroll`: gives a car its identity at a hub, and renews it. */
 import { X509Certificate } from 'node:crypto';
-import { chownSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { accessSync, chownSync, constants, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
-import { Document, parseDocument } from 'yaml';
+import { Document, isMap, parseDocument } from 'yaml';
 import {
   type CarIdentity,
   enrol,
   fetchAuthority,
   fetchSettings,
   hubTime,
+  newCarKey,
   readEnrolmentToken,
   renew,
 } from '../adapters/certificates/index.ts';
@@ -50,11 +51,19 @@ async function enrolment(url: string, { token: text, config }: Options): Promise
   const document = readConfiguration(config, token.vin);
   const folder = join(dataOf(document, config), 'hub');
   makeDirectory(folder, { of: 'the identity of the car', choose: 'data in the configuration', mode: 0o700 });
+  const files = {
+    key: join(folder, 'enrolment-key.pem'),
+    cert: join(folder, 'car.pem'),
+    ca: join(folder, 'authority.pem'),
+    trust: join(folder, 'trust.json'),
+  };
+  // The hub binds the token to the key: without it the token would be lost with a failed enrolment.
+  const key = existsSync(files.key) ? readText(files.key) : await newCarKey();
+  await write(files.key, key, 0o600);
   const ca = await fetchAuthority(url, token);
-  const identity = await enrol(url, ca, token);
-  const { mqtt, trust } = settingsIn(await fetchSettings(url, ca, identity), url);
-  const files = { cert: join(folder, 'car.pem'), ca: join(folder, 'authority.pem'), trust: join(folder, 'trust.json') };
+  const identity = await enrol(url, ca, token, key);
   await write(files.cert, identity.pem, 0o600);
+  const { mqtt, trust } = settingsIn(await fetchSettings(url, ca, identity), url);
   await write(files.ca, ca);
   await write(files.trust, `${JSON.stringify(trust, null, 2)}\n`);
   const written = (file: string): string => {
@@ -63,7 +72,9 @@ async function enrolment(url: string, { token: text, config }: Options): Promise
   };
   document.set('vin', token.vin);
   // What is for the broker of before would not fit this one.
-  for (const name of ['fallbacks', 'username', 'passwordFile', 'crl']) document.deleteIn(['mqtt', name]);
+  if (document.has('mqtt')) {
+    for (const name of ['fallbacks', 'username', 'passwordFile', 'crl']) document.deleteIn(['mqtt', name]);
+  }
   const members = {
     url: mqtt.url,
     ca: written(files.ca),
@@ -75,6 +86,7 @@ async function enrolment(url: string, { token: text, config }: Options): Promise
   const trusted = document.getIn(['commands', 'trust']);
   if (trusted === undefined) document.setIn(['commands', 'trust'], written(files.trust));
   await write(config, document.toString());
+  rmSync(files.key);
   process.stdout.write(`enrolled: ${token.vin} at ${mqtt.url}, until ${expiryOf(identity)}
 ${resolve(config)} has the broker and the certificate, which the agent renews by itself.
 ${
@@ -109,12 +121,29 @@ function expiryOf({ pem }: CarIdentity): string {
   return new Date(Date.parse(new X509Certificate(pem).validTo)).toISOString();
 }
 
-/** @throws VigieError `input.malformed`, `usage.wrong` for the configuration of another car */
+/**
+ * @throws VigieError `input.malformed`, `usage.wrong` for the configuration of another car, `store.failed` if the file cannot
+ * be replaced
+ */
 function readConfiguration(file: string, vin: string): Document {
+  try {
+    accessSync(dirname(resolve(file)), constants.W_OK);
+  } catch (cause) {
+    throw new VigieError('store.failed', `cannot be written: ${(cause as Error).message}`, { where: file, cause });
+  }
   if (!existsSync(file)) return new Document({ configuration: 1 });
   const document = parseDocument(readText(file));
   const [fault] = document.errors;
   if (fault !== undefined) throw new VigieError('input.malformed', fault.message, { where: file });
+  if (document.contents === null) return new Document({ configuration: 1 });
+  if (!isMap(document.contents)) throw new VigieError('input.malformed', 'is not a configuration', { where: file });
+  for (const name of ['mqtt', 'commands']) {
+    const member: unknown = document.get(name);
+    if (member === undefined) document.delete(name);
+    else if (!isMap(member)) {
+      throw new VigieError('input.malformed', `${name}: must be a section with settings, or absent`, { where: file });
+    }
+  }
   const known = document.get('vin');
   if (known !== undefined && known !== vin) {
     throw new VigieError('usage.wrong', `is the configuration of ${String(known)}, and the token is for ${vin}`, {

@@ -1,11 +1,11 @@
 /** The car's side of an enrolment (RFC 7030): its key is made here and leaves the car never. */
-import { X509Certificate } from 'node:crypto';
+import { type webcrypto, X509Certificate } from 'node:crypto';
 import { request } from 'node:https';
 import { VigieError } from '../../protocol/errors.ts';
 import { fingerprintOf } from './authority.ts';
 import type { EnrolmentToken } from './enrolment-token.ts';
 import { SETTINGS_PATH } from './est-server.ts';
-import { generateKeys, pemOf, privateKeyPem, SIGNATURE, x509 } from './x509.ts';
+import { generateKeys, keysOfPem, pemOf, privateKeyPem, SIGNATURE, x509 } from './x509.ts';
 
 const MOST_BYTES = 65_536;
 const TIMEOUT = 30_000;
@@ -47,16 +47,28 @@ export async function fetchAuthority(url: string, { fingerprint }: EnrolmentToke
   );
 }
 
-/** Makes a key, and has it certified with the token. */
-export function enrol(url: string, ca: string, { vin, text }: EnrolmentToken): Promise<CarIdentity> {
+/** A new private key for a car, PEM. */
+export async function newCarKey(): Promise<string> {
+  return privateKeyPem((await generateKeys()).privateKey);
+}
+
+/**
+ * Has the key certified with the token. The hub binds a token to the first key that it comes with: keep the key until the
+ * certificate is stored, and a failed enrolment can be repeated.
+ * @param key private key over P-256, PEM. Rejects with `input.malformed` for another
+ */
+export async function enrol(url: string, ca: string, { vin, text }: EnrolmentToken, key: string): Promise<CarIdentity> {
   const authorization = `Basic ${Buffer.from(`${vin}:${text}`).toString('base64')}`;
-  return certified(url, 'simpleenroll', vin, { ca }, { authorization });
+  const keys = await keysOfPem(key).catch((cause: Error) => {
+    throw new VigieError('input.malformed', `the key of the car cannot be used: ${cause.message}`, { cause });
+  });
+  return certified(url, 'simpleenroll', { vin, keys }, { ca }, { authorization });
 }
 
 /** Makes another key, and has it certified with the certificate of before. */
-export function renew(url: string, ca: string, identity: CarIdentity): Promise<CarIdentity> {
+export async function renew(url: string, ca: string, identity: CarIdentity): Promise<CarIdentity> {
   const vin = new X509Certificate(identity.pem).subject.replace(/^CN=/, '');
-  return certified(url, 'simplereenroll', vin, { ca, identity }, {});
+  return certified(url, 'simplereenroll', { vin, keys: await generateKeys() }, { ca, identity }, {});
 }
 
 /** What the hub says to write into the configuration. */
@@ -74,11 +86,10 @@ export async function hubTime(url: string, ca: string): Promise<number> {
 async function certified(
   url: string,
   operation: string,
-  vin: string,
+  { vin, keys }: { readonly vin: string; readonly keys: webcrypto.CryptoKeyPair },
   trusted: Trusted,
   headers: Readonly<Record<string, string>>,
 ): Promise<CarIdentity> {
-  const keys = await generateKeys();
   const request = await x509.Pkcs10CertificateRequestGenerator.create({
     name: [{ CN: [vin] }],
     keys,

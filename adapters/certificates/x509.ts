@@ -1,6 +1,6 @@
 /** The library of certificates, with the cryptography of Node. Loaded by a hub and for an enrolment only. */
 import 'reflect-metadata';
-import { webcrypto } from 'node:crypto';
+import { createPrivateKey, createPublicKey, webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 
 x509.cryptoProvider.set(webcrypto);
@@ -13,6 +13,17 @@ export const SIGNATURE = { name: 'ECDSA', hash: 'SHA-256' } as const;
 
 export function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
   return webcrypto.subtle.generateKey(KEY, true, ['sign', 'verify']) as Promise<webcrypto.CryptoKeyPair>;
+}
+
+/** The pair of a private key, PEM. @throws Error for text that is not a private key over P-256 */
+export async function keysOfPem(pem: string): Promise<webcrypto.CryptoKeyPair> {
+  const key = createPrivateKey(pem);
+  const { subtle } = webcrypto;
+  const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });
+  return {
+    privateKey: await subtle.importKey('pkcs8', key.export({ type: 'pkcs8', format: 'der' }), KEY, true, ['sign']),
+    publicKey: await subtle.importKey('spki', spki, KEY, true, ['verify']),
+  };
 }
 
 /** PKCS #8 in PEM (RFC 5958). */

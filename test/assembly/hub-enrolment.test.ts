@@ -1,12 +1,21 @@
 /** A car from its registration on: enrolled, on the broker, expired, renewed, removed, refused, forgotten. */
 import { X509Certificate } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { enrol, fetchAuthority, readEnrolmentToken, renew } from '../../adapters/certificates/index.ts';
+import { enrol, fetchAuthority, newCarKey, readEnrolmentToken, renew } from '../../adapters/certificates/index.ts';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { brokerOf } from '../../assembly/configured.ts';
 import { type Hub, startHub } from '../../assembly/hub.ts';
@@ -127,7 +136,7 @@ test('a car is enrolled, publishes, renews an expired certificate, is removed, r
   await again.closed;
   await expect(connect(car, VIN)).rejects.toThrow(/Not authorized/);
   await expect(renew(url, ca, { pem: readFileSync(car.cert, 'utf8') })).rejects.toThrow(/403: .*revoked/);
-  await expect(enrol(url, ca, readEnrolmentToken(given))).rejects.toThrow(/401: /);
+  await expect(enrol(url, ca, readEnrolmentToken(given), await newCarKey())).rejects.toThrow(/401: /);
 
   expect(await open.registry.forget(VIN, Date.now())).toBe(true);
   const files = ['', '-wal'].map((end) => join(data, `hub.sqlite${end}`)).filter(existsSync);
@@ -135,13 +144,53 @@ test('a car is enrolled, publishes, renews an expired certificate, is removed, r
   await expect(renew(url, ca, { pem: readFileSync(car.cert, 'utf8') })).rejects.toThrow(/403: /);
 });
 
+test.each([
+  ['without a broker', 'configuration: 1\n'],
+  ['with an empty section of the broker', 'configuration: 1\nmqtt:\ncommands:\n'],
+  ['that is empty', ''],
+])('a car is enrolled into a configuration %s', async (name, text) => {
+  const car = carIn(name.replaceAll(' ', '-'));
+  writeFileSync(car.config, text);
+  const enrolled = await vigie('enroll', url, '--token', await token(OTHER), '-c', car.config);
+  expect(enrolled).toMatchObject({ status: 0, stderr: '' });
+  expect(readFileSync(car.config, 'utf8')).toContain(`vin: ${OTHER}\nmqtt:\n  url: mqtts://`);
+});
+
+test('a configuration that cannot be changed is refused before the token is used', async () => {
+  const given = await token(OTHER);
+  for (const [index, text] of ['- a list\n', 'mqtt: text\n', 'commands: []\n', 'mqtt: [\n'].entries()) {
+    const car = carIn(`refused-${index}`);
+    writeFileSync(car.config, text);
+    const { status, stderr } = await vigie('enroll', url, '--token', given, '-c', car.config);
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(car.config) });
+    expect(stderr).not.toContain('internal error');
+    expect(readFileSync(car.config, 'utf8')).toBe(text);
+  }
+  const ca = await fetchAuthority(url, readEnrolmentToken(given));
+  await enrol(url, ca, readEnrolmentToken(given), await newCarKey());
+});
+
+test('an enrolment that fails after the token was used is repeated with the same token', async () => {
+  const car = carIn('repeated');
+  const given = await token(OTHER);
+  // The certificate cannot be stored: a directory has its name.
+  mkdirSync(car.cert, { recursive: true });
+  expect((await vigie('enroll', url, '--token', given, '-c', car.config)).status).not.toBe(0);
+  rmSync(car.cert, { recursive: true });
+  expect(await vigie('enroll', url, '--token', given, '-c', car.config)).toMatchObject({ status: 0, stderr: '' });
+  expect(readdirSync(dirname(car.cert)).sort()).toEqual(['authority.pem', 'car.pem', 'trust.json']);
+});
+
 test('a token is good for one key, and a hub with another authority gets nothing of it', async () => {
   const given = readEnrolmentToken(await token(OTHER));
   const ca = await fetchAuthority(url, given);
-  const first = await enrol(url, ca, given);
-  expect(new X509Certificate(first.pem).subject).toBe(`CN=${OTHER}`);
-  await expect(enrol(url, ca, given)).rejects.toThrow(/401: .*was used/);
-  await expect(enrol(url, ca, { ...given, vin: VIN })).rejects.toThrow(/401: /);
+  const key = await newCarKey();
+  for (const attempt of [await enrol(url, ca, given, key), await enrol(url, ca, given, key)]) {
+    expect(new X509Certificate(attempt.pem).subject).toBe(`CN=${OTHER}`);
+  }
+  await expect(enrol(url, ca, given, await newCarKey())).rejects.toThrow(/401: .*was used/);
+  await expect(enrol(url, ca, { ...given, vin: VIN }, key)).rejects.toThrow(/401: /);
+  await expect(enrol(url, ca, given, 'no key')).rejects.toMatchObject({ code: 'input.malformed' });
 
   const heard: string[] = [];
   const pem = readFileSync(join(data, 'hub.pem'));

@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { CertificateAuthority, enrol, fetchAuthority, readEnrolmentToken } from '../../adapters/certificates/index.ts';
+import {
+  CertificateAuthority,
+  enrol,
+  fetchAuthority,
+  newCarKey,
+  readEnrolmentToken,
+} from '../../adapters/certificates/index.ts';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { startHub } from '../../assembly/hub.ts';
 import { issueToken } from '../../assembly/hub-enrolment.ts';
@@ -51,7 +57,7 @@ describePeer('mosquitto', 'cars of a hub on Mosquitto', () => {
       const cars = new Map<string, string>();
       for (const vin of [ONE, OTHER]) {
         const token = readEnrolmentToken(await issueToken(data, registry, vin, Date.now()));
-        cars.set(vin, (await enrol(url, await fetchAuthority(url, token), token)).pem);
+        cars.set(vin, (await enrol(url, await fetchAuthority(url, token), token, await newCarKey())).pem);
       }
       const connect = (vin: string) => {
         const pem = cars.get(vin) as string;
