@@ -1,10 +1,14 @@
 /** The registry of a hub, for commands that change it while the hub runs or not. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { SqliteDatabase, SqlReader, SqlRegistry, SqlRollouts } from '../adapters/database/index.ts';
 import type { HubLog, NumbersStore } from '../hub/ports.ts';
 import type { Registry } from '../hub/registry.ts';
 import type { RolloutStore } from '../hub/rollout-store.ts';
 import { makeDirectory } from './directory.ts';
+
+/** SQLite file of a hub, in its directory. */
+const DATABASE_FILE = 'hub.sqlite';
 
 /** Which hub. */
 export interface HubPlace {
@@ -21,11 +25,16 @@ export interface OpenRegistry {
   close(): Promise<void>;
 }
 
+/** Whether a hub has used the directory: it keeps its SQLite file there, or with PostgreSQL its keys. */
+export function isHubPlace({ data, database }: HubPlace): boolean {
+  return existsSync(database === undefined ? join(data, DATABASE_FILE) : join(data, 'keys'));
+}
+
 /** Opens the database of a hub, beside the hub if it runs. Rejects as `startHub` does, but for the lock of its directory. */
 export async function openRegistry({ data, database: url }: HubPlace, log: HubLog): Promise<OpenRegistry> {
   if (url === undefined) {
     makeDirectory(data, { of: 'the hub', choose: '--data' });
-    const database = await SqliteDatabase.open(join(data, 'hub.sqlite'));
+    const database = await SqliteDatabase.open(join(data, DATABASE_FILE));
     return {
       registry: new SqlRegistry(database),
       reader: new SqlReader(database.select),

@@ -47,7 +47,7 @@ export async function benchAgent(): Promise<void> {
   if (process.connected) process.disconnect();
 }
 
-function start({ vin, data, scenario, trust, broker, page, log, buses }: AgentOrder, cable: FarCable): Promise<Car> {
+function start({ vin, data, scenario, trust, mqtt, page, log, buses }: AgentOrder, cable: FarCable): Promise<Car> {
   const clock = new SystemClock();
   cable.buses.push(...buses);
   return startBenchAgent(
@@ -56,7 +56,7 @@ function start({ vin, data, scenario, trust, broker, page, log, buses }: AgentOr
       vehicle: benchVehicle(scenario),
       data,
       trust,
-      mqtt: { url: broker },
+      mqtt,
       notificationChannels: callbackChannels({
         networks: ['127.0.0.0/8', '::1'],
         allowHttp: true,

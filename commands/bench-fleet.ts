@@ -77,6 +77,7 @@ Try in another terminal:
   curl ${first}/numbers
   curl -X POST -H 'Content-Type: application/json' -d '{"door": {"state": "Locked"}}' ${first}/remotes
   ${programName} watch ${vinOfCar(number - 1)} --broker ${hub.broker}
+  ${programName} hub list --data ${join(data, 'hub')}
 Ctrl-C ends the bench.
 `);
   const reporting = setInterval(() => {

@@ -6,6 +6,13 @@ import type { FrameBatch, OutgoingFrame } from '../agent/ports.ts';
 import type { OutboxReport } from '../protocol/interface/own/outbox.ts';
 import type { StatusContents } from '../protocol/schema/status.ts';
 
+/** The broker of a bench, by values that reach another process. */
+export interface BenchBroker {
+  readonly url: string;
+  readonly username?: string;
+  readonly password?: string;
+}
+
 /** What the agent is started with. */
 export interface AgentOrder {
   readonly vin: string;
@@ -13,8 +20,7 @@ export interface AgentOrder {
   readonly scenario: ScenarioName;
   /** File of the keys that may command the car. */
   readonly trust: string;
-  /** URL of the broker. */
-  readonly broker: string;
+  readonly mqtt: BenchBroker;
   /** Where the page is, which leads its requests to the agent. */
   readonly page: string;
   readonly log: Level;

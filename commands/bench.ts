@@ -17,6 +17,8 @@ import { benchControls } from './bench-controls.ts';
 import { lanPage, STANDARD_LAN } from './bench-lan.ts';
 import { AgentPlace } from './bench-place.ts';
 import { BenchReport } from './bench-report.ts';
+import type { BenchBroker } from './bench-words.ts';
+import { loginOf } from './broker.ts';
 import { isFree, portOf, STANDARD_BROKER, STANDARD_HTTP, sayElsewhere } from './ports.ts';
 import { programName } from './program-name.ts';
 import { benchDirectory, type Rig, rigFile, vinOf } from './rig.ts';
@@ -35,6 +37,8 @@ interface Options {
   readonly lan?: true;
   readonly agent?: true;
   readonly broker?: string;
+  readonly username?: string;
+  readonly passwordFile?: string;
   readonly port?: number;
   readonly log: Level;
   readonly http?: number;
@@ -54,6 +58,8 @@ for the next start.`,
     .option('--vin <vin>', 'the car’s identification number', vinOf, BENCH_VIN)
     .option('--cars <number>', 'so many cars, on a hub of their own (see `vigie hub`)', carsOf)
     .option('--broker <url>', 'use this broker instead of the embedded one')
+    .option('--username <name>', 'user name at that broker')
+    .option('--password-file <file>', 'file that contains only the password for that broker')
     .option(
       '--port <port>',
       `port of the embedded broker; 0: any free (default: ${STANDARD_BROKER}, or any free)`,
@@ -95,6 +101,10 @@ async function bench(options: Options): Promise<void> {
     return (await import('./bench-fleet.ts')).benchFleet({ ...options, cars });
   }
   const { data, vin } = options;
+  const login = loginOf(options);
+  if (options.broker === undefined && login.username !== undefined) {
+    throw new VigieError('usage.wrong', '--username is for a broker of yours: add --broker, or leave it out');
+  }
   makeDirectory(data);
   const vehicle = benchVehicle(options.scenario);
   const clock = new SystemClock();
@@ -110,6 +120,7 @@ async function bench(options: Options): Promise<void> {
       ? await startBroker(options.port, async (topic, payload) => receive(topic, payload))
       : undefined;
   const url = options.broker ?? (broker?.url as string);
+  const mqtt: BenchBroker = { url, ...login };
   const standard = options.lan === true ? STANDARD_LAN : STANDARD_HTTP;
   const free = options.http !== undefined || (await isFree(standard));
   const signalled = untilSignal();
@@ -123,7 +134,7 @@ async function bench(options: Options): Promise<void> {
   let bench: BenchControls;
   const place = new AgentPlace(() => ({
     ...{ car, bench, report, say, clock, log, lan: lan?.serving },
-    order: { vin, data, scenario: options.scenario, trust, broker: url, page: pageUrl(), log: options.log },
+    order: { vin, data, scenario: options.scenario, trust, mqtt, page: pageUrl(), log: options.log },
     receive:
       broker === undefined
         ? undefined
@@ -137,7 +148,7 @@ async function bench(options: Options): Promise<void> {
     data,
     scenario: options.scenario,
     trust,
-    mqtt: { url },
+    mqtt,
     notificationChannels: callbackChannels({
       networks: ['127.0.0.0/8', '::1'],
       allowHttp: true,

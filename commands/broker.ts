@@ -38,13 +38,9 @@ export function withBroker(command: Command, url: string): Command {
  * what reading the files and {@link CloudClient.connect} throw
  */
 export function connectTo(options: BrokerOptions): Promise<CloudClient> {
-  const { username, passwordFile } = options;
   const url = options.broker ?? readRig(options.data)?.broker;
   if (url === undefined) {
     throw new VigieError('usage.wrong', 'which broker? Give --broker mqtt://HOST:1883, or start `vigie bench` here');
-  }
-  if (passwordFile !== undefined && username === undefined) {
-    throw new VigieError('usage.wrong', 'a password without a user name: add --username');
   }
   const tls = certificates(options);
   if (tls !== undefined && URL.canParse(url) && ['mqtt:', 'tcp:'].includes(new URL(url).protocol)) {
@@ -52,10 +48,21 @@ export function connectTo(options: BrokerOptions): Promise<CloudClient> {
   }
   return CloudClient.connect(url, {
     names: { ca: '--ca', certificate: '--cert and --cert-key' },
-    ...(username === undefined ? {} : { username }),
-    ...(passwordFile === undefined ? {} : { password: readSecret(passwordFile) }),
+    ...loginOf(options),
     ...(tls === undefined ? {} : { tls }),
   });
+}
+
+/** @throws VigieError `usage.wrong` for a password without a user name, and what {@link readSecret} throws */
+export function loginOf({ username, passwordFile }: Pick<BrokerOptions, 'username' | 'passwordFile'>): {
+  readonly username?: string;
+  readonly password?: string;
+} {
+  if (username === undefined) {
+    if (passwordFile === undefined) return {};
+    throw new VigieError('usage.wrong', 'a password without a user name: add --username');
+  }
+  return { username, ...(passwordFile === undefined ? {} : { password: readSecret(passwordFile) }) };
 }
 
 function certificates({ ca, cert, certKey: key }: BrokerOptions): TlsFiles | undefined {

@@ -4,12 +4,17 @@ import { Command, Option } from 'commander';
 import { StreamLog } from '../adapters/logging/stream.ts';
 import { makeDirectory } from '../assembly/directory.ts';
 import { digestOf } from '../assembly/hub-clients.ts';
-import { type HubPlace, type OpenRegistry, openRegistry } from '../assembly/hub-registry.ts';
+import { type HubPlace, isHubPlace, type OpenRegistry, openRegistry } from '../assembly/hub-registry.ts';
 import type { Owner, RegisteredCar } from '../hub/registry.ts';
+import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { isVin } from '../protocol/topics.ts';
 import { type PlaceOptions, placeOf } from './hub-place.ts';
 import { formatOf, Lines } from './output.ts';
+import { programName } from './program-name.ts';
+
+/** Cars that a warning names. */
+const NAMED_CARS = 5;
 
 export function addCarCommand(): Command {
   return new Command('add')
@@ -22,13 +27,16 @@ export function addCarCommand(): Command {
     .option('--fleet <fleet...>', 'fleets that the car is in')
     .option('--user <user...>', 'users whose car it is')
     .option('--password', 'also makes a password for MQTT, of which the VIN is the user name, and prints it')
+    .option('--new', 'makes the database if there is none: for a hub that has not started yet')
     .action(async (vin: string, options: AddOptions, command: Command) => {
       const owners = ownersIn(options);
       if (owners.length === 0) throw new VigieError('usage.wrong', 'say whose car it is: --fleet, --user or both');
-      await withRegistry(command, async ({ registry }, { data }) => {
+      if (options.new === true) makeDirectory(placeIn(command).data, { of: 'the hub', choose: '--data' });
+      await withRegistry(command, async ({ registry, reader }, { data }) => {
+        const first = (await registry.cars()).length === 0;
         await registry.add(checkedVin(vin), owners, Date.now());
         const car = await registry.car(vin);
-        makeDirectory(data, { of: 'the hub', choose: '--data' });
+        if (first) warnOfUnregistered(await reader.vehicles(), vin);
         const { issueToken } = await import('../assembly/hub-enrolment.ts');
         const token = await issueToken(data, registry, vin, Date.now());
         process.stdout.write(`${textOf(car as RegisteredCar)}\ntoken: ${token}\n`);
@@ -44,6 +52,22 @@ interface AddOptions {
   readonly fleet?: readonly string[];
   readonly user?: readonly string[];
   readonly password?: boolean;
+  readonly new?: boolean;
+}
+
+/** The first registered car closes the hub to all others, and to itself until it has a certificate or a password. */
+function warnOfUnregistered(heard: readonly { readonly vin: string }[], added: string): void {
+  if (heard.length === 0) return;
+  const others = heard.map(({ vin }) => vin).filter((vin) => vin !== added);
+  const named = `${others.slice(0, NAMED_CARS).join(', ')}${others.length > NAMED_CARS ? ', …' : ''}`;
+  const refused =
+    others.length === 0
+      ? ''
+      : `${counted(others.length, 'car', 'cars')} that this hub has received messages from are refused until you add them: ${named}. `;
+  process.stderr.write(
+    `${programName}: this hub now has a registry: it admits registered cars only. ${refused}Every car, ${added} included, needs ` +
+      'a certificate (vigie enroll, with its token) or, on a hub without --tls, a password (--password)\n',
+  );
 }
 
 export function removeCarCommand(): Command {
@@ -114,13 +138,24 @@ export async function withRegistry(
   command: Command,
   work: (open: OpenRegistry, place: HubPlace) => Promise<void>,
 ): Promise<void> {
-  const place = placeOf(command.optsWithGlobals<PlaceOptions>());
+  const place = placeIn(command);
+  if (!isHubPlace(place) && command.opts<AddOptions>().new !== true) {
+    throw new VigieError(
+      'usage.wrong',
+      'no hub has its data there: give --data (and --database) of the hub; `vigie hub add … --new` prepares a hub that has not started yet',
+      { where: place.data },
+    );
+  }
   const open = await openRegistry(place, new StreamLog(process.stderr, 'warn'));
   try {
     await work(open, place);
   } finally {
     await open.close();
   }
+}
+
+function placeIn(command: Command): HubPlace {
+  return placeOf(command.optsWithGlobals<PlaceOptions>());
 }
 
 function ownersIn({ fleet = [], user = [] }: { fleet?: readonly string[]; user?: readonly string[] }): Owner[] {

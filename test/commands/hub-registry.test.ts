@@ -1,9 +1,10 @@
 /** `vigie hub add`, `remove`, `forget` and `list`, as people type them beside a running hub. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { vigie } from '../rig/bench.ts';
+import { SqliteDatabase } from '../../adapters/database/index.ts';
+import { VigieProcess, vigie } from '../rig/bench.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-hub-registry-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -12,7 +13,7 @@ const OTHER = 'VF3VGEHVBR0000022';
 
 test('cars are added, listed, removed and forgotten from the command line', async () => {
   const hub = (...words: string[]) => vigie('hub', ...words, '--data', join(folder, 'hub'));
-  expect(await hub('add', VIN, '--fleet', 'north', '--user', 'ada')).toMatchObject({ status: 0, stderr: '' });
+  expect(await hub('add', VIN, '--fleet', 'north', '--user', 'ada', '--new')).toMatchObject({ status: 0, stderr: '' });
   await hub('add', OTHER, '--user', 'ada', '--fleet', 'south');
   expect((await hub('remove', OTHER, '--fleet', 'south')).stdout).toMatch(
     new RegExp(`^${OTHER}, user ada, added [^,]+\\n$`),
@@ -36,6 +37,7 @@ test('cars are added, listed, removed and forgotten from the command line', asyn
 
 test('what cannot be done with a car is refused by one line that says why', async () => {
   const hub = (...words: string[]) => vigie('hub', ...words, '--data', join(folder, 'refused'));
+  await hub('add', OTHER, '--fleet', 'south', '--new');
   for (const [words, said] of [
     [['add', 'VF3', '--fleet', 'north'], 'vigie: "VF3" is not a VIN: '],
     [['add', VIN], 'vigie: say whose car it is: --fleet, --user or both'],
@@ -50,4 +52,60 @@ test('what cannot be done with a car is refused by one line that says why', asyn
     const { status, stdout, stderr } = await hub(...words);
     expect([status, stdout, stderr.startsWith(said), stderr.split('\n').length]).toEqual([2, '', true, 2]);
   }
+});
+
+test.each([
+  ['list'],
+  ['remove', VIN],
+  ['forget', VIN],
+  ['token', '--fleet', 'north'],
+  ['add', VIN, '--fleet', 'north'],
+])('“hub %s” refuses a directory without the data of a hub, and makes none', async (...words) => {
+  const nowhere = join(folder, 'nowhere');
+  const { status, stdout, stderr } = await vigie('hub', ...words, '--data', nowhere);
+  expect({ status, stdout, stderr }).toEqual({
+    status: 2,
+    stdout: '',
+    stderr: expect.stringContaining(`${nowhere}: no hub has its data there`),
+  });
+  expect(existsSync(nowhere)).toBe(false);
+});
+
+test('the first car that is added to a running hub closes it to the others, says so, and comes back with its password', async () => {
+  const [data, bench, file] = [join(folder, 'opened'), join(folder, 'bench'), join(folder, 'password')];
+  const hub = new VigieProcess(['hub', '--port', '0', '--http', '0', '--data', data]);
+  await hub.says('Ctrl-C ends the hub.');
+  const broker = /mqtt:\/\/127\.0\.0\.1:\d+/.exec(hub.output)?.[0] ?? '';
+  const words = ['bench', '--vin', VIN, '--broker', broker, '--data', bench, '--http', '0', '--scenario', 'parked'];
+  const open = new VigieProcess(words);
+  await open.says(/published .*\/up\/status/);
+  const added = await vigie('hub', 'add', VIN, '--fleet', 'north', '--password', '--data', data);
+  expect(added.status).toBe(0);
+  expect(added.stderr).toContain(`Every car, ${VIN} included, needs a certificate`);
+  const other = await vigie('hub', 'add', OTHER, '--fleet', 'north', '--data', data);
+  expect(other).toMatchObject({ status: 0, stderr: '' });
+  expect(await open.end('SIGINT')).toBe(0);
+
+  writeFileSync(file, /^password: (.*)$/m.exec(added.stdout)?.[1] ?? '');
+  const known = new VigieProcess([...words, '--username', VIN, '--password-file', file]);
+  await known.says(/published .*\/up\/status/);
+  expect(await known.end('SIGINT')).toBe(0);
+  expect(await hub.end('SIGINT')).toBe(0);
+});
+
+test('the cars that a first registration closes out are named', async () => {
+  const data = join(folder, 'named');
+  mkdirSync(data);
+  const database = await SqliteDatabase.open(join(data, 'hub.sqlite'));
+  await database.write([
+    ['INSERT INTO vehicles (vin, public_id, first_seen, last_seen) VALUES (?, ?, ?, ?)', OTHER, 'other', 1, 1],
+  ]);
+  database.close();
+  const { stderr } = await vigie('hub', 'add', VIN, '--fleet', 'north', '--data', data);
+  expect(stderr).toContain(`1 car that this hub has received messages from are refused until you add them: ${OTHER}.`);
+});
+
+test('a password for the embedded broker of a bench is refused', async () => {
+  const { status, stderr } = await vigie('bench', '--username', 'a', '--data', join(folder, 'none'));
+  expect([status, stderr]).toEqual([2, expect.stringContaining('--username is for a broker of yours: add --broker')]);
 });

@@ -18,7 +18,7 @@ function file(name: string, more = ''): string {
 }
 
 test('a roll-out is begun, listed and stopped from the command line', async () => {
-  await hub('add', VIN, '--fleet', 'north');
+  await hub('add', VIN, '--fleet', 'north', '--new');
   // Certificates are on the cars.
   const begun = await hub('rollout', file('fleet.yaml'), '--fleet', 'north', '--first', '3', '--format', 'ndjson');
   const [rollout, car, ...more] = begun.stdout

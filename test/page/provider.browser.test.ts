@@ -28,7 +28,7 @@ describePeer('chromium', 'people sign in to the page of a hub at their identity 
       [VIN, 'north'],
       [OTHER, 'south'],
     ] as const) {
-      expect((await vigie('hub', 'add', vin, '--fleet', fleet, ...file)).status).toBe(0);
+      expect((await vigie('hub', 'add', vin, '--fleet', fleet, '--new', ...file)).status).toBe(0);
     }
     hub = new VigieProcess(['hub', ...file, '--port', '0', '--http', '0', '--log', 'info']);
     await hub.says('Ctrl-C ends');

@@ -25,7 +25,7 @@ describePeer('chromium', 'the page of a hub with a registry', () => {
     // As long as there is no registry, the hub knows a car from its first message on.
     await client.send(`vigie/1/${VIN}/up/status`, Buffer.from(status));
     await client.close();
-    expect((await vigie('hub', 'add', VIN, '--fleet', 'north', '--data', data)).status).toBe(0);
+    expect((await vigie('hub', 'add', VIN, '--fleet', 'north', '--new', '--data', data)).status).toBe(0);
     context = await launchChromium(join(folder, 'browser'));
   });
   afterAll(async () => {
