@@ -488,9 +488,11 @@ export declare class VigieAgent {
      */
     on<E extends keyof AgentEvents>(event: E, listener: (event: AgentEvents[E]) => void): () => void;
     /**
-     * Opens the store, the link and the sources. A broker or a source that is not there yet is tried again, and no error.
+     * Opens the store, the link and the sources. A broker or a source that is not there yet is tried again, and no error; a
+     * recording must be there.
      * @throws VigieError `usage.wrong` when it runs already or its directory is another agent's, `configuration.wrong` for
-     * addresses and files that cannot be used, `package.missing` where an optional package is not installed
+     * addresses and files that cannot be used, `input.unreadable` for a recording that does not exist, `package.missing`
+     * where an optional package is not installed
      */
     start(): Promise<void>;
     /**
@@ -507,8 +509,8 @@ export interface CreateAgentOptions {
     readonly sources?: readonly AgentSource[];
     /** Absent: nothing is published, and what would be waits in the store. */
     readonly link?: MqttLinkDescription | CloudLink;
-    /** A directory, or what opens a store of the program's own; absent: everything is in memory. */
-    readonly store?: Directory | (() => Promise<OwnStore>);
+    /** A directory, `memoryStore()`, or a function that opens a store of the program's own; if omitted, everything is in memory. */
+    readonly store?: Directory | MemoryStore | (() => Promise<OwnStore>);
     /** Signed commands; without it the agent refuses all of them. It needs a directory, where the agent records which were carried out. */
     readonly remotes?: {
         /** File of the keys that may sign. */

@@ -11,8 +11,9 @@ import { agentSettings } from '../../protocol/settings.ts';
 import { slotByPath } from '../../protocol/slots.ts';
 import { type Car, type CarOptions, startCar } from '../car.ts';
 import type { InputsOfCar } from '../control-units.ts';
+import { FilesRefused } from '../refused.ts';
 import { loadVehicle, type Vehicle } from '../vehicle.ts';
-import { inputsOf, loadPackages } from './inputs.ts';
+import { checkRecordings, inputsOf, loadPackages } from './inputs.ts';
 import { type CreateAgentOptions, checkOptions } from './options.ts';
 import { type InputDescription, isFrameSource, isPort } from './source.ts';
 
@@ -55,19 +56,40 @@ function explained(log: LogSink): Log {
 export async function createAgent(options: CreateAgentOptions): Promise<VigieAgent> {
   checkOptions(options);
   const { remotes, store, http, log = silent } = options;
-  const directory = typeof store === 'object' ? store.directory : undefined;
+  const directory = typeof store === 'object' && 'directory' in store ? store.directory : undefined;
   if (remotes !== undefined && directory === undefined) {
     throw new VigieError('usage.wrong', 'commands are carried out once, over restarts: give a directory as `store`');
   }
   if (http !== undefined && directory === undefined) {
     throw new VigieError('usage.wrong', 'the interface keeps its keys on disk: give a directory as `store`');
   }
-  const vehicle = loadVehicle(options.profile);
+  const vehicle = vehicleOf(options.profile);
   const given = (options.sources ?? []).filter((source): source is InputDescription => !isPort(source));
   const inputs = inputsOf(given, vehicle, remotes !== undefined, ({ message, fix }) =>
     explained(log).warn('input.doubtful', { problem: message, fix }),
   );
   return new VigieAgent(options, vehicle, given.length === 0 ? undefined : inputs);
+}
+
+/** @throws VigieError `configuration.wrong` with the first finding in its message: a program may show nothing else */
+function vehicleOf(profile: string): Vehicle {
+  try {
+    return loadVehicle(profile);
+  } catch (error) {
+    if (!(error instanceof FilesRefused)) throw error;
+    const [first] = error.diagnostics;
+    const fix = first?.fix === undefined ? '' : ` (${first.fix})`;
+    const reason = first === undefined ? '' : `: ${first.message}${fix}`;
+    throw new FilesRefused(`${error.message}${reason}`, error.diagnostics, error.where);
+  }
+}
+
+function storeOptions(store: CreateAgentOptions['store']): Pick<CarOptions, 'store' | 'data'> {
+  if (store === undefined) return {};
+  if (typeof store === 'function') return { store };
+  if ('directory' in store) return { data: store.directory };
+  // It is the program's to close: another agent may go on with it.
+  return { store: async () => ({ ...store, close: async () => undefined }) };
 }
 
 /** One car. Several fit in one process. */
@@ -127,9 +149,11 @@ export class VigieAgent {
   }
 
   /**
-   * Opens the store, the link and the sources. A broker or a source that is not there yet is tried again, and no error.
+   * Opens the store, the link and the sources. A broker or a source that is not there yet is tried again, and no error; a
+   * recording must be there.
    * @throws VigieError `usage.wrong` when it runs already or its directory is another agent's, `configuration.wrong` for
-   * addresses and files that cannot be used, `package.missing` where an optional package is not installed
+   * addresses and files that cannot be used, `input.unreadable` for a recording that does not exist, `package.missing`
+   * where an optional package is not installed
    */
   async start(): Promise<void> {
     if (this.#car !== undefined) {
@@ -173,7 +197,10 @@ export class VigieAgent {
     const { vin, link, store, remotes, recorders, http, timeZone, clock = new SystemClock() } = this.#options;
     const rest = new UnitRest();
     const own = (this.#options.sources ?? []).filter(isPort);
-    if (this.#inputs !== undefined) await loadPackages(this.#inputs);
+    if (this.#inputs !== undefined) {
+      await checkRecordings(this.#inputs);
+      await loadPackages(this.#inputs);
+    }
     // Only an agent with such inputs loads what opens them.
     const opened =
       this.#inputs === undefined
@@ -193,7 +220,7 @@ export class VigieAgent {
         ...(sender === undefined ? {} : { sender }),
         ...(opened === undefined ? {} : { requesters: opened.requesters, listen: opened.listen }),
         ...linkOptions(link),
-        ...(store === undefined ? {} : typeof store === 'function' ? { store } : { data: store.directory }),
+        ...storeOptions(store),
         ...(remotes === undefined ? {} : { trust: remotes.trust }),
         ...(remotes?.actuators === undefined ? {} : { actuators: remotes.actuators }),
         ...(recorders === undefined ? {} : { recorders }),

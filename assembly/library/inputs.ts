@@ -1,4 +1,7 @@
 /** The inputs of an agent as `sourcesOf` takes them, with what a program leaves out. */
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { hasCode } from '../../adapters/keys/files.ts';
 import { readLineAddress } from '../../adapters/lines/index.ts';
 import type { CanInput, ObdInput } from '../../config/inputs.ts';
 import { checkInputs } from '../../config/inputs.ts';
@@ -68,6 +71,20 @@ export async function loadPackages({ can, obd, gnss }: InputsOfCar): Promise<voi
   // The speed does not matter here.
   if (lines.some((address) => readLineAddress(address, 9_600, WHERE).kind === 'serial'))
     await installed(() => import('serialport'));
+}
+
+/** @throws VigieError `input.unreadable` for a recording that cannot be read: waiting does not make one */
+export async function checkRecordings({ can }: InputsOfCar): Promise<void> {
+  for (const input of can) {
+    if (input.kind !== 'log') continue;
+    await access(input.log, constants.R_OK).catch((cause: Error) => {
+      const reason = hasCode(cause, 'ENOENT') ? 'there is no such file' : cause.message;
+      throw new VigieError('input.unreadable', `the log of a CAN input cannot be read: ${reason}`, {
+        where: input.log,
+        cause,
+      });
+    });
+  }
 }
 
 /** One that is installed and does not load is a trouble of its source, which reports it and tries again. */

@@ -2,6 +2,8 @@
 import type { MqttAddress, TlsFiles } from '../../adapters/mqtt/index.ts';
 import type { BackoffOptions } from '../../agent/backoff.ts';
 
+import { checkNames } from './names.ts';
+
 export type { LinkEvents, OutgoingMessage } from '../../agent/ports.ts';
 export type { CloudLink } from '../cloud-link.ts';
 export type { MqttAddress };
@@ -24,8 +26,23 @@ export interface MqttLinkDescription {
   readonly backoff?: BackoffOptions;
 }
 
-/** MQTT 5, or 3.1.1 where the broker refuses that. */
-export function mqtt({ ca, cert, key, tls, backoff, ...address }: MqttOptions): MqttLinkDescription {
+/** The compiler keeps it complete. */
+const addressNames = {
+  url: 0,
+  clientId: 0,
+  protocol: 0,
+  tls: 0,
+  username: 0,
+  password: 0,
+  keepalive: 0,
+  asleepKeepalive: 0,
+  sessionExpiry: 0,
+} satisfies { readonly [O in keyof Required<MqttAddress>]: 0 };
+
+/** MQTT 5, or 3.1.1 where the broker refuses that. @throws VigieError `usage.wrong` for an option that does not exist */
+export function mqtt(options: MqttOptions): MqttLinkDescription {
+  const { ca, cert, key, tls, backoff, ...address } = options;
+  checkNames(address, addressNames, 'mqtt.');
   const own: TlsFiles = {
     ...(ca === undefined ? {} : { ca: bytesOf(ca) }),
     ...(cert === undefined ? {} : { cert: bytesOf(cert) }),

@@ -1,10 +1,11 @@
 /** What a program gives to `createAgent`. It is checked, since not every program has a compiler that checks types. */
 import type { CarClock } from '../../adapters/clock/system.ts';
+import { parseAddress } from '../../adapters/mqtt/address.ts';
+import type { MemoryStore } from '../../adapters/store/index.ts';
 import type { Actuator, Log } from '../../agent/ports.ts';
 import type { MakeRecorder } from '../../agent/recorders/recorder.ts';
 import { isTimeZone } from '../../protocol/calendar.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import { suggestion } from '../../protocol/nearest.ts';
 import {
   type AgentSettings,
   type agentSettings,
@@ -23,6 +24,7 @@ import type { CloudLink } from '../cloud-link.ts';
 import type { OwnStore } from '../records.ts';
 import type { HttpInterface } from './http.ts';
 import type { MqttLinkDescription } from './mqtt.ts';
+import { checkNames, wrong } from './names.ts';
 import type { AgentSource } from './source.ts';
 import type { Directory } from './store.ts';
 
@@ -33,8 +35,8 @@ export interface CreateAgentOptions {
   readonly sources?: readonly AgentSource[];
   /** Absent: nothing is published, and what would be waits in the store. */
   readonly link?: MqttLinkDescription | CloudLink;
-  /** A directory, or what opens a store of the program's own; absent: everything is in memory. */
-  readonly store?: Directory | (() => Promise<OwnStore>);
+  /** A directory, `memoryStore()`, or a function that opens a store of the program's own; if omitted, everything is in memory. */
+  readonly store?: Directory | MemoryStore | (() => Promise<OwnStore>);
   /** Signed commands; without it the agent refuses all of them. It needs a directory, where the agent records which were carried out. */
   readonly remotes?: {
     /** File of the keys that may sign. */
@@ -68,6 +70,11 @@ const has = (value: unknown, ...names: readonly string[]): boolean =>
   isFields(value) && names.every((name) => isFunction(value[name]));
 const isList = (value: unknown, fits: (item: unknown) => boolean): boolean => Array.isArray(value) && value.every(fits);
 
+/** Whether the value has the parts of a store, as `memoryStore()` returns them. */
+export function isStore(value: unknown): value is MemoryStore {
+  return isFields(value) && ['outbox', 'memory', 'records'].every((part) => isFields(value[part]));
+}
+
 /** By name of the option; `undefined` is an option left out. */
 const rules: { readonly [O in keyof Required<CreateAgentOptions>]: Rule } = {
   vin: [
@@ -84,8 +91,8 @@ const rules: { readonly [O in keyof Required<CreateAgentOptions>]: Rule } = {
     'what mqtt({ url }) gives, or a link with open, publish and close',
   ],
   store: [
-    (value) => isFunction(value) || (isFields(value) && isText(value['directory'])),
-    "what directory('/path') gives, or a function that opens a store",
+    (value) => isFunction(value) || isStore(value) || (isFields(value) && isText(value['directory'])),
+    "what directory('/path') or memoryStore() gives, or a function that opens a store",
   ],
   remotes: [
     (value) =>
@@ -126,8 +133,20 @@ export function checkOptions(options: unknown): asserts options is CreateAgentOp
     const needed = (required as readonly string[]).includes(name);
     if (value === undefined ? needed : !fits(value)) throw wrong(name, `must be ${expected}`);
   }
-  const { settings } = options as Partial<CreateAgentOptions>;
+  const { settings, link } = options as Partial<CreateAgentOptions>;
+  if (link !== undefined && 'mqtt' in link) checkBroker(link.mqtt.url);
   if (settings !== undefined) checkSettings(settings as Fields);
+}
+
+/** @throws VigieError `usage.wrong` for an address that no MQTT link can use, such as `http://broker` */
+function checkBroker(url: string | readonly string[]): void {
+  for (const one of typeof url === 'string' ? [url] : url) {
+    try {
+      parseAddress(one);
+    } catch (cause) {
+      throw new VigieError('usage.wrong', (cause as Error).message, { where: 'link', cause });
+    }
+  }
 }
 
 function checkSettings(settings: Fields): void {
@@ -162,14 +181,6 @@ function faultOf({ kind, form, range, whole }: NumberSetting, value: unknown): s
   return value < low || value > most || value % step !== 0 ? fault : undefined;
 }
 
-function checkNames(given: Fields, known: object, before: string): void {
-  for (const name of Object.keys(given)) {
-    if (Object.hasOwn(known, name)) continue;
-    const names = Object.keys(known);
-    throw wrong(before + name, `is no option: ${suggestion(name, names) ?? `known are ${names.join(', ')}`}`);
-  }
-}
-
 /** A description of an input, or a port of the program's own. */
 function isSource(value: unknown): boolean {
   return (
@@ -182,8 +193,4 @@ function hasBroker(mqtt: unknown): boolean {
   return (
     isFields(mqtt) && (isText(mqtt['url']) || (isList(mqtt['url'], isText) && (mqtt['url'] as unknown[]).length > 0))
   );
-}
-
-function wrong(where: string, message: string): VigieError {
-  return new VigieError('usage.wrong', `${where} ${message}`, { where });
 }

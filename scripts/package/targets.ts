@@ -78,9 +78,9 @@ export const targets: readonly PackageTarget[] = [
   },
 ];
 
-/** @throws Error that names the targets when there is none of that name */
+/** By its name or that of Debian. @throws Error that names the targets when there is none of that name */
 export function targetNamed(name: string): PackageTarget {
-  const found = targets.find((target) => target.name === name);
+  const found = targets.find((target) => target.name === name || target.debian === name);
   if (found !== undefined) return found;
   throw new Error(`"${name}" is no architecture: choose of ${targets.map((target) => target.name).join(', ')}`);
 }

@@ -1,8 +1,9 @@
 /** What createAgent refuses: programs without a compiler get an error with a code, and no agent that works with half of it. */
 import { expect, test } from 'vitest';
+import { canLog } from '../../../assembly/library/can.ts';
 import { type CreateAgentOptions, createAgent, VigieError } from '../../../assembly/library/index.ts';
 import { mqtt } from '../../../assembly/library/mqtt.ts';
-import { directory } from '../../../assembly/library/store.ts';
+import { directory, memoryStore } from '../../../assembly/library/store.ts';
 import { outboxSettings } from '../../../protocol/settings.ts';
 
 const sound = { vin: 'VF3VGEBENCH000001', profile: 'bench' };
@@ -22,6 +23,8 @@ const refused: [what: string, options: unknown, where: string, words: string][] 
   ['an object that is no source', { ...sound, sources: [{}] }, 'sources', 'or of sources'],
   ['an address as link', { ...sound, link: 'mqtt://broker' }, 'link', 'must be what mqtt({ url }) gives'],
   ['a link without an address', { ...sound, link: mqtt({ url: [] }) }, 'link', 'mqtt({ url })'],
+  ['a broker that does not speak MQTT', { ...sound, link: mqtt({ url: 'http://broker' }) }, 'link', 'mqtt://host:1883'],
+  ['a store without records', { ...sound, store: { ...memoryStore(), records: undefined } }, 'store', 'memoryStore()'],
   ['a link that cannot publish', { ...sound, link: { open() {}, close() {} } }, 'link', 'open, publish and close'],
   ['a path as store', { ...sound, store: '/var/lib/vigie' }, 'store', "directory('/path')"],
   ['a directory without a path', { ...sound, store: directory('') }, 'store', "directory('/path')"],
@@ -73,4 +76,37 @@ test('createAgent takes every default of a setting, and 0 where its form has it'
     const outbox = { limit: limit.default, keepAcknowledged: kept, batch: batch.default };
     await createAgent({ ...sound, settings: { outbox } });
   }
+});
+
+test('mqtt() refuses an option that does not exist, and names the one that was meant', () => {
+  expect(() => mqtt({ ulr: 'mqtt://broker' } as unknown as Parameters<typeof mqtt>[0])).toThrowError(
+    expect.objectContaining({
+      code: 'usage.wrong',
+      where: 'mqtt.ulr',
+      message: expect.stringContaining('is no option: '),
+    }),
+  );
+});
+
+test('createAgent says of a profile that does not exist which there are', async () => {
+  await expect(createAgent({ ...sound, profile: 'peugoet' })).rejects.toMatchObject({
+    code: 'configuration.wrong',
+    message: expect.stringMatching(/there is no profile "peugoet" \(known: bench, /),
+  });
+});
+
+test('start() refuses a recording that does not exist, and names the file', async () => {
+  const agent = await createAgent({ ...sound, sources: [canLog('no-such.log')] });
+  await expect(agent.start()).rejects.toMatchObject({ code: 'input.unreadable', where: 'no-such.log' });
+});
+
+test('memoryStore() is a store as it is, and goes on with the next agent', async () => {
+  const store = memoryStore();
+  for (const run of ['first', 'second']) {
+    const agent = await createAgent({ ...sound, store });
+    await agent.start();
+    store.records.put('notes', { id: run, at: 1, record: { run } });
+    await agent.stop();
+  }
+  expect([...store.records.list('notes')].map(({ id }) => id)).toEqual(['first', 'second']);
 });

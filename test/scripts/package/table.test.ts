@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { PAGE, pageWith, rowOf } from '../../../scripts/package/table.ts';
-import { targets } from '../../../scripts/package/targets.ts';
+import { targetNamed, targets } from '../../../scripts/package/targets.ts';
 
 const page = readFileSync(new URL(`../../../${PAGE}`, import.meta.url), 'utf8');
 
@@ -22,4 +22,15 @@ test('new figures replace those of the page and nothing else', () => {
 
 test('an architecture that was not made is an error', () => {
   expect(() => pageWith(new Map())).toThrow(/was not made/);
+});
+
+test('an architecture is named as Node or as Debian names it', () => {
+  expect(['x64', 'amd64', 'armv7', 'armhf', 'arm64'].map((name) => targetNamed(name).name)).toEqual([
+    'x64',
+    'x64',
+    'armv7',
+    'armv7',
+    'arm64',
+  ]);
+  expect(() => targetNamed('i386')).toThrow('"i386" is no architecture: choose of x64, arm64, armv7');
 });
