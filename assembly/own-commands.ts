@@ -74,8 +74,7 @@ function reportKind(
     describe,
   );
   const scope = remoteScopeOf(kind.type);
-  const lacks = !sees(scope ?? '');
-  return orders.length === 0 ? [] : [{ type: kind.type, ...(lacks ? { needs: scope ?? 'a fleet user' } : {}), orders }];
+  return orders.length === 0 ? [] : [{ type: kind.type, ...(sees(scope) ? {} : { needs: scope }), orders }];
 }
 
 /** Adds a state to its command, which becomes the first when it is new. */

@@ -8,7 +8,7 @@ import { tokenKeyFile } from '../assembly/hub-access.ts';
 import type { IssuedToken, Registry } from '../hub/registry.ts';
 import { DAY } from '../protocol/calendar.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { dataScopes, scopeNames } from '../protocol/interface/operations/scopes.ts';
+import { dataScopes, reservedScopes, scopeNames } from '../protocol/interface/operations/scopes.ts';
 import { rolloutScope } from '../protocol/interface/own/rollouts.ts';
 import { type PlaceOptions, placeOf } from './hub-place.ts';
 import { withRegistry } from './hub-registry.ts';
@@ -40,7 +40,8 @@ export function hubTokenCommand(): Command {
     .option('--name <name>', 'who uses it, for the audit trail (default: the user, or the fleets)')
     .option(
       '--scopes <scope...>',
-      `what it permits: ${scopeNames.join(', ')}, or all of these; ${rolloutScope} (default: those that begin with data)`,
+      `what it permits: ${scopeNames.join(', ')}, or all of these; and only if named: ${rolloutScope}, and for fleets ` +
+        `${reservedScopes.join(', ')} (default: those that begin with data)`,
     )
     .option('--for <time>', 'how long it is good: a number with m, h or d', '8h')
     .option('--list', 'lists the tokens that were printed, with their ids')
@@ -116,9 +117,10 @@ async function holderOf(
 }
 
 function scopesOf({ scopes = dataScopes }: Options): readonly string[] {
-  const known: readonly string[] = [...scopeNames, rolloutScope, 'all'];
-  const unknown = scopes.find((scope) => !known.includes(scope));
-  if (unknown === undefined) return [...new Set(scopes.flatMap((scope) => (scope === 'all' ? scopeNames : [scope])))];
+  const known: readonly string[] = [...scopeNames, rolloutScope, ...reservedScopes, 'all'];
+  const named = scopes.flatMap((text) => text.split(','));
+  const unknown = named.find((scope) => !known.includes(scope));
+  if (unknown === undefined) return [...new Set(named.flatMap((scope) => (scope === 'all' ? scopeNames : [scope])))];
   throw new VigieError('usage.wrong', `there is no scope "${unknown}": use ${known.slice(0, -1).join(', ')}, or all`);
 }
 

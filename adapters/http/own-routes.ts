@@ -6,7 +6,7 @@ import { noScopes } from '../../protocol/interface/operations/scopes.ts';
 import type { CarDescription, LinkReport } from '../../protocol/interface/own/car-description.ts';
 import type { CommandHistory, CommandRequest, CommandsReport } from '../../protocol/interface/own/commands.ts';
 import type { BenchReportEvent, OutboxReport } from '../../protocol/interface/own/outbox.ts';
-import { remoteScopeOf } from '../../protocol/interface/remotes.ts';
+import { remoteLack } from '../../protocol/interface/remotes.ts';
 import { findRemoteKind } from '../../protocol/remote/table.ts';
 import { ownParameters, readPairs } from './address.ts';
 import { readJson } from './body.ts';
@@ -169,7 +169,6 @@ function addCommands(routes: OwnRoutes, commands: OwnCommands, snapshots: Snapsh
     const side = sideShown(routes, context);
     const { expires, scopes } = await admitReader(routes, side, context);
     acceptable([EVENTS], context.req.header('accept'));
-    // Only fleets have the kinds without a scope.
     const sees = (scope: string): boolean => scopes?.has(scope) ?? true;
     const events = { commands: () => commands.report(sees), history: () => commands.history() };
     return respond(context.env, 200, snapshots.open(events, expires), { 'Content-Type': EVENTS });
@@ -179,11 +178,8 @@ function addCommands(routes: OwnRoutes, commands: OwnCommands, snapshots: Snapsh
     const { scopes } = await admit(routes, sideShown(routes, context), context, { scopes: noScopes });
     requireJson(incoming.headers['content-type'], incoming.headers['content-encoding']);
     const request = readCommand(await readJson(incoming, outgoing as ServerResponse, LONGEST_COMMAND));
-    const scope = remoteScopeOf(request.type);
-    if (scopes !== undefined && (scope === undefined || !scopes.has(scope))) {
-      const needed = scope === undefined ? 'a fleet user' : `the scope ${scope}`;
-      throw new VigieError('request.forbidden', `${request.type} needs ${needed}`);
-    }
+    const lack = remoteLack(request, scopes);
+    if (lack !== undefined) throw new VigieError('request.forbidden', lack);
     const taken = await commands.submit(request);
     return respond(context.env, 202, JSON.stringify(taken), { 'Content-Type': JSON_TYPE });
   });

@@ -1,9 +1,9 @@
 /** Remotes by HTTP: which command a body is, and which scope it needs. */
 
-import { type RemoteType, remoteKindOf } from '../remote/table.ts';
+import { type RemoteType, remoteKindOf, remoteKinds } from '../remote/table.ts';
 import { Member, malformed } from '../schema/monitor/input.ts';
 import type { Side } from './operation.ts';
-import { remoteScope, type Scope } from './operations/scopes.ts';
+import { remoteScope, reservedScopes, type Scope } from './operations/scopes.ts';
 import { remoteKindsOf } from './schemas/delivery.ts';
 
 /** A remote that was asked for. */
@@ -37,8 +37,26 @@ export function askedRemote(side: Side, body: unknown): AskedRemote {
   return { type, body: command, ...(label.absent ? {} : { label: label.text() }) };
 }
 
-/** Scope of the user side that sending a remote needs; undefined: the user side does not have it. */
-export function remoteScopeOf(type: RemoteType): Scope | undefined {
-  const { scope } = remoteKindOf(type);
-  return scope === undefined ? undefined : remoteScope(scope.name);
+/** Scope of a kind of command: the published one, or one of {@link reservedScopes}. */
+export function remoteScopeOf(type: RemoteType): Scope {
+  const { scope, member } = remoteKindOf(type);
+  return remoteScope(scope?.name ?? member);
+}
+
+/** Scopes that sending a command needs: that of its kind, and those of the kinds that have its actions. */
+export function scopesOfRemote({ type, body }: Pick<AskedRemote, 'type' | 'body'>): ReadonlySet<Scope> {
+  const actions = remoteKindOf(type).asks(body);
+  const kinds = remoteKinds.filter((kind) => actions.some((action) => Object.hasOwn(kind.actions, action)));
+  return new Set([type, ...kinds.map((kind) => kind.type)].map(remoteScopeOf));
+}
+
+/** What a caller with the scopes `granted` lacks to send a command, as a sentence; undefined when nothing is lacking. */
+export function remoteLack(
+  remote: Pick<AskedRemote, 'type' | 'body'>,
+  granted: ReadonlySet<string> | undefined,
+): string | undefined {
+  const missing = granted && [...scopesOfRemote(remote)].find((scope) => !granted.has(scope));
+  if (missing === undefined) return undefined;
+  const holder = reservedScopes.includes(missing) ? ', which no user can have' : '';
+  return `${remote.type} needs the scope ${missing}${holder}`;
 }

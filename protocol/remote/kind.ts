@@ -91,7 +91,7 @@ export interface RemoteKind<T extends string = string, B extends TSchema = TSche
   readonly member: string;
   /** The body over HTTP where it differs from that of a signed command. */
   http?(schema: JsonSchema): JsonSchema;
-  /** Scope `remote:NAME:write` of the user side; absent: only fleets have it. Interface 4.17.2 `api_oauth`. */
+  /** Scope `remote:NAME:write` of the user side; absent: only fleets have it, at a hub with the right `remote:MEMBER:write`. Interface 4.17.2 `api_oauth`. */
   readonly scope?: { readonly name: string; readonly description: string };
   readonly capability?: RemoteCapability;
   /** A request that can be sent unchanged, for the OpenAPI document. */

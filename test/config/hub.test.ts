@@ -142,6 +142,13 @@ test('a file that is not there is one finding', () => {
   ]);
 });
 
+test('sign-in cannot permit to immobilize a car or to declare it stolen', () => {
+  for (const scope of ['remote:immobilization:write', 'remote:stolen:write']) {
+    const text = `hub: 1\nsignIn: { issuer: 'https://login.example', clientId: vigie, permits: ['${scope}'] }\n`;
+    expect(findingsOf(text)).toEqual([expect.stringContaining(scope)]);
+  }
+});
+
 test('sign-in has defaults, and takes only an address that nobody can read on the way', () => {
   const signInAt = (issuer: string) =>
     `hub: 1\nsignIn: { issuer: '${issuer}', clientId: vigie, clientSecretFile: password }\n`;

@@ -5,11 +5,12 @@ import { type JWTPayload, SignJWT } from 'jose';
 import type { Clock, Log } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { Side } from '../../../protocol/interface/operation.ts';
+import { userScopes } from '../../../protocol/interface/operations/scopes.ts';
 import type { Caller } from '../call.ts';
 import type { Credentials, Gate, RequestedAccess } from './credentials.ts';
 import { LocalGate } from './local.ts';
 import { keysOfFiles, keysOfPem } from './token-keys.ts';
-import { UserGate } from './user.ts';
+import { scopesOf, UserGate } from './user.ts';
 
 /** Issuer and audience of the tokens. */
 const HUB = 'vigie-hub';
@@ -30,9 +31,15 @@ export interface TokenGrant {
   readonly expires: number;
 }
 
-/** Signs a token with the key in the file, which is made when there is none. */
+/**
+ * Signs a token with the key in the file, which is made when there is none. Rejects with `usage.wrong` for a right that the
+ * holder cannot have.
+ */
 export async function signToken(file: string, grant: TokenGrant): Promise<string> {
   const { id, name, fleets, scopes, issued, expires } = grant;
+  const held = userScopes(new Set(scopes));
+  const refused = fleets === undefined ? scopes.filter((scope) => !held.has(scope)) : [];
+  if (refused.length > 0) throw new VigieError('usage.wrong', `only a token for fleets can have ${refused.join(', ')}`);
   const claims = { scope: scopes.join(' '), ...(fleets === undefined ? {} : { [FLEETS]: fleets }) };
   const token = new SignJWT(claims)
     .setProtectedHeader({ alg: 'EdDSA' })
@@ -100,11 +107,16 @@ export function withdrawn(): VigieError {
   return new VigieError('request.unauthenticated', 'the token was withdrawn: ask for another one');
 }
 
-/** A token names its fleets, or is for the user that is its subject, who has no fleet. */
-function claims({ sub, jti, [FLEETS]: fleets }: JWTPayload): Partial<Caller> {
+/**
+ * A token names its fleets, or is for the user that is its subject, who has no fleet. Only one for fleets may hold all
+ * scopes; see {@link userScopes}.
+ */
+function claims(payload: JWTPayload): Partial<Caller> {
+  const { sub, jti, [FLEETS]: fleets } = payload;
   const token = jti === undefined ? {} : { token: jti };
   if (fleets === undefined) return { ...token, fleets: new Set(), ...(sub === undefined ? {} : { user: sub }) };
-  return { ...token, fleets: new Set(Array.isArray(fleets) ? fleets.filter((one) => typeof one === 'string') : []) };
+  const ids = Array.isArray(fleets) ? fleets.filter((one) => typeof one === 'string') : [];
+  return { ...token, fleets: new Set(ids), scopes: scopesOf(payload) };
 }
 
 function asBearer(credentials: Credentials): Credentials {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import type { Clock } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
-import { lackOf } from '../../../protocol/interface/operations/scopes.ts';
+import { lackOf, userScopes } from '../../../protocol/interface/operations/scopes.ts';
 import type { Caller } from '../call.ts';
 import { type Credentials, type Gate, type RequestedAccess, sameText } from './credentials.ts';
 import { Failures } from './failures.ts';
@@ -100,7 +100,8 @@ export class UserGate implements Gate {
       throw new VigieError('request.forbidden', 'the subject of the token may not use this car');
     }
     const expires = ((payload.exp ?? 0) + TOLERANCE) * 1000;
-    const caller = { name: subject, scopes: scopesOf(payload), expires, ...this.#access.claims?.(payload) };
+    const scopes = userScopes(scopesOf(payload));
+    const caller = { name: subject, scopes, expires, ...this.#access.claims?.(payload) };
     this.#remember(name, caller);
     return caller;
   }
@@ -157,7 +158,7 @@ function readBearer(authorization: string | undefined): string | undefined {
 }
 
 /** `scope` of RFC 8693 §4.2, or `scp` as some issuers write it: a text with blanks or a list. */
-function scopesOf(payload: JWTPayload): ReadonlySet<string> {
+export function scopesOf(payload: JWTPayload): ReadonlySet<string> {
   const given = payload['scope'] ?? payload['scp'];
   if (typeof given === 'string') return new Set(given.split(' ').filter((scope) => scope !== ''));
   return new Set(Array.isArray(given) ? given.filter((scope) => typeof scope === 'string') : []);

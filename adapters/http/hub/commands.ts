@@ -4,7 +4,7 @@ import type { CommandStore, KeptCommand } from '../../../hub/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { declaredMembers } from '../../../protocol/interface/bodies.ts';
 import { dateTime } from '../../../protocol/interface/json/date-time.ts';
-import { askedRemote, remoteScopeOf } from '../../../protocol/interface/remotes.ts';
+import { askedRemote, remoteLack } from '../../../protocol/interface/remotes.ts';
 import type { Call, Handler, Handlers } from '../call.ts';
 import { found, unknown } from '../resources/context.ts';
 import { uuidFor } from '../resources/ids.ts';
@@ -29,10 +29,8 @@ export function commandHandlers(desk: CommandDesk): Handlers {
 function create(desk: CommandDesk): Handler {
   return async (call) => {
     const { type, body } = askedRemote('fleet', declaredMembers(call.operation, call.body));
-    const scope = remoteScopeOf(type);
-    if (scope !== undefined && call.caller.scopes?.has(scope) === false) {
-      throw new VigieError('request.forbidden', `${type} needs the scope ${scope}`);
-    }
+    const lack = remoteLack({ type, body }, call.caller.scopes);
+    if (lack !== undefined) throw new VigieError('request.forbidden', lack);
     const id = uuidFor({ call, served: desk });
     const kept = await desk.submit({ id, vin: vinOf(call), type, body, caller: call.caller.name });
     return { status: 202, body: written(call, kept) };

@@ -4,7 +4,7 @@ import type { RemoteAction } from '../../../agent/remotes/requests.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { declaredMembers } from '../../../protocol/interface/bodies.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
-import { askedRemote, remoteScopeOf } from '../../../protocol/interface/remotes.ts';
+import { askedRemote, remoteLack, remoteScopeOf } from '../../../protocol/interface/remotes.ts';
 import { type RemoteType, remoteKindOf } from '../../../protocol/remote/table.ts';
 import type { Callback } from '../../../protocol/schema/callback.ts';
 import type { Answer } from '../call.ts';
@@ -45,10 +45,8 @@ export async function sendRemote(context: Context): Promise<Answer> {
   const { callbackId } = callback;
   const sent = declaredMembers(context.call.operation, context.call.body) as Readonly<Record<string, unknown>>;
   const { type, body } = askedRemote(context.side, sent);
-  const scope = remoteScopeOf(type);
-  if (scope !== undefined && !context.sees(scope)) {
-    throw new VigieError('request.forbidden', `${type} needs the scope ${scope}`);
-  }
+  const lack = remoteLack({ type, body }, context.call.caller.scopes);
+  if (lack !== undefined) throw new VigieError('request.forbidden', lack);
   checkKind(callback, type);
   const { remotes: requests } = context.car;
   const uuid = uuidFor(context);
@@ -104,7 +102,6 @@ function surroundings(context: Context, cbid: string): Record<string, ResourceLi
   };
 }
 
-function isSeen(context: Context, { type }: RemoteAction): boolean {
-  const scope = remoteScopeOf(type);
-  return context.side === 'fleet' || (scope !== undefined && context.sees(scope));
+function isSeen({ call: { caller } }: Context, { type }: RemoteAction): boolean {
+  return caller.scopes?.has(remoteScopeOf(type)) ?? true;
 }

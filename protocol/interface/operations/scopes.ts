@@ -26,6 +26,20 @@ export type Scope = DataScope | RemoteScope;
 
 export const scopeNames = Object.keys(scopes) as Scope[];
 
+/**
+ * Rights to send the kinds of command for which the published interface has no scope: to immobilize a car, to declare it
+ * stolen. A token for fleets holds them only if they were named when it was made; a user never holds them.
+ */
+export const reservedScopes: readonly Scope[] = remoteKinds.flatMap(({ scope, member }) =>
+  scope === undefined ? [remoteScope(member)] : [],
+);
+
+/** @returns `granted` without the rights that a user never holds */
+export function userScopes(granted: ReadonlySet<string>): ReadonlySet<string> {
+  const reserved: readonly string[] = reservedScopes;
+  return new Set([...granted].filter((scope) => !reserved.includes(scope)));
+}
+
 /** Data that monitors watch: what one watches and tells needs its own scopes. */
 export const dataScopes: readonly Scope[] = [
   'data:telemetry',

@@ -4,6 +4,7 @@ import { decodeBody, encodeBody } from '../../../protocol/command.ts';
 import { type ErrorCode, errors, VigieError } from '../../../protocol/errors.ts';
 import { deprecatedMembers, readBody } from '../../../protocol/interface/bodies.ts';
 import type { Operation } from '../../../protocol/interface/operation.ts';
+import { reservedScopes, scopeNames } from '../../../protocol/interface/operations/scopes.ts';
 import { operationById, operations } from '../../../protocol/interface/operations.ts';
 import { refusalStatus, refusalStatuses, xError } from '../../../protocol/interface/refusal.ts';
 import { askedRemote, remoteScopeOf } from '../../../protocol/interface/remotes.ts';
@@ -91,7 +92,9 @@ describe('a remote', () => {
     expect(() => askedRemote('fleet', {})).toThrow('has none');
     expect(() => askedRemote('user', bodies.Stolen)).toThrow('has none');
     expect(() => askedRemote('fleet', { charging: {} })).toThrow(/^charging: must have immediate/);
-    expect(remoteTypes.filter((type) => remoteScopeOf(type) === undefined)).toEqual(['Immobilization', 'Stolen']);
+    const beyond = remoteTypes.map(remoteScopeOf).filter((scope) => !scopeNames.includes(scope));
+    expect(beyond).toEqual(['remote:immobilization:write', 'remote:stolen:write']);
+    expect(reservedScopes).toEqual(beyond);
   });
 });
 

@@ -1,0 +1,116 @@
+/** A hub with a registry: fleets `north` and `south` with a car each, which belong to the users `ada` and `bob`. */
+import { createPrivateKey } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SignJWT } from 'jose';
+import { SystemClock } from '../../adapters/clock/system.ts';
+import { signToken, type TokenGrant } from '../../adapters/http/access/hub.ts';
+import { type Hub, type HubOptions, startHub } from '../../assembly/hub.ts';
+import { tokenKeyFile } from '../../assembly/hub-access.ts';
+import { digestOf } from '../../assembly/hub-clients.ts';
+import { type OpenRegistry, openRegistry } from '../../assembly/hub-registry.ts';
+import type { Body, BodyKind } from '../../protocol/schema/message.ts';
+import { upTopic } from '../../protocol/topics.ts';
+import { MemoryLog } from '../rig/log.ts';
+import { MqttClient } from '../rig/mqtt-client.ts';
+import { type MessageOptions, payloadOf } from './messages.ts';
+
+export const [NORTH, SOUTH] = ['VF3VGEHVBN0000001', 'VF3VGEHVBS0000002'] as const;
+/** Cars with their owners. */
+const cars = [
+  { vin: NORTH, fleet: 'north', user: 'ada' },
+  { vin: SOUTH, fleet: 'south', user: 'bob' },
+] as const;
+
+// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+type Json = any;
+
+export interface Asked {
+  readonly status: number;
+  readonly body: Json;
+}
+
+/** Valid for `LASTS_MS` unless it states times. */
+export type Grant = Partial<TokenGrant>;
+const LASTS_MS = 600_000;
+const PASSWORD = 'password';
+
+export class RegisteredHub {
+  readonly data = mkdtempSync(join(tmpdir(), 'vigie-hub-rights-'));
+  readonly log = new MemoryLog();
+  #open: OpenRegistry | undefined;
+  #hub: Hub | undefined;
+
+  async start(options: Partial<HubOptions> = {}): Promise<this> {
+    const { data, log } = this;
+    const { database } = options;
+    this.#open = await openRegistry({ data, ...(database === undefined ? {} : { database }) }, log);
+    const { registry } = this.#open;
+    for (const { vin, fleet, user } of cars) {
+      const owners = [{ kind: 'fleet', id: fleet } as const, { kind: 'user', id: user } as const];
+      await registry.add(vin, owners, Date.now());
+      await registry.setPassword(vin, digestOf(PASSWORD));
+    }
+    this.#hub = await startHub({ data, port: 0, http: 0, clock: new SystemClock(), log, ...options });
+    return this;
+  }
+
+  get hub(): Hub {
+    if (this.#hub === undefined) throw new Error('not started');
+    return this.#hub;
+  }
+
+  get open(): OpenRegistry {
+    if (this.#open === undefined) throw new Error('not started');
+    return this.#open;
+  }
+
+  async remove(): Promise<void> {
+    await this.#open?.close();
+    await this.#hub?.stop();
+    rmSync(this.data, { recursive: true, force: true });
+  }
+
+  /** The header `Authorization` with a new token. */
+  async bearer(grant: Grant): Promise<string> {
+    const issued = Date.now();
+    const all = { name: 'ops', scopes: [], issued, expires: issued + LASTS_MS, ...grant };
+    return `Bearer ${await signToken(tokenKeyFile(join(this.data, 'keys')), all)}`;
+  }
+
+  /** As {@link bearer}, with claims that the hub itself would not sign. */
+  async forged(sub: string, claims: Readonly<Record<string, unknown>>): Promise<string> {
+    const key = createPrivateKey(readFileSync(tokenKeyFile(join(this.data, 'keys'))));
+    const token = new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA' }).setIssuer('vigie-hub');
+    return `Bearer ${await token.setAudience('vigie-hub').setSubject(sub).setIssuedAt().setExpirationTime('10m').sign(key)}`;
+  }
+
+  async ask(path: string, authorization?: string, body?: object, method?: string): Promise<Asked> {
+    const url = path.startsWith('http') ? path : `${this.hub.interface.url}${path}`;
+    const response = await fetch(url, {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      headers: {
+        ...(authorization === undefined ? {} : { authorization }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+    });
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+  }
+
+  /** Has a car publish messages; resolves when the hub has stored them. */
+  async publish(
+    vin: string,
+    ...messages: readonly (readonly [kind: BodyKind, body: object, options?: MessageOptions])[]
+  ) {
+    const car = await MqttClient.connect(this.hub.broker, { clientId: vin, username: vin, password: PASSWORD });
+    for (const [kind, body, options] of messages) {
+      const payload = payloadOf(kind, body as Body<typeof kind>, { vin, ...options });
+      const answer = await car.publish(upTopic(vin, kind), payload);
+      if (answer !== 'acknowledged') throw new Error(`the hub did not acknowledge a ${kind}: ${answer}`);
+    }
+    await car.end();
+  }
+}
