@@ -228,7 +228,12 @@ export const logEvents = {
   'store.failed': ['warn', 'The disk refused a write; the agent tries again', 'file', 'error'],
   'store.lost': ['error', 'The disk lost stored entries', 'series', 'entries', 'files'],
   'store.manifest': ['warn', 'The disk refused the list of segments', 'error'],
-  'store.misnamed': ['warn', 'A segment has the name of another; the agent does not use it', 'file', 'segment'],
+  'store.misnamed': [
+    'warn',
+    'A segment file has the wrong number in its name; the agent uses the segment and renames the file',
+    'file',
+    'segment',
+  ],
   'store.missing': ['error', 'A segment is missing', 'file'],
   'store.name': ['warn', 'The disk refused to rename a segment', 'file', 'error'],
   'store.remove': ['warn', 'The disk refused to remove a file', 'file', 'error'],

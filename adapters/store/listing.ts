@@ -33,9 +33,12 @@ export function listSegments(files: readonly SegmentFile[], known: readonly numb
   const named = files.filter((file) => own(file) === file.number);
   const found = new Map(named.map((file) => [file.number, file]));
   const [unbegun, copies, misnamed]: [SegmentFile[], SegmentFile[], SegmentFile[]] = [[], [], []];
-  // A file that is used again has lost its name of before for good, and the new name was never known.
+  // The manifest may be missing or older than the newest segments: it knows only the segments up to its newest. A segment
+  // that was released counts again without harm, because later checkpoints say what still exists.
+  const isSegment = (number: number): boolean => known.includes(number) || number > Math.max(0, ...known);
+  // A file that is used again has lost its previous name for good: its header names a segment that is needed no more.
   const isUnbegun = (name: number, number: number): boolean =>
-    !known.includes(name) && !files.some((file) => file.number === number);
+    !known.includes(name) && !isSegment(number) && !files.some((file) => file.number === number);
   for (const file of strays) {
     const number = own(file);
     if (found.has(number)) copies.push(file);

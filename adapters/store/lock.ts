@@ -37,9 +37,11 @@ export function lockDirectory(directory: string): () => void {
   };
 }
 
-/** Whether the process that wrote this still runs. */
+/** Whether the process that wrote this still runs. If the start of a running process is unknown, its number decides. */
 function lives(owner: string): boolean {
-  return owner !== '' && owner === identity(Number(owner.split(' ')[0]));
+  const [pid = ''] = owner.split(' ');
+  const found = identity(Number(pid));
+  return found !== '' && (found === owner || found === pid);
 }
 
 /** Makes `draft` the lock, unless there is one. */
@@ -66,13 +68,21 @@ function takeAway(path: string, stale: string): void {
   remove(aside);
 }
 
-/** A process by its number and the moment it was started: numbers are used again, also after a boot. */
+/** States of a process that has ended, which its parent may not have collected yet (proc(5)). */
+const ENDED_STATES = ['Z', 'X', 'x'];
+
+/**
+ * A running process by its number and the time it was started: numbers are used again, also after a boot. Empty for a
+ * process that has ended.
+ */
 function identity(pid: number): string {
   if (!Number.isInteger(pid) || pid <= 0) return '';
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // Field 22 (proc(5)); the name in field 2 may contain blanks, so count from its closing parenthesis.
-    const started = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    // Fields 3 and 22 (proc(5)); the name in field 2 may contain blanks, so count from its closing parenthesis.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state = '', started] = [fields[0], fields[19]];
+    if (ENDED_STATES.includes(state)) return '';
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     return `${pid} ${started} ${boot}`;
   } catch {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -39,6 +39,27 @@ describe('the lock of a directory', () => {
     unlock();
     expect(existsSync(join(directory, 'lock'))).toBe(false);
     unlock();
+  });
+
+  test('a killed process whose parent has not collected it does not keep the directory', async () => {
+    // A shell that becomes `sleep` never collects the child it has started.
+    const script = `"$0" --input-type=module -e "$1" & exec sleep 600 >&-`;
+    const code = `import { lockDirectory } from ${JSON.stringify(module)};
+      lockDirectory(${JSON.stringify(directory)});
+      console.log(process.pid);
+      setInterval(() => {}, 1000);`;
+    const parent = spawn('sh', ['-c', script, process.execPath, code]);
+    try {
+      const [said] = (await once(parent.stdout, 'data')) as [Buffer];
+      const pid = Number(said.toString());
+      process.kill(pid, 'SIGKILL');
+      while (!readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')) await new Promise(setImmediate);
+      expect(readFileSync(join(directory, 'lock'), 'utf8')).toMatch(new RegExp(`^${pid} `));
+      lockDirectory(directory)();
+    } finally {
+      parent.kill('SIGKILL');
+      await once(parent, 'exit');
+    }
   });
 
   test('of many that find a stale one, one takes it', async () => {

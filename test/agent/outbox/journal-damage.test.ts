@@ -105,6 +105,29 @@ test('every number arrives or is in one gap message whichever segment is missing
   }
 });
 
+test('a segment whose file has another number in its name is found by its header, and nothing is lost', async () => {
+  for (const [seed, stopped] of [
+    [3, true],
+    [5, false],
+  ] as const) {
+    const left = await talked(folder(), seed, 60, stopped);
+    for (const name of segmentsOf(left.files)) {
+      for (const manifests of ['both', 'none'] as const) {
+        const directory = folder();
+        const files = new Map([...left.files].filter(([file]) => manifests === 'both' || !file.startsWith('manifest')));
+        files.set('00007777.journal', files.get(name)!);
+        files.delete(name);
+        putFiles(directory, files);
+        const after = await startThrice(directory, left.receiver);
+        const faults = [name, manifests, faultsOf(after, left.unacknowledged)];
+        const events = after.starts.map(({ log }) => log.map(({ event }) => event));
+        expect([...faults, ...events]).toEqual([name, manifests, [], ['store.misnamed'], [], []]);
+        expect(after.starts.some(({ doubtful }) => doubtful)).toBe(false);
+      }
+    }
+  }
+});
+
 test('what a waiting gap message tells neither arrives nor is told again when the note of it is lost', async () => {
   // The note lies in a segment that another one is copied over; in a newest one that is cut within its first group.
   for (const [seed, rounds, damage] of [
