@@ -83,6 +83,8 @@ export interface HubOptions {
   readonly callbacks?: Partial<CallbacksConfiguration>;
   /** Addresses that they listen on; absent: 127.0.0.1. Beyond this machine they need `secure`, and a registry in use. */
   readonly hosts?: { readonly broker?: string; readonly http?: string; readonly metrics?: string };
+  /** Addresses and networks of proxies before the interface; absent: forwarded addresses are not read. */
+  readonly trustedProxies?: readonly string[];
   /** Where people sign in to the page; absent: they need a token. */
   readonly signIn?: SignInConfiguration;
   /** Absent: messages are kept for ever. */
@@ -322,6 +324,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     ...(signIn && { routes: signIn.add }),
     host: hosts?.http ?? LOCAL,
     port: http,
+    ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
     ...(isLoopback(hosts?.http ?? LOCAL) ? BENCH_LIMITS : defaultsOf(interfaceSettings)),
     ...(secure && own ? { hosts: secure.names, tls: { cert: own.tls.file, key: own.tls.file } } : {}),
     clock,

@@ -108,6 +108,7 @@ async function runHub(options: Options): Promise<void> {
     ...(name === undefined ? {} : { name }),
     port: ports.port,
     http: ports.http,
+    ...(configuration?.trustedProxies === undefined ? {} : { trustedProxies: configuration.trustedProxies }),
     ...(configuration?.callbacks === undefined ? {} : { callbacks: configuration.callbacks }),
     ...(configuration?.retention === undefined ? {} : { retention: configuration.retention }),
     ...(configuration?.signIn === undefined ? {} : { signIn: configuration.signIn }),

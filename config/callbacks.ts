@@ -1,25 +1,16 @@
 /** The `callbacks` section of vigie.yaml: how far notifications may go. */
-import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { type CallbackSettings, callbackSettings } from '../protocol/settings.ts';
 import { checkAwaited } from './awaited-file.ts';
 import { closed, line, listOf, truth } from './fields.ts';
 import type { Findings } from './findings.ts';
+import { isNetwork, network } from './networks.ts';
 import { members, readSettings } from './settings.ts';
 
 export const callbacksSchema = closed(
   {
-    networks: Type.Optional(
-      listOf(
-        line('A network or an address', {
-          pattern: '^[0-9a-fA-F:.]+(/[0-9]{1,3})?$',
-          expected: 'a network such as 192.168.1.0/24, or an address',
-        }),
-        0,
-        'Networks that are not public and may be connected to all the same',
-      ),
-    ),
+    networks: Type.Optional(listOf(network, 0, 'Networks that are not public and may be connected to all the same')),
     allowHttp: Type.Optional(truth('http:// and ws:// are allowed, not only https:// and wss://')),
     ca: Type.Optional(line('Certificates (PEM) of the authorities that receivers are checked against')),
     ...members(callbackSettings),
@@ -66,9 +57,9 @@ export function readCallbacks(
   const settings = readSettings(callbackSettings, input, '/callbacks', findings);
   if (input === undefined || !findings.sound('/callbacks')) return { networks: [], allowHttp: false, ...settings };
   const { networks = [], allowHttp = false, ca, push } = input;
-  for (const [index, network] of networks.entries()) {
-    if (isNetwork(network)) continue;
-    findings.error(`/callbacks/networks/${index}`, `${network} is not a network`, 'write e.g. 192.168.1.0/24');
+  for (const [index, one] of networks.entries()) {
+    if (isNetwork(one)) continue;
+    findings.error(`/callbacks/networks/${index}`, `${one} is not a network`, 'write e.g. 192.168.1.0/24');
   }
   if (ca !== undefined) checkAwaited('/callbacks/ca', beside(ca), findings);
   const privateKeyFile = push === undefined ? undefined : beside(push.privateKeyFile);
@@ -82,16 +73,4 @@ export function readCallbacks(
     ...settings,
     ...(push === undefined || privateKeyFile === undefined ? {} : { push: { ...push, privateKeyFile } }),
   };
-}
-
-function isNetwork(text: string): boolean {
-  const [address = '', bits] = text.split('/');
-  if (isIP(address) === 0) return false;
-  try {
-    new BlockList().addSubnet(address, Number(bits ?? 32), isIPv4(address) ? 'ipv4' : 'ipv6');
-    return true;
-  } catch {
-    // Node refuses a prefix that is too long for the family.
-    return false;
-  }
 }

@@ -7,6 +7,7 @@ import { type InterfaceSettings, interfaceSettings } from '../protocol/settings.
 import { checkAwaited } from './awaited-file.ts';
 import { choice, closed, line, listOf } from './fields.ts';
 import type { Findings } from './findings.ts';
+import { isNetwork, network } from './networks.ts';
 import { members, readSettings } from './settings.ts';
 
 const file = (description: string) => line(description, { expected: 'the path of a file' });
@@ -84,6 +85,15 @@ const vehicle = closed(
   'Description of the car',
 );
 
+/** Proxies before the server of a car or a hub. */
+export const trustedProxies = Type.Optional(
+  listOf(
+    network,
+    1,
+    'Addresses and networks of proxies before this server: only from these, `Forwarded` and `X-Forwarded-For` are read',
+  ),
+);
+
 export const httpSchema = closed(
   {
     listen: line('Address of the server', {
@@ -103,6 +113,7 @@ export const httpSchema = closed(
         'Further host names of this server, beside the address of the connection and the names in its certificate',
       ),
     ),
+    trustedProxies,
     tls: Type.Optional(
       closed(
         {
@@ -152,6 +163,8 @@ export interface HttpConfiguration extends InterfaceSettings {
   readonly url?: string;
   /** Names and addresses beside those that the server has by itself. */
   readonly hosts?: readonly string[];
+  /** Absent: forwarded addresses are not read. */
+  readonly trustedProxies?: readonly string[];
   readonly tls?: { readonly cert: string; readonly key: string; readonly clientCa?: string };
   /** At least one of both sides is there. */
   readonly fleet?: readonly FleetUserConfiguration[];
@@ -174,12 +187,14 @@ export function readHttp(
   const users = input.user === undefined ? undefined : readUser(input.user, beside, findings);
   checkAccess(input, host, findings);
   if (input.tiles !== undefined) checkTiles(input.tiles.url, findings);
+  checkProxies(input.trustedProxies, findings);
   const settings = readSettings(interfaceSettings, input, '/http', findings);
   return {
     host,
     port,
     ...(input.url === undefined ? {} : { url: input.url.replace(/\/$/, '') }),
     ...(input.hosts === undefined ? {} : { hosts: input.hosts }),
+    ...(input.trustedProxies === undefined ? {} : { trustedProxies: input.trustedProxies }),
     ...(tls === undefined ? {} : { tls }),
     ...(fleet === undefined ? {} : { fleet }),
     ...(users === undefined ? {} : { user: users }),
@@ -187,6 +202,15 @@ export function readHttp(
     ...(input.tiles === undefined ? {} : { tiles: input.tiles }),
     ...settings,
   };
+}
+
+/** The list at `/http/trustedProxies` of a car or a hub. */
+export function checkProxies(proxies: readonly string[] = [], findings: Findings): void {
+  for (const [index, one] of proxies.entries()) {
+    const at = `/http/trustedProxies/${index}`;
+    if (!isNetwork(one)) findings.error(at, `${one} is not a network`, 'write e.g. 127.0.0.1 or 10.0.0.0/24');
+    else if (/\/0+$/.test(one)) findings.error(at, 'every client could name any address', "write the proxy's address");
+  }
 }
 
 /** `host:port`, whose form is checked. */

@@ -6,6 +6,7 @@ import { kinds } from '../protocol/schema/kind.ts';
 import { callbacksSchema } from './callbacks.ts';
 import { brokerMembers } from './configuration-schema.ts';
 import { choice, closed, format, keyed, line, listOf, number } from './fields.ts';
+import { trustedProxies } from './http.ts';
 
 /** The format of hub.yaml that this version reads. */
 export const hubVersion = 1;
@@ -91,6 +92,7 @@ export const hubSchema = closed(
               `Address of the interface, on this machine unless there is \`tls\`; default \`${hubDefaults.http.listen}\``,
             ),
           ),
+          trustedProxies,
         },
         'The connected-vehicle interface over HTTP',
       ),

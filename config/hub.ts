@@ -11,7 +11,7 @@ import type { Environment } from './environment.ts';
 import { checkForm } from './faults.ts';
 import { Findings } from './findings.ts';
 import { hub as formOfHub } from './generated/hub-validator.js';
-import { isLoopback, readAddress } from './http.ts';
+import { checkProxies, isLoopback, readAddress } from './http.ts';
 import { type HubInput, hubDefaults, hubSchema } from './hub-schema.ts';
 import { type BrokerAddressInput, type BrokerConfiguration, readBroker } from './mqtt.ts';
 
@@ -47,6 +47,8 @@ export interface HubConfiguration {
   /** Absent: an SQLite file in `data`. */
   readonly database?: { readonly url: string; readonly passwordFile?: string };
   readonly http?: Listen;
+  /** Proxies before the interface; absent: forwarded addresses are not read. */
+  readonly trustedProxies?: readonly string[];
   /** Absent: to public addresses, with `https` and `wss` only, and no push. */
   readonly callbacks?: CallbacksConfiguration;
   /** Days by kind of messages. Absent: for ever. */
@@ -90,6 +92,8 @@ function read(input: HubInput, beside: (path: string) => string, findings: Findi
   const retention = findings.sound('/retention') ? input.retention : undefined;
   const tls = findings.sound('/tls') ? input.tls : undefined;
   const http = readListen(input.http?.listen, '/http', findings, tls !== undefined);
+  const trustedProxies = findings.sound('/http') ? input.http?.trustedProxies : undefined;
+  checkProxies(trustedProxies, findings);
   const metrics = readListen(input.metrics?.listen, '/metrics', findings, false);
   return {
     ...(input.name === undefined ? {} : { name: input.name }),
@@ -97,6 +101,7 @@ function read(input: HubInput, beside: (path: string) => string, findings: Findi
     ...(broker === undefined ? {} : { broker }),
     ...(database === undefined ? {} : { database }),
     ...(http === undefined ? {} : { http }),
+    ...(trustedProxies === undefined ? {} : { trustedProxies }),
     ...(input.callbacks === undefined ? {} : { callbacks: readCallbacks(input.callbacks, beside, findings) }),
     ...(retention === undefined ? {} : { retention }),
     ...(signIn === undefined ? {} : { signIn }),

@@ -28,6 +28,7 @@ import { bounds, createListener, type ListenerBounds, type ServerTlsFiles, watch
 import type { LiveChanges } from './live.ts';
 import { isSameOrigin } from './origins.ts';
 import { addLive, addOwnRoutes, type OwnRoutes, type OwnView } from './own-routes.ts';
+import { TrustedProxies } from './proxies.ts';
 import { RateLimiter } from './rates.ts';
 import { refuse, refuseUnread } from './refusals.ts';
 import { addOperations, requireHandlers } from './routes.ts';
@@ -49,6 +50,8 @@ export interface ServerOptions extends InterfaceSettings {
   readonly url?: string;
   /** Names and addresses that it answers under, beside its own ({@link Hosts.has}). */
   readonly hosts?: readonly string[];
+  /** Addresses and networks of proxies that may name the client's address ({@link TrustedProxies}); absent: none. */
+  readonly trustedProxies?: readonly string[];
   readonly bounds?: Partial<ListenerBounds>;
   /** Changes of Status; absent: no `/live`. */
   readonly live?: LiveChanges;
@@ -170,6 +173,7 @@ function buildApp(options: ServerOptions): { readonly app: App; readonly signals
     rates: new RateLimiter(options, clock),
     idempotent: new IdempotentAnswers(clock),
     limits: options,
+    proxies: new TrustedProxies(options.trustedProxies ?? []),
     clock,
     log,
   });

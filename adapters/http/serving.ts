@@ -15,6 +15,7 @@ import type { Answer, Call, Caller, Handlers } from './call.ts';
 import { type AnswerContent, headerOf, type RequestContext, refuseHead, respond } from './exchange.ts';
 import { type IdempotentAnswers, onceOf } from './idempotency.ts';
 import { acceptable, EVENT_STREAM, mediaOf, requireJson } from './media.ts';
+import type { TrustedProxies } from './proxies.ts';
 import type { RateLimiter } from './rates.ts';
 import type { RoutePattern } from './routes.ts';
 
@@ -24,6 +25,8 @@ export interface ServingOptions {
   readonly rates: RateLimiter;
   readonly idempotent: IdempotentAnswers;
   readonly limits: Pick<InterfaceSettings, 'maxBodyBytes'>;
+  /** Proxies that may name the client's address. */
+  readonly proxies: TrustedProxies;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -81,7 +84,7 @@ export class Serving {
     if (gate === undefined) throw new VigieError('request.unknown', 'this side of the interface is not enabled');
     let caller: Caller;
     try {
-      caller = await gate.admit(credentialsOf(context, query), wanted);
+      caller = await gate.admit(credentialsOf(context, query, this.#options.proxies), wanted);
     } catch (error) {
       if (error instanceof VigieError && error.code === 'request.unauthenticated') {
         exchange.headers['WWW-Authenticate'] = gate.challenge;
@@ -141,13 +144,17 @@ function selfOf(path: string, query: string): string {
 }
 
 /** What the request shows of its sender; `query` is the query taken apart. */
-function credentialsOf(context: RequestContext, query: readonly (readonly [string, string])[]): Credentials {
+function credentialsOf(
+  context: RequestContext,
+  query: readonly (readonly [string, string])[],
+  proxies: TrustedProxies,
+): Credentials {
   const { incoming } = context.env;
   const { socket } = incoming;
   const { authorization } = incoming.headers;
   const certificate = subjectOf(socket as TLSSocket);
   return {
-    remote: (socket.remoteAddress ?? '').replace(/^::ffff:/, ''),
+    remote: proxies.clientOf(socket.remoteAddress ?? '', incoming.headers),
     clientIds: query.flatMap(([name, value]) => (name === 'client_id' ? [value] : [])),
     ...(authorization === undefined ? {} : { authorization }),
     ...(certificate === undefined ? {} : { certificate }),

@@ -2,7 +2,7 @@
 
 // <stdin>
 var hub = validate52;
-var schema19 = { "type": "object", "required": ["hub"], "properties": { "hub": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part1" }, "broker": { "type": "object", "properties": { "listen": { "$ref": "#/$defs/part2" }, "url": { "$ref": "#/$defs/part3" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part1" }, "passwordFile": { "$ref": "#/$defs/part1" }, "ca": { "$ref": "#/$defs/part1" }, "cert": { "$ref": "#/$defs/part1" }, "key": { "$ref": "#/$defs/part1" }, "crl": { "$ref": "#/$defs/part1" }, "group": { "$ref": "#/$defs/part0" }, "receiveMaximum": { "type": "integer", "minimum": 1, "maximum": 65535 } }, "additionalProperties": false }, "database": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^postgres(ql)?://[^\\s]+$" }, "passwordFile": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "http": { "type": "object", "properties": { "listen": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part1" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part1" } }, "additionalProperties": false } }, "additionalProperties": false }, "retention": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(status|telemetry|waypoint|trip|alert|collision|maintenance|alarm|stolen|event|remote|monitor|gap|hello|fault|capture)$" }, "additionalProperties": { "type": "integer", "minimum": 1, "maximum": 36500 } }, "signIn": { "type": "object", "required": ["issuer", "clientId"], "properties": { "issuer": { "type": "string", "pattern": `^https?://[^\\s@?#"']+$` }, "clientId": { "$ref": "#/$defs/part1" }, "clientSecretFile": { "$ref": "#/$defs/part1" }, "scope": { "$ref": "#/$defs/part1" }, "groups": { "$ref": "#/$defs/part1" }, "permits": { "type": "array", "items": { "type": "string", "enum": ["data:telemetry", "data:position", "data:trip", "data:alert", "data:collision", "data:vehicle:devices:pnc", "remote:preconditioning:write", "remote:charging:write", "remote:horn:write", "remote:door:write", "remote:lights:write", "remote:wakeup:write", "remote:navigation:write"] }, "minItems": 1 } }, "additionalProperties": false }, "tls": { "type": "object", "properties": { "names": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "enrolment": { "type": "integer", "minimum": 0, "maximum": 65535 } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" } } };
+var schema19 = { "type": "object", "required": ["hub"], "properties": { "hub": { "type": "integer", "const": 1 }, "name": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part1" }, "broker": { "type": "object", "properties": { "listen": { "$ref": "#/$defs/part2" }, "url": { "$ref": "#/$defs/part3" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part3" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part1" }, "passwordFile": { "$ref": "#/$defs/part1" }, "ca": { "$ref": "#/$defs/part1" }, "cert": { "$ref": "#/$defs/part1" }, "key": { "$ref": "#/$defs/part1" }, "crl": { "$ref": "#/$defs/part1" }, "group": { "$ref": "#/$defs/part0" }, "receiveMaximum": { "type": "integer", "minimum": 1, "maximum": 65535 } }, "additionalProperties": false }, "database": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^postgres(ql)?://[^\\s]+$" }, "passwordFile": { "$ref": "#/$defs/part1" } }, "additionalProperties": false }, "http": { "type": "object", "properties": { "listen": { "$ref": "#/$defs/part2" }, "trustedProxies": { "type": "array", "items": { "$ref": "#/$defs/part4" }, "minItems": 1 } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "$ref": "#/$defs/part4" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part1" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part1" } }, "additionalProperties": false } }, "additionalProperties": false }, "retention": { "type": "object", "propertyNames": { "type": "string", "pattern": "^(status|telemetry|waypoint|trip|alert|collision|maintenance|alarm|stolen|event|remote|monitor|gap|hello|fault|capture)$" }, "additionalProperties": { "type": "integer", "minimum": 1, "maximum": 36500 } }, "signIn": { "type": "object", "required": ["issuer", "clientId"], "properties": { "issuer": { "type": "string", "pattern": `^https?://[^\\s@?#"']+$` }, "clientId": { "$ref": "#/$defs/part1" }, "clientSecretFile": { "$ref": "#/$defs/part1" }, "scope": { "$ref": "#/$defs/part1" }, "groups": { "$ref": "#/$defs/part1" }, "permits": { "type": "array", "items": { "type": "string", "enum": ["data:telemetry", "data:position", "data:trip", "data:alert", "data:collision", "data:vehicle:devices:pnc", "remote:preconditioning:write", "remote:charging:write", "remote:horn:write", "remote:door:write", "remote:lights:write", "remote:wakeup:write", "remote:navigation:write"] }, "minItems": 1 } }, "additionalProperties": false }, "tls": { "type": "object", "properties": { "names": { "type": "array", "items": { "$ref": "#/$defs/part1" }, "minItems": 1 }, "enrolment": { "type": "integer", "minimum": 0, "maximum": 65535 } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "$ref": "#/$defs/part2" } }, "additionalProperties": false }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$" }, "part1": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part2": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "part3": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part4": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } } };
 var func1 = Object.prototype.hasOwnProperty;
 var pattern3 = new RegExp("^[A-Za-z0-9._-]{1,64}$", "u");
 function validate53(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
@@ -140,8 +140,41 @@ function validate59(data, { instancePath = "", parentData, parentDataProperty, r
   return errors === 0;
 }
 validate59.evaluated = { "dynamicProps": false, "dynamicItems": false };
-var pattern7 = new RegExp("^postgres(ql)?://[^\\s]+$", "u");
 var pattern8 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
+function validate71(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate71.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = void 0;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = void 0;
+  }
+  if (typeof data === "string") {
+    if (!pattern8.test(data)) {
+      const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
+      if (vErrors === null) {
+        vErrors = [err0];
+      } else {
+        vErrors.push(err0);
+      }
+      errors++;
+    }
+  } else {
+    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "string" } };
+    if (vErrors === null) {
+      vErrors = [err1];
+    } else {
+      vErrors.push(err1);
+    }
+    errors++;
+  }
+  validate71.errors = vErrors;
+  return errors === 0;
+}
+validate71.evaluated = { "dynamicProps": false, "dynamicItems": false };
+var pattern7 = new RegExp("^postgres(ql)?://[^\\s]+$", "u");
 var pattern9 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
 var pattern10 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
 var pattern11 = new RegExp("^(status|telemetry|waypoint|trip|alert|collision|maintenance|alarm|stolen|event|remote|monitor|gap|hello|fault|capture)$", "u");
@@ -426,7 +459,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       let data20 = data.http;
       if (data20 && typeof data20 == "object" && !Array.isArray(data20)) {
         for (const key3 in data20) {
-          if (!(key3 === "listen")) {
+          if (!(key3 === "listen" || key3 === "trustedProxies")) {
             const err17 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key3 } };
             if (vErrors === null) {
               vErrors = [err17];
@@ -442,22 +475,27 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors = vErrors.length;
           }
         }
-      } else {
-        const err18 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
-        if (vErrors === null) {
-          vErrors = [err18];
-        } else {
-          vErrors.push(err18);
-        }
-        errors++;
-      }
-    }
-    if (data.callbacks !== void 0) {
-      let data22 = data.callbacks;
-      if (data22 && typeof data22 == "object" && !Array.isArray(data22)) {
-        for (const key4 in data22) {
-          if (!(key4 === "networks" || key4 === "allowHttp" || key4 === "ca" || key4 === "queueLimit" || key4 === "push")) {
-            const err19 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key4 } };
+        if (data20.trustedProxies !== void 0) {
+          let data22 = data20.trustedProxies;
+          if (Array.isArray(data22)) {
+            if (data22.length < 1) {
+              const err18 = { instancePath: instancePath + "/http/trustedProxies", schemaPath: "#/properties/http/properties/trustedProxies/minItems", keyword: "minItems", params: { limit: 1 } };
+              if (vErrors === null) {
+                vErrors = [err18];
+              } else {
+                vErrors.push(err18);
+              }
+              errors++;
+            }
+            const len1 = data22.length;
+            for (let i1 = 0; i1 < len1; i1++) {
+              if (!validate71(data22[i1], { instancePath: instancePath + "/http/trustedProxies/" + i1, parentData: data22, parentDataProperty: i1, rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+                errors = vErrors.length;
+              }
+            }
+          } else {
+            const err19 = { instancePath: instancePath + "/http/trustedProxies", schemaPath: "#/properties/http/properties/trustedProxies/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
               vErrors = [err19];
             } else {
@@ -466,39 +504,47 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data22.networks !== void 0) {
-          let data23 = data22.networks;
-          if (Array.isArray(data23)) {
-            if (data23.length < 0) {
-              const err20 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
+      } else {
+        const err20 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
+        if (vErrors === null) {
+          vErrors = [err20];
+        } else {
+          vErrors.push(err20);
+        }
+        errors++;
+      }
+    }
+    if (data.callbacks !== void 0) {
+      let data24 = data.callbacks;
+      if (data24 && typeof data24 == "object" && !Array.isArray(data24)) {
+        for (const key4 in data24) {
+          if (!(key4 === "networks" || key4 === "allowHttp" || key4 === "ca" || key4 === "queueLimit" || key4 === "push")) {
+            const err21 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key4 } };
+            if (vErrors === null) {
+              vErrors = [err21];
+            } else {
+              vErrors.push(err21);
+            }
+            errors++;
+          }
+        }
+        if (data24.networks !== void 0) {
+          let data25 = data24.networks;
+          if (Array.isArray(data25)) {
+            if (data25.length < 0) {
+              const err22 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
               if (vErrors === null) {
-                vErrors = [err20];
+                vErrors = [err22];
               } else {
-                vErrors.push(err20);
+                vErrors.push(err22);
               }
               errors++;
             }
-            const len1 = data23.length;
-            for (let i1 = 0; i1 < len1; i1++) {
-              let data24 = data23[i1];
-              if (typeof data24 === "string") {
-                if (!pattern8.test(data24)) {
-                  const err21 = { instancePath: instancePath + "/callbacks/networks/" + i1, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
-                  if (vErrors === null) {
-                    vErrors = [err21];
-                  } else {
-                    vErrors.push(err21);
-                  }
-                  errors++;
-                }
-              } else {
-                const err22 = { instancePath: instancePath + "/callbacks/networks/" + i1, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err22];
-                } else {
-                  vErrors.push(err22);
-                }
-                errors++;
+            const len2 = data25.length;
+            for (let i2 = 0; i2 < len2; i2++) {
+              if (!validate71(data25[i2], { instancePath: instancePath + "/callbacks/networks/" + i2, parentData: data25, parentDataProperty: i2, rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+                errors = vErrors.length;
               }
             }
           } else {
@@ -511,8 +557,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data22.allowHttp !== void 0) {
-          if (typeof data22.allowHttp !== "boolean") {
+        if (data24.allowHttp !== void 0) {
+          if (typeof data24.allowHttp !== "boolean") {
             const err24 = { instancePath: instancePath + "/callbacks/allowHttp", schemaPath: "#/properties/callbacks/properties/allowHttp/type", keyword: "type", params: { type: "boolean" } };
             if (vErrors === null) {
               vErrors = [err24];
@@ -522,16 +568,16 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data22.ca !== void 0) {
-          if (!validate55(data22.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data22, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+        if (data24.ca !== void 0) {
+          if (!validate55(data24.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data24, parentDataProperty: "ca", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
             errors = vErrors.length;
           }
         }
-        if (data22.queueLimit !== void 0) {
-          let data27 = data22.queueLimit;
-          if (typeof data27 == "number") {
-            if (data27 > 2e4 || isNaN(data27)) {
+        if (data24.queueLimit !== void 0) {
+          let data29 = data24.queueLimit;
+          if (typeof data29 == "number") {
+            if (data29 > 2e4 || isNaN(data29)) {
               const err25 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
               if (vErrors === null) {
                 vErrors = [err25];
@@ -540,7 +586,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-            if (data27 < 100 || isNaN(data27)) {
+            if (data29 < 100 || isNaN(data29)) {
               const err26 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
               if (vErrors === null) {
                 vErrors = [err26];
@@ -559,10 +605,10 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data22.push !== void 0) {
-          let data28 = data22.push;
-          if (data28 && typeof data28 == "object" && !Array.isArray(data28)) {
-            if (data28.subject === void 0) {
+        if (data24.push !== void 0) {
+          let data30 = data24.push;
+          if (data30 && typeof data30 == "object" && !Array.isArray(data30)) {
+            if (data30.subject === void 0) {
               const err28 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
               if (vErrors === null) {
                 vErrors = [err28];
@@ -571,7 +617,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-            if (data28.publicKey === void 0) {
+            if (data30.publicKey === void 0) {
               const err29 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
               if (vErrors === null) {
                 vErrors = [err29];
@@ -580,7 +626,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-            if (data28.privateKeyFile === void 0) {
+            if (data30.privateKeyFile === void 0) {
               const err30 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
               if (vErrors === null) {
                 vErrors = [err30];
@@ -589,7 +635,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-            for (const key5 in data28) {
+            for (const key5 in data30) {
               if (!(key5 === "subject" || key5 === "publicKey" || key5 === "privateKeyFile")) {
                 const err31 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key5 } };
                 if (vErrors === null) {
@@ -600,10 +646,10 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data28.subject !== void 0) {
-              let data29 = data28.subject;
-              if (typeof data29 === "string") {
-                if (!pattern9.test(data29)) {
+            if (data30.subject !== void 0) {
+              let data31 = data30.subject;
+              if (typeof data31 === "string") {
+                if (!pattern9.test(data31)) {
                   const err32 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
                   if (vErrors === null) {
                     vErrors = [err32];
@@ -622,10 +668,10 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data28.publicKey !== void 0) {
-              let data30 = data28.publicKey;
-              if (typeof data30 === "string") {
-                if (!pattern10.test(data30)) {
+            if (data30.publicKey !== void 0) {
+              let data32 = data30.publicKey;
+              if (typeof data32 === "string") {
+                if (!pattern10.test(data32)) {
                   const err34 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
                   if (vErrors === null) {
                     vErrors = [err34];
@@ -644,8 +690,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 errors++;
               }
             }
-            if (data28.privateKeyFile !== void 0) {
-              if (!validate55(data28.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data28, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
+            if (data30.privateKeyFile !== void 0) {
+              if (!validate55(data30.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data30, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
                 errors = vErrors.length;
               }
@@ -671,10 +717,10 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       }
     }
     if (data.retention !== void 0) {
-      let data32 = data.retention;
-      if (data32 && typeof data32 == "object" && !Array.isArray(data32)) {
-        for (const key6 in data32) {
-          const _errs56 = errors;
+      let data34 = data.retention;
+      if (data34 && typeof data34 == "object" && !Array.isArray(data34)) {
+        for (const key6 in data34) {
+          const _errs58 = errors;
           if (typeof key6 === "string") {
             if (!pattern11.test(key6)) {
               const err38 = { instancePath: instancePath + "/retention", schemaPath: "#/properties/retention/propertyNames/pattern", keyword: "pattern", params: { pattern: "^(status|telemetry|waypoint|trip|alert|collision|maintenance|alarm|stolen|event|remote|monitor|gap|hello|fault|capture)$" }, propertyName: key6 };
@@ -694,8 +740,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             }
             errors++;
           }
-          var valid10 = _errs56 === errors;
-          if (!valid10) {
+          var valid12 = _errs58 === errors;
+          if (!valid12) {
             const err40 = { instancePath: instancePath + "/retention", schemaPath: "#/properties/retention/propertyNames", keyword: "propertyNames", params: { propertyName: key6 } };
             if (vErrors === null) {
               vErrors = [err40];
@@ -705,9 +751,9 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        for (const key7 in data32) {
-          let data33 = data32[key7];
-          if (!(typeof data33 == "number" && (!(data33 % 1) && !isNaN(data33)))) {
+        for (const key7 in data34) {
+          let data35 = data34[key7];
+          if (!(typeof data35 == "number" && (!(data35 % 1) && !isNaN(data35)))) {
             const err41 = { instancePath: instancePath + "/retention/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/retention/additionalProperties/type", keyword: "type", params: { type: "integer" } };
             if (vErrors === null) {
               vErrors = [err41];
@@ -716,8 +762,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             }
             errors++;
           }
-          if (typeof data33 == "number") {
-            if (data33 > 36500 || isNaN(data33)) {
+          if (typeof data35 == "number") {
+            if (data35 > 36500 || isNaN(data35)) {
               const err42 = { instancePath: instancePath + "/retention/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/retention/additionalProperties/maximum", keyword: "maximum", params: { comparison: "<=", limit: 36500 } };
               if (vErrors === null) {
                 vErrors = [err42];
@@ -726,7 +772,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-            if (data33 < 1 || isNaN(data33)) {
+            if (data35 < 1 || isNaN(data35)) {
               const err43 = { instancePath: instancePath + "/retention/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"), schemaPath: "#/properties/retention/additionalProperties/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
               if (vErrors === null) {
                 vErrors = [err43];
@@ -748,9 +794,9 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       }
     }
     if (data.signIn !== void 0) {
-      let data34 = data.signIn;
-      if (data34 && typeof data34 == "object" && !Array.isArray(data34)) {
-        if (data34.issuer === void 0) {
+      let data36 = data.signIn;
+      if (data36 && typeof data36 == "object" && !Array.isArray(data36)) {
+        if (data36.issuer === void 0) {
           const err45 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/required", keyword: "required", params: { missingProperty: "issuer" } };
           if (vErrors === null) {
             vErrors = [err45];
@@ -759,7 +805,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
           }
           errors++;
         }
-        if (data34.clientId === void 0) {
+        if (data36.clientId === void 0) {
           const err46 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/required", keyword: "required", params: { missingProperty: "clientId" } };
           if (vErrors === null) {
             vErrors = [err46];
@@ -768,7 +814,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
           }
           errors++;
         }
-        for (const key8 in data34) {
+        for (const key8 in data36) {
           if (!(key8 === "issuer" || key8 === "clientId" || key8 === "clientSecretFile" || key8 === "scope" || key8 === "groups" || key8 === "permits")) {
             const err47 = { instancePath: instancePath + "/signIn", schemaPath: "#/properties/signIn/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key8 } };
             if (vErrors === null) {
@@ -779,10 +825,10 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data34.issuer !== void 0) {
-          let data35 = data34.issuer;
-          if (typeof data35 === "string") {
-            if (!pattern12.test(data35)) {
+        if (data36.issuer !== void 0) {
+          let data37 = data36.issuer;
+          if (typeof data37 === "string") {
+            if (!pattern12.test(data37)) {
               const err48 = { instancePath: instancePath + "/signIn/issuer", schemaPath: "#/properties/signIn/properties/issuer/pattern", keyword: "pattern", params: { pattern: `^https?://[^\\s@?#"']+$` } };
               if (vErrors === null) {
                 vErrors = [err48];
@@ -801,34 +847,34 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data34.clientId !== void 0) {
-          if (!validate55(data34.clientId, { instancePath: instancePath + "/signIn/clientId", parentData: data34, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+        if (data36.clientId !== void 0) {
+          if (!validate55(data36.clientId, { instancePath: instancePath + "/signIn/clientId", parentData: data36, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
             errors = vErrors.length;
           }
         }
-        if (data34.clientSecretFile !== void 0) {
-          if (!validate55(data34.clientSecretFile, { instancePath: instancePath + "/signIn/clientSecretFile", parentData: data34, parentDataProperty: "clientSecretFile", rootData, dynamicAnchors })) {
+        if (data36.clientSecretFile !== void 0) {
+          if (!validate55(data36.clientSecretFile, { instancePath: instancePath + "/signIn/clientSecretFile", parentData: data36, parentDataProperty: "clientSecretFile", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
             errors = vErrors.length;
           }
         }
-        if (data34.scope !== void 0) {
-          if (!validate55(data34.scope, { instancePath: instancePath + "/signIn/scope", parentData: data34, parentDataProperty: "scope", rootData, dynamicAnchors })) {
+        if (data36.scope !== void 0) {
+          if (!validate55(data36.scope, { instancePath: instancePath + "/signIn/scope", parentData: data36, parentDataProperty: "scope", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
             errors = vErrors.length;
           }
         }
-        if (data34.groups !== void 0) {
-          if (!validate55(data34.groups, { instancePath: instancePath + "/signIn/groups", parentData: data34, parentDataProperty: "groups", rootData, dynamicAnchors })) {
+        if (data36.groups !== void 0) {
+          if (!validate55(data36.groups, { instancePath: instancePath + "/signIn/groups", parentData: data36, parentDataProperty: "groups", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
             errors = vErrors.length;
           }
         }
-        if (data34.permits !== void 0) {
-          let data40 = data34.permits;
-          if (Array.isArray(data40)) {
-            if (data40.length < 1) {
+        if (data36.permits !== void 0) {
+          let data42 = data36.permits;
+          if (Array.isArray(data42)) {
+            if (data42.length < 1) {
               const err50 = { instancePath: instancePath + "/signIn/permits", schemaPath: "#/properties/signIn/properties/permits/minItems", keyword: "minItems", params: { limit: 1 } };
               if (vErrors === null) {
                 vErrors = [err50];
@@ -837,11 +883,11 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-            const len2 = data40.length;
-            for (let i2 = 0; i2 < len2; i2++) {
-              let data41 = data40[i2];
-              if (typeof data41 !== "string") {
-                const err51 = { instancePath: instancePath + "/signIn/permits/" + i2, schemaPath: "#/properties/signIn/properties/permits/items/type", keyword: "type", params: { type: "string" } };
+            const len3 = data42.length;
+            for (let i3 = 0; i3 < len3; i3++) {
+              let data43 = data42[i3];
+              if (typeof data43 !== "string") {
+                const err51 = { instancePath: instancePath + "/signIn/permits/" + i3, schemaPath: "#/properties/signIn/properties/permits/items/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
                   vErrors = [err51];
                 } else {
@@ -849,8 +895,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
                 }
                 errors++;
               }
-              if (!(data41 === "data:telemetry" || data41 === "data:position" || data41 === "data:trip" || data41 === "data:alert" || data41 === "data:collision" || data41 === "data:vehicle:devices:pnc" || data41 === "remote:preconditioning:write" || data41 === "remote:charging:write" || data41 === "remote:horn:write" || data41 === "remote:door:write" || data41 === "remote:lights:write" || data41 === "remote:wakeup:write" || data41 === "remote:navigation:write")) {
-                const err52 = { instancePath: instancePath + "/signIn/permits/" + i2, schemaPath: "#/properties/signIn/properties/permits/items/enum", keyword: "enum", params: { allowedValues: schema19.properties.signIn.properties.permits.items.enum } };
+              if (!(data43 === "data:telemetry" || data43 === "data:position" || data43 === "data:trip" || data43 === "data:alert" || data43 === "data:collision" || data43 === "data:vehicle:devices:pnc" || data43 === "remote:preconditioning:write" || data43 === "remote:charging:write" || data43 === "remote:horn:write" || data43 === "remote:door:write" || data43 === "remote:lights:write" || data43 === "remote:wakeup:write" || data43 === "remote:navigation:write")) {
+                const err52 = { instancePath: instancePath + "/signIn/permits/" + i3, schemaPath: "#/properties/signIn/properties/permits/items/enum", keyword: "enum", params: { allowedValues: schema19.properties.signIn.properties.permits.items.enum } };
                 if (vErrors === null) {
                   vErrors = [err52];
                 } else {
@@ -880,9 +926,9 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       }
     }
     if (data.tls !== void 0) {
-      let data42 = data.tls;
-      if (data42 && typeof data42 == "object" && !Array.isArray(data42)) {
-        for (const key9 in data42) {
+      let data44 = data.tls;
+      if (data44 && typeof data44 == "object" && !Array.isArray(data44)) {
+        for (const key9 in data44) {
           if (!(key9 === "names" || key9 === "enrolment")) {
             const err55 = { instancePath: instancePath + "/tls", schemaPath: "#/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key9 } };
             if (vErrors === null) {
@@ -893,10 +939,10 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data42.names !== void 0) {
-          let data43 = data42.names;
-          if (Array.isArray(data43)) {
-            if (data43.length < 1) {
+        if (data44.names !== void 0) {
+          let data45 = data44.names;
+          if (Array.isArray(data45)) {
+            if (data45.length < 1) {
               const err56 = { instancePath: instancePath + "/tls/names", schemaPath: "#/properties/tls/properties/names/minItems", keyword: "minItems", params: { limit: 1 } };
               if (vErrors === null) {
                 vErrors = [err56];
@@ -905,9 +951,9 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-            const len3 = data43.length;
-            for (let i3 = 0; i3 < len3; i3++) {
-              if (!validate55(data43[i3], { instancePath: instancePath + "/tls/names/" + i3, parentData: data43, parentDataProperty: i3, rootData, dynamicAnchors })) {
+            const len4 = data45.length;
+            for (let i4 = 0; i4 < len4; i4++) {
+              if (!validate55(data45[i4], { instancePath: instancePath + "/tls/names/" + i4, parentData: data45, parentDataProperty: i4, rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
                 errors = vErrors.length;
               }
@@ -922,9 +968,9 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data42.enrolment !== void 0) {
-          let data45 = data42.enrolment;
-          if (!(typeof data45 == "number" && (!(data45 % 1) && !isNaN(data45)))) {
+        if (data44.enrolment !== void 0) {
+          let data47 = data44.enrolment;
+          if (!(typeof data47 == "number" && (!(data47 % 1) && !isNaN(data47)))) {
             const err58 = { instancePath: instancePath + "/tls/enrolment", schemaPath: "#/properties/tls/properties/enrolment/type", keyword: "type", params: { type: "integer" } };
             if (vErrors === null) {
               vErrors = [err58];
@@ -933,8 +979,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             }
             errors++;
           }
-          if (typeof data45 == "number") {
-            if (data45 > 65535 || isNaN(data45)) {
+          if (typeof data47 == "number") {
+            if (data47 > 65535 || isNaN(data47)) {
               const err59 = { instancePath: instancePath + "/tls/enrolment", schemaPath: "#/properties/tls/properties/enrolment/maximum", keyword: "maximum", params: { comparison: "<=", limit: 65535 } };
               if (vErrors === null) {
                 vErrors = [err59];
@@ -943,7 +989,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
               }
               errors++;
             }
-            if (data45 < 0 || isNaN(data45)) {
+            if (data47 < 0 || isNaN(data47)) {
               const err60 = { instancePath: instancePath + "/tls/enrolment", schemaPath: "#/properties/tls/properties/enrolment/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
               if (vErrors === null) {
                 vErrors = [err60];
@@ -965,9 +1011,9 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       }
     }
     if (data.metrics !== void 0) {
-      let data46 = data.metrics;
-      if (data46 && typeof data46 == "object" && !Array.isArray(data46)) {
-        if (data46.listen === void 0) {
+      let data48 = data.metrics;
+      if (data48 && typeof data48 == "object" && !Array.isArray(data48)) {
+        if (data48.listen === void 0) {
           const err62 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/required", keyword: "required", params: { missingProperty: "listen" } };
           if (vErrors === null) {
             vErrors = [err62];
@@ -976,7 +1022,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
           }
           errors++;
         }
-        for (const key10 in data46) {
+        for (const key10 in data48) {
           if (!(key10 === "listen")) {
             const err63 = { instancePath: instancePath + "/metrics", schemaPath: "#/properties/metrics/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key10 } };
             if (vErrors === null) {
@@ -987,8 +1033,8 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data46.listen !== void 0) {
-          if (!validate57(data46.listen, { instancePath: instancePath + "/metrics/listen", parentData: data46, parentDataProperty: "listen", rootData, dynamicAnchors })) {
+        if (data48.listen !== void 0) {
+          if (!validate57(data48.listen, { instancePath: instancePath + "/metrics/listen", parentData: data48, parentDataProperty: "listen", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
             errors = vErrors.length;
           }
@@ -1004,9 +1050,9 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
       }
     }
     if (data.log !== void 0) {
-      let data48 = data.log;
-      if (data48 && typeof data48 == "object" && !Array.isArray(data48)) {
-        for (const key11 in data48) {
+      let data50 = data.log;
+      if (data50 && typeof data50 == "object" && !Array.isArray(data50)) {
+        for (const key11 in data50) {
           if (!(key11 === "level")) {
             const err65 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key11 } };
             if (vErrors === null) {
@@ -1017,9 +1063,9 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             errors++;
           }
         }
-        if (data48.level !== void 0) {
-          let data49 = data48.level;
-          if (typeof data49 !== "string") {
+        if (data50.level !== void 0) {
+          let data51 = data50.level;
+          if (typeof data51 !== "string") {
             const err66 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
             if (vErrors === null) {
               vErrors = [err66];
@@ -1028,7 +1074,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
             }
             errors++;
           }
-          if (!(data49 === "error" || data49 === "warn" || data49 === "info")) {
+          if (!(data51 === "error" || data51 === "warn" || data51 === "info")) {
             const err67 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema19.properties.log.properties.level.enum } };
             if (vErrors === null) {
               vErrors = [err67];

@@ -4086,7 +4086,7 @@ function validate52(data, { instancePath = "", parentData, parentDataProperty, r
 }
 validate52.evaluated = { "props": true, "dynamicProps": false, "dynamicItems": false };
 var configuration = validate186;
-var schema41 = { "type": "object", "required": ["configuration", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "faults": { "$ref": "#/$defs/part2" }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part4" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part5" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "est": { "type": "string", "pattern": "^https://[^\\s/@?#]+/?$" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" }, "maxValidity": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part4" }, "keepAcknowledged": { "type": ["integer", "string"], "minimum": 0, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "batch": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "$ref": "#/$defs/part2" }, "power": { "type": "object", "properties": { "standbyFor": { "$ref": "#/$defs/part3" }, "lowBatteryStandbyFor": { "$ref": "#/$defs/part3" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "busSilentAfter": { "$ref": "#/$defs/part3" }, "wakeTimeout": { "$ref": "#/$defs/part3" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part6" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part7" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part7" }, "subjects": { "$ref": "#/$defs/part7" }, "clientIds": { "$ref": "#/$defs/part7" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part6" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part8" }, "BR": { "$ref": "#/$defs/part8" }, "AR": { "$ref": "#/$defs/part8" } }, "additionalProperties": false } }, "additionalProperties": false }, "tiles": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^https?://[A-Za-z0-9.:[\\]-]+/[A-Za-z0-9._~/?&=%{}@-]*$" }, "attribution": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "maxBodyBytes": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "captures": { "type": "object", "properties": { "memory": { "$ref": "#/$defs/part4" }, "commandsPerDay": { "type": "number", "minimum": 0, "maximum": 1e4 }, "bytesPerDay": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "collect": { "type": "object", "properties": { "bytesPerDay": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part2": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part5": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part6": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part7": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part8": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
+var schema41 = { "type": "object", "required": ["configuration", "profile", "mqtt"], "properties": { "configuration": { "type": "integer", "const": 1 }, "vin": { "type": "string", "pattern": "^[A-HJ-NPR-Z0-9]{17}$" }, "profile": { "$ref": "#/$defs/part0" }, "data": { "$ref": "#/$defs/part0" }, "can": { "type": "array", "items": { "type": "object", "required": ["bus"], "properties": { "bus": { "$ref": "#/$defs/part1" }, "simulated": { "type": "boolean" }, "log": { "$ref": "#/$defs/part0" }, "speed": { "type": "number", "exclusiveMinimum": 0, "maximum": 1e6 }, "loop": { "type": "boolean" }, "socketcan": { "type": "string", "pattern": "^[^\\s/:]{1,15}$" }, "slcan": { "$ref": "#/$defs/part0" }, "bitrate": { "type": ["integer", "string"], "minimum": 1e3, "maximum": 1e6, "pattern": "^[0-9]{1,4}k$" } }, "additionalProperties": false }, "minItems": 0 }, "obd": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "elm327": { "$ref": "#/$defs/part0" }, "isotp": { "$ref": "#/$defs/part1" }, "protocol": { "type": "string", "enum": ["j1850-pwm", "j1850-vpw", "iso-9141-2", "kwp-5-baud", "kwp-fast", "can-11-500", "can-29-500", "can-11-250", "can-29-250"] } }, "additionalProperties": false }, "faults": { "$ref": "#/$defs/part2" }, "gnss": { "type": "object", "properties": { "bus": { "$ref": "#/$defs/part1" }, "nmea": { "$ref": "#/$defs/part0" }, "gpsd": { "$ref": "#/$defs/part0" }, "clock": { "type": "boolean" } }, "additionalProperties": false }, "record": { "type": "object", "required": ["folder"], "properties": { "folder": { "$ref": "#/$defs/part0" }, "size": { "$ref": "#/$defs/part4" }, "keep": { "type": "number", "minimum": 1, "maximum": 1e4 } }, "additionalProperties": false }, "mqtt": { "type": "object", "required": ["url"], "properties": { "url": { "$ref": "#/$defs/part5" }, "fallbacks": { "type": "array", "items": { "$ref": "#/$defs/part5" }, "minItems": 1 }, "protocol": { "enum": ["auto", "5", "3.1.1", 5] }, "username": { "$ref": "#/$defs/part0" }, "passwordFile": { "$ref": "#/$defs/part0" }, "ca": { "$ref": "#/$defs/part0" }, "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "crl": { "$ref": "#/$defs/part0" }, "est": { "type": "string", "pattern": "^https://[^\\s/@?#]+/?$" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "commands": { "type": "object", "required": ["trust"], "properties": { "trust": { "$ref": "#/$defs/part0" }, "maxValidity": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "outbox": { "type": "object", "properties": { "limit": { "$ref": "#/$defs/part4" }, "keepAcknowledged": { "type": ["integer", "string"], "minimum": 0, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "batch": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "metrics": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$" } }, "additionalProperties": false }, "health": { "$ref": "#/$defs/part2" }, "power": { "type": "object", "properties": { "standbyFor": { "$ref": "#/$defs/part3" }, "lowBatteryStandbyFor": { "$ref": "#/$defs/part3" }, "battery": { "type": "number", "minimum": 0, "maximum": 100 }, "busSilentAfter": { "$ref": "#/$defs/part3" }, "wakeTimeout": { "$ref": "#/$defs/part3" }, "keepalive": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "http": { "type": "object", "required": ["listen"], "properties": { "listen": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$" }, "url": { "$ref": "#/$defs/part6" }, "hosts": { "type": "array", "items": { "type": "string", "pattern": "^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$" }, "minItems": 1 }, "trustedProxies": { "type": "array", "items": { "$ref": "#/$defs/part7" }, "minItems": 1 }, "tls": { "type": "object", "required": ["cert", "key"], "properties": { "cert": { "$ref": "#/$defs/part0" }, "key": { "$ref": "#/$defs/part0" }, "clientCa": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "fleet": { "type": "array", "items": { "type": "object", "required": ["name", "passwordFile", "clientId", "fleets"], "properties": { "name": { "type": "string", "pattern": "^[^\\u0000-\\u0020:\\u007f]{1,128}$" }, "passwordFile": { "$ref": "#/$defs/part0" }, "clientId": { "$ref": "#/$defs/part0" }, "fleets": { "$ref": "#/$defs/part8" }, "certificate": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "minItems": 1 }, "user": { "type": "object", "required": ["issuer", "audience"], "properties": { "issuer": { "$ref": "#/$defs/part0" }, "audience": { "$ref": "#/$defs/part0" }, "jwks": { "$ref": "#/$defs/part0" }, "keys": { "$ref": "#/$defs/part8" }, "subjects": { "$ref": "#/$defs/part8" }, "clientIds": { "$ref": "#/$defs/part8" }, "clients": { "type": "array", "items": { "type": "object", "required": ["clientId", "energy"], "properties": { "clientId": { "$ref": "#/$defs/part0" }, "energy": { "type": "string", "enum": ["object", "list"] } }, "additionalProperties": false }, "minItems": 1 } }, "additionalProperties": false }, "vehicle": { "type": "object", "properties": { "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$" }, "motorization": { "type": "string", "enum": ["Electric", "Hybrid", "Thermic", "Hydrogen"] }, "brand": { "$ref": "#/$defs/part0" }, "label": { "$ref": "#/$defs/part0" }, "pictures": { "type": "array", "items": { "$ref": "#/$defs/part6" }, "minItems": 1 }, "callCenters": { "type": "object", "properties": { "CL": { "$ref": "#/$defs/part9" }, "BR": { "$ref": "#/$defs/part9" }, "AR": { "$ref": "#/$defs/part9" } }, "additionalProperties": false } }, "additionalProperties": false }, "tiles": { "type": "object", "required": ["url"], "properties": { "url": { "type": "string", "pattern": "^https?://[A-Za-z0-9.:[\\]-]+/[A-Za-z0-9._~/?&=%{}@-]*$" }, "attribution": { "$ref": "#/$defs/part0" } }, "additionalProperties": false }, "perDay": { "type": "number", "minimum": 1, "maximum": 1e9 }, "perSecond": { "type": "number", "minimum": 1, "maximum": 1e6 }, "maxBodyBytes": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "callbacks": { "type": "object", "properties": { "networks": { "type": "array", "items": { "$ref": "#/$defs/part7" }, "minItems": 0 }, "allowHttp": { "type": "boolean" }, "ca": { "$ref": "#/$defs/part0" }, "queueLimit": { "type": "number", "minimum": 100, "maximum": 2e4 }, "push": { "type": "object", "required": ["subject", "publicKey", "privateKeyFile"], "properties": { "subject": { "type": "string", "pattern": "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" }, "publicKey": { "type": "string", "pattern": "^B[A-Za-z0-9_-]{86}$" }, "privateKeyFile": { "$ref": "#/$defs/part0" } }, "additionalProperties": false } }, "additionalProperties": false }, "captures": { "type": "object", "properties": { "memory": { "$ref": "#/$defs/part4" }, "commandsPerDay": { "type": "number", "minimum": 0, "maximum": 1e4 }, "bytesPerDay": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "collect": { "type": "object", "properties": { "bytesPerDay": { "$ref": "#/$defs/part4" } }, "additionalProperties": false }, "monitors": { "type": ["object", "array"], "properties": { "file": { "$ref": "#/$defs/part0" } }, "required": ["file"], "additionalProperties": false, "items": { "type": "object" } }, "timeZone": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" }, "log": { "type": "object", "properties": { "level": { "type": "string", "enum": ["error", "warn", "info"] } }, "additionalProperties": false } }, "additionalProperties": false, "$defs": { "part0": { "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f]+$" }, "part1": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$" }, "part3": { "type": ["integer", "string"], "minimum": 1, "maximum": 31536e7, "pattern": "^(?=.*[1-9])[0-9]{1,7}(\\.[0-9]{1,3})?(ms|s|m|h|d)$" }, "part2": { "type": "object", "properties": { "every": { "$ref": "#/$defs/part3" } }, "additionalProperties": false }, "part4": { "type": ["integer", "string"], "minimum": 1, "maximum": 9007199254740991, "pattern": "^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|KiB|MiB|GiB)$" }, "part5": { "type": "string", "pattern": "^mqtts?://[^\\s/@?#]+/?$" }, "part6": { "type": "string", "pattern": "^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$" }, "part7": { "type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" }, "part8": { "type": "array", "items": { "$ref": "#/$defs/part0" }, "minItems": 1 }, "part9": { "type": "string", "pattern": "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } } };
 var pattern27 = new RegExp("^[A-HJ-NPR-Z0-9]{17}$", "u");
 var pattern30 = new RegExp("^[^\\s/:]{1,15}$", "u");
 var pattern31 = new RegExp("^[0-9]{1,4}k$", "u");
@@ -4095,10 +4095,9 @@ var pattern33 = new RegExp("^(?=.*[1-9])[0-9]{1,5}(\\.[0-9]{1,3})?(B|kB|MB|GB|Ki
 var pattern37 = new RegExp("^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$", "u");
 var pattern38 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$", "u");
 var pattern40 = new RegExp("^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$", "u");
-var pattern41 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
-var pattern42 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
-var pattern44 = new RegExp("^https?://[A-Za-z0-9.:[\\]-]+/[A-Za-z0-9._~/?&=%{}@-]*$", "u");
-var pattern45 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
+var pattern42 = new RegExp("^[^\\u0000-\\u0020:\\u007f]{1,128}$", "u");
+var pattern43 = new RegExp("^[A-Za-z0-9_-]{1,64}$", "u");
+var pattern45 = new RegExp("^https?://[A-Za-z0-9.:[\\]-]+/[A-Za-z0-9._~/?&=%{}@-]*$", "u");
 var pattern46 = new RegExp("^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$", "u");
 var pattern47 = new RegExp("^B[A-Za-z0-9_-]{86}$", "u");
 var pattern48 = new RegExp("^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", "u");
@@ -4387,10 +4386,44 @@ function validate227(data, { instancePath = "", parentData, parentDataProperty, 
   return errors === 0;
 }
 validate227.evaluated = { "dynamicProps": false, "dynamicItems": false };
-function validate234(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+var pattern41 = new RegExp("^[0-9a-fA-F:.]+(/[0-9]{1,3})?$", "u");
+function validate229(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate234.evaluated;
+  const evaluated0 = validate229.evaluated;
+  if (evaluated0.dynamicProps) {
+    evaluated0.props = void 0;
+  }
+  if (evaluated0.dynamicItems) {
+    evaluated0.items = void 0;
+  }
+  if (typeof data === "string") {
+    if (!pattern41.test(data)) {
+      const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
+      if (vErrors === null) {
+        vErrors = [err0];
+      } else {
+        vErrors.push(err0);
+      }
+      errors++;
+    }
+  } else {
+    const err1 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "string" } };
+    if (vErrors === null) {
+      vErrors = [err1];
+    } else {
+      vErrors.push(err1);
+    }
+    errors++;
+  }
+  validate229.errors = vErrors;
+  return errors === 0;
+}
+validate229.evaluated = { "dynamicProps": false, "dynamicItems": false };
+function validate236(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+  let vErrors = null;
+  let errors = 0;
+  const evaluated0 = validate236.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4423,15 +4456,15 @@ function validate234(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate234.errors = vErrors;
+  validate236.errors = vErrors;
   return errors === 0;
 }
-validate234.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
-var pattern43 = new RegExp("^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$", "u");
-function validate248(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
+validate236.evaluated = { "items": true, "dynamicProps": false, "dynamicItems": false };
+var pattern44 = new RegExp("^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$", "u");
+function validate250(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
-  const evaluated0 = validate248.evaluated;
+  const evaluated0 = validate250.evaluated;
   if (evaluated0.dynamicProps) {
     evaluated0.props = void 0;
   }
@@ -4439,7 +4472,7 @@ function validate248(data, { instancePath = "", parentData, parentDataProperty, 
     evaluated0.items = void 0;
   }
   if (typeof data === "string") {
-    if (!pattern43.test(data)) {
+    if (!pattern44.test(data)) {
       const err0 = { instancePath, schemaPath: "#/pattern", keyword: "pattern", params: { pattern: "^\\+?[0-9 ()./-]*[0-9][0-9 ()./-]*$" } };
       if (vErrors === null) {
         vErrors = [err0];
@@ -4457,10 +4490,10 @@ function validate248(data, { instancePath = "", parentData, parentDataProperty, 
     }
     errors++;
   }
-  validate248.errors = vErrors;
+  validate250.errors = vErrors;
   return errors === 0;
 }
-validate248.evaluated = { "dynamicProps": false, "dynamicItems": false };
+validate250.evaluated = { "dynamicProps": false, "dynamicItems": false };
 function validate186(data, { instancePath = "", parentData, parentDataProperty, rootData = data, dynamicAnchors = {} } = {}) {
   let vErrors = null;
   let errors = 0;
@@ -5465,11 +5498,11 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data59.tls !== void 0) {
-          let data64 = data59.tls;
-          if (data64 && typeof data64 == "object" && !Array.isArray(data64)) {
-            if (data64.cert === void 0) {
-              const err72 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "cert" } };
+        if (data59.trustedProxies !== void 0) {
+          let data64 = data59.trustedProxies;
+          if (Array.isArray(data64)) {
+            if (data64.length < 1) {
+              const err72 = { instancePath: instancePath + "/http/trustedProxies", schemaPath: "#/properties/http/properties/trustedProxies/minItems", keyword: "minItems", params: { limit: 1 } };
               if (vErrors === null) {
                 vErrors = [err72];
               } else {
@@ -5477,90 +5510,101 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data64.key === void 0) {
-              const err73 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "key" } };
+            const len3 = data64.length;
+            for (let i3 = 0; i3 < len3; i3++) {
+              if (!validate229(data64[i3], { instancePath: instancePath + "/http/trustedProxies/" + i3, parentData: data64, parentDataProperty: i3, rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
+                errors = vErrors.length;
+              }
+            }
+          } else {
+            const err73 = { instancePath: instancePath + "/http/trustedProxies", schemaPath: "#/properties/http/properties/trustedProxies/type", keyword: "type", params: { type: "array" } };
+            if (vErrors === null) {
+              vErrors = [err73];
+            } else {
+              vErrors.push(err73);
+            }
+            errors++;
+          }
+        }
+        if (data59.tls !== void 0) {
+          let data66 = data59.tls;
+          if (data66 && typeof data66 == "object" && !Array.isArray(data66)) {
+            if (data66.cert === void 0) {
+              const err74 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "cert" } };
               if (vErrors === null) {
-                vErrors = [err73];
+                vErrors = [err74];
               } else {
-                vErrors.push(err73);
+                vErrors.push(err74);
               }
               errors++;
             }
-            for (const key11 in data64) {
+            if (data66.key === void 0) {
+              const err75 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/required", keyword: "required", params: { missingProperty: "key" } };
+              if (vErrors === null) {
+                vErrors = [err75];
+              } else {
+                vErrors.push(err75);
+              }
+              errors++;
+            }
+            for (const key11 in data66) {
               if (!(key11 === "cert" || key11 === "key" || key11 === "clientCa")) {
-                const err74 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key11 } };
+                const err76 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key11 } };
                 if (vErrors === null) {
-                  vErrors = [err74];
+                  vErrors = [err76];
                 } else {
-                  vErrors.push(err74);
+                  vErrors.push(err76);
                 }
                 errors++;
               }
             }
-            if (data64.cert !== void 0) {
-              if (!validate187(data64.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data64, parentDataProperty: "cert", rootData, dynamicAnchors })) {
+            if (data66.cert !== void 0) {
+              if (!validate187(data66.cert, { instancePath: instancePath + "/http/tls/cert", parentData: data66, parentDataProperty: "cert", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
             }
-            if (data64.key !== void 0) {
-              if (!validate187(data64.key, { instancePath: instancePath + "/http/tls/key", parentData: data64, parentDataProperty: "key", rootData, dynamicAnchors })) {
+            if (data66.key !== void 0) {
+              if (!validate187(data66.key, { instancePath: instancePath + "/http/tls/key", parentData: data66, parentDataProperty: "key", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
             }
-            if (data64.clientCa !== void 0) {
-              if (!validate187(data64.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data64, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
+            if (data66.clientCa !== void 0) {
+              if (!validate187(data66.clientCa, { instancePath: instancePath + "/http/tls/clientCa", parentData: data66, parentDataProperty: "clientCa", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
             }
           } else {
-            const err75 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/type", keyword: "type", params: { type: "object" } };
+            const err77 = { instancePath: instancePath + "/http/tls", schemaPath: "#/properties/http/properties/tls/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err75];
+              vErrors = [err77];
             } else {
-              vErrors.push(err75);
+              vErrors.push(err77);
             }
             errors++;
           }
         }
         if (data59.fleet !== void 0) {
-          let data68 = data59.fleet;
-          if (Array.isArray(data68)) {
-            if (data68.length < 1) {
-              const err76 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/minItems", keyword: "minItems", params: { limit: 1 } };
+          let data70 = data59.fleet;
+          if (Array.isArray(data70)) {
+            if (data70.length < 1) {
+              const err78 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/minItems", keyword: "minItems", params: { limit: 1 } };
               if (vErrors === null) {
-                vErrors = [err76];
+                vErrors = [err78];
               } else {
-                vErrors.push(err76);
+                vErrors.push(err78);
               }
               errors++;
             }
-            const len3 = data68.length;
-            for (let i3 = 0; i3 < len3; i3++) {
-              let data69 = data68[i3];
-              if (data69 && typeof data69 == "object" && !Array.isArray(data69)) {
-                if (data69.name === void 0) {
-                  const err77 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "name" } };
-                  if (vErrors === null) {
-                    vErrors = [err77];
-                  } else {
-                    vErrors.push(err77);
-                  }
-                  errors++;
-                }
-                if (data69.passwordFile === void 0) {
-                  const err78 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "passwordFile" } };
-                  if (vErrors === null) {
-                    vErrors = [err78];
-                  } else {
-                    vErrors.push(err78);
-                  }
-                  errors++;
-                }
-                if (data69.clientId === void 0) {
-                  const err79 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "clientId" } };
+            const len4 = data70.length;
+            for (let i4 = 0; i4 < len4; i4++) {
+              let data71 = data70[i4];
+              if (data71 && typeof data71 == "object" && !Array.isArray(data71)) {
+                if (data71.name === void 0) {
+                  const err79 = { instancePath: instancePath + "/http/fleet/" + i4, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "name" } };
                   if (vErrors === null) {
                     vErrors = [err79];
                   } else {
@@ -5568,8 +5612,8 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                   errors++;
                 }
-                if (data69.fleets === void 0) {
-                  const err80 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "fleets" } };
+                if (data71.passwordFile === void 0) {
+                  const err80 = { instancePath: instancePath + "/http/fleet/" + i4, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "passwordFile" } };
                   if (vErrors === null) {
                     vErrors = [err80];
                   } else {
@@ -5577,31 +5621,27 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
                   }
                   errors++;
                 }
-                for (const key12 in data69) {
-                  if (!(key12 === "name" || key12 === "passwordFile" || key12 === "clientId" || key12 === "fleets" || key12 === "certificate")) {
-                    const err81 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key12 } };
-                    if (vErrors === null) {
-                      vErrors = [err81];
-                    } else {
-                      vErrors.push(err81);
-                    }
-                    errors++;
-                  }
-                }
-                if (data69.name !== void 0) {
-                  let data70 = data69.name;
-                  if (typeof data70 === "string") {
-                    if (!pattern41.test(data70)) {
-                      const err82 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u0020:\\u007f]{1,128}$" } };
-                      if (vErrors === null) {
-                        vErrors = [err82];
-                      } else {
-                        vErrors.push(err82);
-                      }
-                      errors++;
-                    }
+                if (data71.clientId === void 0) {
+                  const err81 = { instancePath: instancePath + "/http/fleet/" + i4, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "clientId" } };
+                  if (vErrors === null) {
+                    vErrors = [err81];
                   } else {
-                    const err83 = { instancePath: instancePath + "/http/fleet/" + i3 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/type", keyword: "type", params: { type: "string" } };
+                    vErrors.push(err81);
+                  }
+                  errors++;
+                }
+                if (data71.fleets === void 0) {
+                  const err82 = { instancePath: instancePath + "/http/fleet/" + i4, schemaPath: "#/properties/http/properties/fleet/items/required", keyword: "required", params: { missingProperty: "fleets" } };
+                  if (vErrors === null) {
+                    vErrors = [err82];
+                  } else {
+                    vErrors.push(err82);
+                  }
+                  errors++;
+                }
+                for (const key12 in data71) {
+                  if (!(key12 === "name" || key12 === "passwordFile" || key12 === "clientId" || key12 === "fleets" || key12 === "certificate")) {
+                    const err83 = { instancePath: instancePath + "/http/fleet/" + i4, schemaPath: "#/properties/http/properties/fleet/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key12 } };
                     if (vErrors === null) {
                       vErrors = [err83];
                     } else {
@@ -5610,182 +5650,177 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
                     errors++;
                   }
                 }
-                if (data69.passwordFile !== void 0) {
-                  if (!validate187(data69.passwordFile, { instancePath: instancePath + "/http/fleet/" + i3 + "/passwordFile", parentData: data69, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
+                if (data71.name !== void 0) {
+                  let data72 = data71.name;
+                  if (typeof data72 === "string") {
+                    if (!pattern42.test(data72)) {
+                      const err84 = { instancePath: instancePath + "/http/fleet/" + i4 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/pattern", keyword: "pattern", params: { pattern: "^[^\\u0000-\\u0020:\\u007f]{1,128}$" } };
+                      if (vErrors === null) {
+                        vErrors = [err84];
+                      } else {
+                        vErrors.push(err84);
+                      }
+                      errors++;
+                    }
+                  } else {
+                    const err85 = { instancePath: instancePath + "/http/fleet/" + i4 + "/name", schemaPath: "#/properties/http/properties/fleet/items/properties/name/type", keyword: "type", params: { type: "string" } };
+                    if (vErrors === null) {
+                      vErrors = [err85];
+                    } else {
+                      vErrors.push(err85);
+                    }
+                    errors++;
+                  }
+                }
+                if (data71.passwordFile !== void 0) {
+                  if (!validate187(data71.passwordFile, { instancePath: instancePath + "/http/fleet/" + i4 + "/passwordFile", parentData: data71, parentDataProperty: "passwordFile", rootData, dynamicAnchors })) {
                     vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                     errors = vErrors.length;
                   }
                 }
-                if (data69.clientId !== void 0) {
-                  if (!validate187(data69.clientId, { instancePath: instancePath + "/http/fleet/" + i3 + "/clientId", parentData: data69, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+                if (data71.clientId !== void 0) {
+                  if (!validate187(data71.clientId, { instancePath: instancePath + "/http/fleet/" + i4 + "/clientId", parentData: data71, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
                     vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                     errors = vErrors.length;
                   }
                 }
-                if (data69.fleets !== void 0) {
-                  if (!validate234(data69.fleets, { instancePath: instancePath + "/http/fleet/" + i3 + "/fleets", parentData: data69, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate234.errors : vErrors.concat(validate234.errors);
+                if (data71.fleets !== void 0) {
+                  if (!validate236(data71.fleets, { instancePath: instancePath + "/http/fleet/" + i4 + "/fleets", parentData: data71, parentDataProperty: "fleets", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate236.errors : vErrors.concat(validate236.errors);
                     errors = vErrors.length;
                   }
                 }
-                if (data69.certificate !== void 0) {
-                  if (!validate187(data69.certificate, { instancePath: instancePath + "/http/fleet/" + i3 + "/certificate", parentData: data69, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
+                if (data71.certificate !== void 0) {
+                  if (!validate187(data71.certificate, { instancePath: instancePath + "/http/fleet/" + i4 + "/certificate", parentData: data71, parentDataProperty: "certificate", rootData, dynamicAnchors })) {
                     vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                     errors = vErrors.length;
                   }
                 }
               } else {
-                const err84 = { instancePath: instancePath + "/http/fleet/" + i3, schemaPath: "#/properties/http/properties/fleet/items/type", keyword: "type", params: { type: "object" } };
+                const err86 = { instancePath: instancePath + "/http/fleet/" + i4, schemaPath: "#/properties/http/properties/fleet/items/type", keyword: "type", params: { type: "object" } };
                 if (vErrors === null) {
-                  vErrors = [err84];
+                  vErrors = [err86];
                 } else {
-                  vErrors.push(err84);
+                  vErrors.push(err86);
                 }
                 errors++;
               }
             }
           } else {
-            const err85 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/type", keyword: "type", params: { type: "array" } };
+            const err87 = { instancePath: instancePath + "/http/fleet", schemaPath: "#/properties/http/properties/fleet/type", keyword: "type", params: { type: "array" } };
             if (vErrors === null) {
-              vErrors = [err85];
+              vErrors = [err87];
             } else {
-              vErrors.push(err85);
+              vErrors.push(err87);
             }
             errors++;
           }
         }
         if (data59.user !== void 0) {
-          let data75 = data59.user;
-          if (data75 && typeof data75 == "object" && !Array.isArray(data75)) {
-            if (data75.issuer === void 0) {
-              const err86 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "issuer" } };
+          let data77 = data59.user;
+          if (data77 && typeof data77 == "object" && !Array.isArray(data77)) {
+            if (data77.issuer === void 0) {
+              const err88 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "issuer" } };
               if (vErrors === null) {
-                vErrors = [err86];
+                vErrors = [err88];
               } else {
-                vErrors.push(err86);
+                vErrors.push(err88);
               }
               errors++;
             }
-            if (data75.audience === void 0) {
-              const err87 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "audience" } };
+            if (data77.audience === void 0) {
+              const err89 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/required", keyword: "required", params: { missingProperty: "audience" } };
               if (vErrors === null) {
-                vErrors = [err87];
+                vErrors = [err89];
               } else {
-                vErrors.push(err87);
+                vErrors.push(err89);
               }
               errors++;
             }
-            for (const key13 in data75) {
+            for (const key13 in data77) {
               if (!(key13 === "issuer" || key13 === "audience" || key13 === "jwks" || key13 === "keys" || key13 === "subjects" || key13 === "clientIds" || key13 === "clients")) {
-                const err88 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
+                const err90 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key13 } };
                 if (vErrors === null) {
-                  vErrors = [err88];
+                  vErrors = [err90];
                 } else {
-                  vErrors.push(err88);
+                  vErrors.push(err90);
                 }
                 errors++;
               }
             }
-            if (data75.issuer !== void 0) {
-              if (!validate187(data75.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data75, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
+            if (data77.issuer !== void 0) {
+              if (!validate187(data77.issuer, { instancePath: instancePath + "/http/user/issuer", parentData: data77, parentDataProperty: "issuer", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
             }
-            if (data75.audience !== void 0) {
-              if (!validate187(data75.audience, { instancePath: instancePath + "/http/user/audience", parentData: data75, parentDataProperty: "audience", rootData, dynamicAnchors })) {
+            if (data77.audience !== void 0) {
+              if (!validate187(data77.audience, { instancePath: instancePath + "/http/user/audience", parentData: data77, parentDataProperty: "audience", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
             }
-            if (data75.jwks !== void 0) {
-              if (!validate187(data75.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data75, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
+            if (data77.jwks !== void 0) {
+              if (!validate187(data77.jwks, { instancePath: instancePath + "/http/user/jwks", parentData: data77, parentDataProperty: "jwks", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
             }
-            if (data75.keys !== void 0) {
-              if (!validate234(data75.keys, { instancePath: instancePath + "/http/user/keys", parentData: data75, parentDataProperty: "keys", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate234.errors : vErrors.concat(validate234.errors);
+            if (data77.keys !== void 0) {
+              if (!validate236(data77.keys, { instancePath: instancePath + "/http/user/keys", parentData: data77, parentDataProperty: "keys", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate236.errors : vErrors.concat(validate236.errors);
                 errors = vErrors.length;
               }
             }
-            if (data75.subjects !== void 0) {
-              if (!validate234(data75.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data75, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate234.errors : vErrors.concat(validate234.errors);
+            if (data77.subjects !== void 0) {
+              if (!validate236(data77.subjects, { instancePath: instancePath + "/http/user/subjects", parentData: data77, parentDataProperty: "subjects", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate236.errors : vErrors.concat(validate236.errors);
                 errors = vErrors.length;
               }
             }
-            if (data75.clientIds !== void 0) {
-              if (!validate234(data75.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data75, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate234.errors : vErrors.concat(validate234.errors);
+            if (data77.clientIds !== void 0) {
+              if (!validate236(data77.clientIds, { instancePath: instancePath + "/http/user/clientIds", parentData: data77, parentDataProperty: "clientIds", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate236.errors : vErrors.concat(validate236.errors);
                 errors = vErrors.length;
               }
             }
-            if (data75.clients !== void 0) {
-              let data82 = data75.clients;
-              if (Array.isArray(data82)) {
-                if (data82.length < 1) {
-                  const err89 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/minItems", keyword: "minItems", params: { limit: 1 } };
+            if (data77.clients !== void 0) {
+              let data84 = data77.clients;
+              if (Array.isArray(data84)) {
+                if (data84.length < 1) {
+                  const err91 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/minItems", keyword: "minItems", params: { limit: 1 } };
                   if (vErrors === null) {
-                    vErrors = [err89];
+                    vErrors = [err91];
                   } else {
-                    vErrors.push(err89);
+                    vErrors.push(err91);
                   }
                   errors++;
                 }
-                const len4 = data82.length;
-                for (let i4 = 0; i4 < len4; i4++) {
-                  let data83 = data82[i4];
-                  if (data83 && typeof data83 == "object" && !Array.isArray(data83)) {
-                    if (data83.clientId === void 0) {
-                      const err90 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "clientId" } };
+                const len5 = data84.length;
+                for (let i5 = 0; i5 < len5; i5++) {
+                  let data85 = data84[i5];
+                  if (data85 && typeof data85 == "object" && !Array.isArray(data85)) {
+                    if (data85.clientId === void 0) {
+                      const err92 = { instancePath: instancePath + "/http/user/clients/" + i5, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "clientId" } };
                       if (vErrors === null) {
-                        vErrors = [err90];
+                        vErrors = [err92];
                       } else {
-                        vErrors.push(err90);
+                        vErrors.push(err92);
                       }
                       errors++;
                     }
-                    if (data83.energy === void 0) {
-                      const err91 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "energy" } };
+                    if (data85.energy === void 0) {
+                      const err93 = { instancePath: instancePath + "/http/user/clients/" + i5, schemaPath: "#/properties/http/properties/user/properties/clients/items/required", keyword: "required", params: { missingProperty: "energy" } };
                       if (vErrors === null) {
-                        vErrors = [err91];
+                        vErrors = [err93];
                       } else {
-                        vErrors.push(err91);
+                        vErrors.push(err93);
                       }
                       errors++;
                     }
-                    for (const key14 in data83) {
+                    for (const key14 in data85) {
                       if (!(key14 === "clientId" || key14 === "energy")) {
-                        const err92 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
-                        if (vErrors === null) {
-                          vErrors = [err92];
-                        } else {
-                          vErrors.push(err92);
-                        }
-                        errors++;
-                      }
-                    }
-                    if (data83.clientId !== void 0) {
-                      if (!validate187(data83.clientId, { instancePath: instancePath + "/http/user/clients/" + i4 + "/clientId", parentData: data83, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
-                        vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
-                        errors = vErrors.length;
-                      }
-                    }
-                    if (data83.energy !== void 0) {
-                      let data85 = data83.energy;
-                      if (typeof data85 !== "string") {
-                        const err93 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/type", keyword: "type", params: { type: "string" } };
-                        if (vErrors === null) {
-                          vErrors = [err93];
-                        } else {
-                          vErrors.push(err93);
-                        }
-                        errors++;
-                      }
-                      if (!(data85 === "object" || data85 === "list")) {
-                        const err94 = { instancePath: instancePath + "/http/user/clients/" + i4 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/enum", keyword: "enum", params: { allowedValues: schema41.properties.http.properties.user.properties.clients.items.properties.energy.enum } };
+                        const err94 = { instancePath: instancePath + "/http/user/clients/" + i5, schemaPath: "#/properties/http/properties/user/properties/clients/items/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key14 } };
                         if (vErrors === null) {
                           vErrors = [err94];
                         } else {
@@ -5794,42 +5829,45 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
                         errors++;
                       }
                     }
+                    if (data85.clientId !== void 0) {
+                      if (!validate187(data85.clientId, { instancePath: instancePath + "/http/user/clients/" + i5 + "/clientId", parentData: data85, parentDataProperty: "clientId", rootData, dynamicAnchors })) {
+                        vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
+                        errors = vErrors.length;
+                      }
+                    }
+                    if (data85.energy !== void 0) {
+                      let data87 = data85.energy;
+                      if (typeof data87 !== "string") {
+                        const err95 = { instancePath: instancePath + "/http/user/clients/" + i5 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/type", keyword: "type", params: { type: "string" } };
+                        if (vErrors === null) {
+                          vErrors = [err95];
+                        } else {
+                          vErrors.push(err95);
+                        }
+                        errors++;
+                      }
+                      if (!(data87 === "object" || data87 === "list")) {
+                        const err96 = { instancePath: instancePath + "/http/user/clients/" + i5 + "/energy", schemaPath: "#/properties/http/properties/user/properties/clients/items/properties/energy/enum", keyword: "enum", params: { allowedValues: schema41.properties.http.properties.user.properties.clients.items.properties.energy.enum } };
+                        if (vErrors === null) {
+                          vErrors = [err96];
+                        } else {
+                          vErrors.push(err96);
+                        }
+                        errors++;
+                      }
+                    }
                   } else {
-                    const err95 = { instancePath: instancePath + "/http/user/clients/" + i4, schemaPath: "#/properties/http/properties/user/properties/clients/items/type", keyword: "type", params: { type: "object" } };
+                    const err97 = { instancePath: instancePath + "/http/user/clients/" + i5, schemaPath: "#/properties/http/properties/user/properties/clients/items/type", keyword: "type", params: { type: "object" } };
                     if (vErrors === null) {
-                      vErrors = [err95];
+                      vErrors = [err97];
                     } else {
-                      vErrors.push(err95);
+                      vErrors.push(err97);
                     }
                     errors++;
                   }
                 }
               } else {
-                const err96 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/type", keyword: "type", params: { type: "array" } };
-                if (vErrors === null) {
-                  vErrors = [err96];
-                } else {
-                  vErrors.push(err96);
-                }
-                errors++;
-              }
-            }
-          } else {
-            const err97 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/type", keyword: "type", params: { type: "object" } };
-            if (vErrors === null) {
-              vErrors = [err97];
-            } else {
-              vErrors.push(err97);
-            }
-            errors++;
-          }
-        }
-        if (data59.vehicle !== void 0) {
-          let data86 = data59.vehicle;
-          if (data86 && typeof data86 == "object" && !Array.isArray(data86)) {
-            for (const key15 in data86) {
-              if (!(key15 === "id" || key15 === "motorization" || key15 === "brand" || key15 === "label" || key15 === "pictures" || key15 === "callCenters")) {
-                const err98 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key15 } };
+                const err98 = { instancePath: instancePath + "/http/user/clients", schemaPath: "#/properties/http/properties/user/properties/clients/type", keyword: "type", params: { type: "array" } };
                 if (vErrors === null) {
                   vErrors = [err98];
                 } else {
@@ -5838,20 +5876,22 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data86.id !== void 0) {
-              let data87 = data86.id;
-              if (typeof data87 === "string") {
-                if (!pattern42.test(data87)) {
-                  const err99 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" } };
-                  if (vErrors === null) {
-                    vErrors = [err99];
-                  } else {
-                    vErrors.push(err99);
-                  }
-                  errors++;
-                }
-              } else {
-                const err100 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/type", keyword: "type", params: { type: "string" } };
+          } else {
+            const err99 = { instancePath: instancePath + "/http/user", schemaPath: "#/properties/http/properties/user/type", keyword: "type", params: { type: "object" } };
+            if (vErrors === null) {
+              vErrors = [err99];
+            } else {
+              vErrors.push(err99);
+            }
+            errors++;
+          }
+        }
+        if (data59.vehicle !== void 0) {
+          let data88 = data59.vehicle;
+          if (data88 && typeof data88 == "object" && !Array.isArray(data88)) {
+            for (const key15 in data88) {
+              if (!(key15 === "id" || key15 === "motorization" || key15 === "brand" || key15 === "label" || key15 === "pictures" || key15 === "callCenters")) {
+                const err100 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key15 } };
                 if (vErrors === null) {
                   vErrors = [err100];
                 } else {
@@ -5860,19 +5900,20 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data86.motorization !== void 0) {
-              let data88 = data86.motorization;
-              if (typeof data88 !== "string") {
-                const err101 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err101];
-                } else {
-                  vErrors.push(err101);
+            if (data88.id !== void 0) {
+              let data89 = data88.id;
+              if (typeof data89 === "string") {
+                if (!pattern43.test(data89)) {
+                  const err101 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z0-9_-]{1,64}$" } };
+                  if (vErrors === null) {
+                    vErrors = [err101];
+                  } else {
+                    vErrors.push(err101);
+                  }
+                  errors++;
                 }
-                errors++;
-              }
-              if (!(data88 === "Electric" || data88 === "Hybrid" || data88 === "Thermic" || data88 === "Hydrogen")) {
-                const err102 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema41.properties.http.properties.vehicle.properties.motorization.enum } };
+              } else {
+                const err102 = { instancePath: instancePath + "/http/vehicle/id", schemaPath: "#/properties/http/properties/vehicle/properties/id/type", keyword: "type", params: { type: "string" } };
                 if (vErrors === null) {
                   vErrors = [err102];
                 } else {
@@ -5881,39 +5922,19 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data86.brand !== void 0) {
-              if (!validate187(data86.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data86, parentDataProperty: "brand", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data86.label !== void 0) {
-              if (!validate187(data86.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data86, parentDataProperty: "label", rootData, dynamicAnchors })) {
-                vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
-                errors = vErrors.length;
-              }
-            }
-            if (data86.pictures !== void 0) {
-              let data91 = data86.pictures;
-              if (Array.isArray(data91)) {
-                if (data91.length < 1) {
-                  const err103 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/minItems", keyword: "minItems", params: { limit: 1 } };
-                  if (vErrors === null) {
-                    vErrors = [err103];
-                  } else {
-                    vErrors.push(err103);
-                  }
-                  errors++;
+            if (data88.motorization !== void 0) {
+              let data90 = data88.motorization;
+              if (typeof data90 !== "string") {
+                const err103 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err103];
+                } else {
+                  vErrors.push(err103);
                 }
-                const len5 = data91.length;
-                for (let i5 = 0; i5 < len5; i5++) {
-                  if (!validate227(data91[i5], { instancePath: instancePath + "/http/vehicle/pictures/" + i5, parentData: data91, parentDataProperty: i5, rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
-                    errors = vErrors.length;
-                  }
-                }
-              } else {
-                const err104 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/type", keyword: "type", params: { type: "array" } };
+                errors++;
+              }
+              if (!(data90 === "Electric" || data90 === "Hybrid" || data90 === "Thermic" || data90 === "Hydrogen")) {
+                const err104 = { instancePath: instancePath + "/http/vehicle/motorization", schemaPath: "#/properties/http/properties/vehicle/properties/motorization/enum", keyword: "enum", params: { allowedValues: schema41.properties.http.properties.vehicle.properties.motorization.enum } };
                 if (vErrors === null) {
                   vErrors = [err104];
                 } else {
@@ -5922,40 +5943,39 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data86.callCenters !== void 0) {
-              let data93 = data86.callCenters;
-              if (data93 && typeof data93 == "object" && !Array.isArray(data93)) {
-                for (const key16 in data93) {
-                  if (!(key16 === "CL" || key16 === "BR" || key16 === "AR")) {
-                    const err105 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 } };
-                    if (vErrors === null) {
-                      vErrors = [err105];
-                    } else {
-                      vErrors.push(err105);
-                    }
-                    errors++;
+            if (data88.brand !== void 0) {
+              if (!validate187(data88.brand, { instancePath: instancePath + "/http/vehicle/brand", parentData: data88, parentDataProperty: "brand", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data88.label !== void 0) {
+              if (!validate187(data88.label, { instancePath: instancePath + "/http/vehicle/label", parentData: data88, parentDataProperty: "label", rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
+                errors = vErrors.length;
+              }
+            }
+            if (data88.pictures !== void 0) {
+              let data93 = data88.pictures;
+              if (Array.isArray(data93)) {
+                if (data93.length < 1) {
+                  const err105 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/minItems", keyword: "minItems", params: { limit: 1 } };
+                  if (vErrors === null) {
+                    vErrors = [err105];
+                  } else {
+                    vErrors.push(err105);
                   }
+                  errors++;
                 }
-                if (data93.CL !== void 0) {
-                  if (!validate248(data93.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data93, parentDataProperty: "CL", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate248.errors : vErrors.concat(validate248.errors);
-                    errors = vErrors.length;
-                  }
-                }
-                if (data93.BR !== void 0) {
-                  if (!validate248(data93.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data93, parentDataProperty: "BR", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate248.errors : vErrors.concat(validate248.errors);
-                    errors = vErrors.length;
-                  }
-                }
-                if (data93.AR !== void 0) {
-                  if (!validate248(data93.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data93, parentDataProperty: "AR", rootData, dynamicAnchors })) {
-                    vErrors = vErrors === null ? validate248.errors : vErrors.concat(validate248.errors);
+                const len6 = data93.length;
+                for (let i6 = 0; i6 < len6; i6++) {
+                  if (!validate227(data93[i6], { instancePath: instancePath + "/http/vehicle/pictures/" + i6, parentData: data93, parentDataProperty: i6, rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
                     errors = vErrors.length;
                   }
                 }
               } else {
-                const err106 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/type", keyword: "type", params: { type: "object" } };
+                const err106 = { instancePath: instancePath + "/http/vehicle/pictures", schemaPath: "#/properties/http/properties/vehicle/properties/pictures/type", keyword: "type", params: { type: "array" } };
                 if (vErrors === null) {
                   vErrors = [err106];
                 } else {
@@ -5964,53 +5984,73 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
+            if (data88.callCenters !== void 0) {
+              let data95 = data88.callCenters;
+              if (data95 && typeof data95 == "object" && !Array.isArray(data95)) {
+                for (const key16 in data95) {
+                  if (!(key16 === "CL" || key16 === "BR" || key16 === "AR")) {
+                    const err107 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key16 } };
+                    if (vErrors === null) {
+                      vErrors = [err107];
+                    } else {
+                      vErrors.push(err107);
+                    }
+                    errors++;
+                  }
+                }
+                if (data95.CL !== void 0) {
+                  if (!validate250(data95.CL, { instancePath: instancePath + "/http/vehicle/callCenters/CL", parentData: data95, parentDataProperty: "CL", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate250.errors : vErrors.concat(validate250.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data95.BR !== void 0) {
+                  if (!validate250(data95.BR, { instancePath: instancePath + "/http/vehicle/callCenters/BR", parentData: data95, parentDataProperty: "BR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate250.errors : vErrors.concat(validate250.errors);
+                    errors = vErrors.length;
+                  }
+                }
+                if (data95.AR !== void 0) {
+                  if (!validate250(data95.AR, { instancePath: instancePath + "/http/vehicle/callCenters/AR", parentData: data95, parentDataProperty: "AR", rootData, dynamicAnchors })) {
+                    vErrors = vErrors === null ? validate250.errors : vErrors.concat(validate250.errors);
+                    errors = vErrors.length;
+                  }
+                }
+              } else {
+                const err108 = { instancePath: instancePath + "/http/vehicle/callCenters", schemaPath: "#/properties/http/properties/vehicle/properties/callCenters/type", keyword: "type", params: { type: "object" } };
+                if (vErrors === null) {
+                  vErrors = [err108];
+                } else {
+                  vErrors.push(err108);
+                }
+                errors++;
+              }
+            }
           } else {
-            const err107 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/type", keyword: "type", params: { type: "object" } };
+            const err109 = { instancePath: instancePath + "/http/vehicle", schemaPath: "#/properties/http/properties/vehicle/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err107];
+              vErrors = [err109];
             } else {
-              vErrors.push(err107);
+              vErrors.push(err109);
             }
             errors++;
           }
         }
         if (data59.tiles !== void 0) {
-          let data97 = data59.tiles;
-          if (data97 && typeof data97 == "object" && !Array.isArray(data97)) {
-            if (data97.url === void 0) {
-              const err108 = { instancePath: instancePath + "/http/tiles", schemaPath: "#/properties/http/properties/tiles/required", keyword: "required", params: { missingProperty: "url" } };
+          let data99 = data59.tiles;
+          if (data99 && typeof data99 == "object" && !Array.isArray(data99)) {
+            if (data99.url === void 0) {
+              const err110 = { instancePath: instancePath + "/http/tiles", schemaPath: "#/properties/http/properties/tiles/required", keyword: "required", params: { missingProperty: "url" } };
               if (vErrors === null) {
-                vErrors = [err108];
+                vErrors = [err110];
               } else {
-                vErrors.push(err108);
+                vErrors.push(err110);
               }
               errors++;
             }
-            for (const key17 in data97) {
+            for (const key17 in data99) {
               if (!(key17 === "url" || key17 === "attribution")) {
-                const err109 = { instancePath: instancePath + "/http/tiles", schemaPath: "#/properties/http/properties/tiles/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
-                if (vErrors === null) {
-                  vErrors = [err109];
-                } else {
-                  vErrors.push(err109);
-                }
-                errors++;
-              }
-            }
-            if (data97.url !== void 0) {
-              let data98 = data97.url;
-              if (typeof data98 === "string") {
-                if (!pattern44.test(data98)) {
-                  const err110 = { instancePath: instancePath + "/http/tiles/url", schemaPath: "#/properties/http/properties/tiles/properties/url/pattern", keyword: "pattern", params: { pattern: "^https?://[A-Za-z0-9.:[\\]-]+/[A-Za-z0-9._~/?&=%{}@-]*$" } };
-                  if (vErrors === null) {
-                    vErrors = [err110];
-                  } else {
-                    vErrors.push(err110);
-                  }
-                  errors++;
-                }
-              } else {
-                const err111 = { instancePath: instancePath + "/http/tiles/url", schemaPath: "#/properties/http/properties/tiles/properties/url/type", keyword: "type", params: { type: "string" } };
+                const err111 = { instancePath: instancePath + "/http/tiles", schemaPath: "#/properties/http/properties/tiles/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key17 } };
                 if (vErrors === null) {
                   vErrors = [err111];
                 } else {
@@ -6019,58 +6059,58 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data97.attribution !== void 0) {
-              if (!validate187(data97.attribution, { instancePath: instancePath + "/http/tiles/attribution", parentData: data97, parentDataProperty: "attribution", rootData, dynamicAnchors })) {
+            if (data99.url !== void 0) {
+              let data100 = data99.url;
+              if (typeof data100 === "string") {
+                if (!pattern45.test(data100)) {
+                  const err112 = { instancePath: instancePath + "/http/tiles/url", schemaPath: "#/properties/http/properties/tiles/properties/url/pattern", keyword: "pattern", params: { pattern: "^https?://[A-Za-z0-9.:[\\]-]+/[A-Za-z0-9._~/?&=%{}@-]*$" } };
+                  if (vErrors === null) {
+                    vErrors = [err112];
+                  } else {
+                    vErrors.push(err112);
+                  }
+                  errors++;
+                }
+              } else {
+                const err113 = { instancePath: instancePath + "/http/tiles/url", schemaPath: "#/properties/http/properties/tiles/properties/url/type", keyword: "type", params: { type: "string" } };
+                if (vErrors === null) {
+                  vErrors = [err113];
+                } else {
+                  vErrors.push(err113);
+                }
+                errors++;
+              }
+            }
+            if (data99.attribution !== void 0) {
+              if (!validate187(data99.attribution, { instancePath: instancePath + "/http/tiles/attribution", parentData: data99, parentDataProperty: "attribution", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
             }
           } else {
-            const err112 = { instancePath: instancePath + "/http/tiles", schemaPath: "#/properties/http/properties/tiles/type", keyword: "type", params: { type: "object" } };
+            const err114 = { instancePath: instancePath + "/http/tiles", schemaPath: "#/properties/http/properties/tiles/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
-              vErrors = [err112];
+              vErrors = [err114];
             } else {
-              vErrors.push(err112);
+              vErrors.push(err114);
             }
             errors++;
           }
         }
         if (data59.perDay !== void 0) {
-          let data100 = data59.perDay;
-          if (typeof data100 == "number") {
-            if (data100 > 1e9 || isNaN(data100)) {
-              const err113 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
+          let data102 = data59.perDay;
+          if (typeof data102 == "number") {
+            if (data102 > 1e9 || isNaN(data102)) {
+              const err115 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e9 } };
               if (vErrors === null) {
-                vErrors = [err113];
+                vErrors = [err115];
               } else {
-                vErrors.push(err113);
+                vErrors.push(err115);
               }
               errors++;
             }
-            if (data100 < 1 || isNaN(data100)) {
-              const err114 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
-              if (vErrors === null) {
-                vErrors = [err114];
-              } else {
-                vErrors.push(err114);
-              }
-              errors++;
-            }
-          } else {
-            const err115 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" } };
-            if (vErrors === null) {
-              vErrors = [err115];
-            } else {
-              vErrors.push(err115);
-            }
-            errors++;
-          }
-        }
-        if (data59.perSecond !== void 0) {
-          let data101 = data59.perSecond;
-          if (typeof data101 == "number") {
-            if (data101 > 1e6 || isNaN(data101)) {
-              const err116 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
+            if (data102 < 1 || isNaN(data102)) {
+              const err116 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
               if (vErrors === null) {
                 vErrors = [err116];
               } else {
@@ -6078,21 +6118,43 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data101 < 1 || isNaN(data101)) {
-              const err117 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+          } else {
+            const err117 = { instancePath: instancePath + "/http/perDay", schemaPath: "#/properties/http/properties/perDay/type", keyword: "type", params: { type: "number" } };
+            if (vErrors === null) {
+              vErrors = [err117];
+            } else {
+              vErrors.push(err117);
+            }
+            errors++;
+          }
+        }
+        if (data59.perSecond !== void 0) {
+          let data103 = data59.perSecond;
+          if (typeof data103 == "number") {
+            if (data103 > 1e6 || isNaN(data103)) {
+              const err118 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e6 } };
               if (vErrors === null) {
-                vErrors = [err117];
+                vErrors = [err118];
               } else {
-                vErrors.push(err117);
+                vErrors.push(err118);
+              }
+              errors++;
+            }
+            if (data103 < 1 || isNaN(data103)) {
+              const err119 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+              if (vErrors === null) {
+                vErrors = [err119];
+              } else {
+                vErrors.push(err119);
               }
               errors++;
             }
           } else {
-            const err118 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" } };
+            const err120 = { instancePath: instancePath + "/http/perSecond", schemaPath: "#/properties/http/properties/perSecond/type", keyword: "type", params: { type: "number" } };
             if (vErrors === null) {
-              vErrors = [err118];
+              vErrors = [err120];
             } else {
-              vErrors.push(err118);
+              vErrors.push(err120);
             }
             errors++;
           }
@@ -6104,62 +6166,46 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
       } else {
-        const err119 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
+        const err121 = { instancePath: instancePath + "/http", schemaPath: "#/properties/http/type", keyword: "type", params: { type: "object" } };
         if (vErrors === null) {
-          vErrors = [err119];
+          vErrors = [err121];
         } else {
-          vErrors.push(err119);
+          vErrors.push(err121);
         }
         errors++;
       }
     }
     if (data.callbacks !== void 0) {
-      let data103 = data.callbacks;
-      if (data103 && typeof data103 == "object" && !Array.isArray(data103)) {
-        for (const key18 in data103) {
+      let data105 = data.callbacks;
+      if (data105 && typeof data105 == "object" && !Array.isArray(data105)) {
+        for (const key18 in data105) {
           if (!(key18 === "networks" || key18 === "allowHttp" || key18 === "ca" || key18 === "queueLimit" || key18 === "push")) {
-            const err120 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
+            const err122 = { instancePath: instancePath + "/callbacks", schemaPath: "#/properties/callbacks/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key18 } };
             if (vErrors === null) {
-              vErrors = [err120];
+              vErrors = [err122];
             } else {
-              vErrors.push(err120);
+              vErrors.push(err122);
             }
             errors++;
           }
         }
-        if (data103.networks !== void 0) {
-          let data104 = data103.networks;
-          if (Array.isArray(data104)) {
-            if (data104.length < 0) {
-              const err121 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
+        if (data105.networks !== void 0) {
+          let data106 = data105.networks;
+          if (Array.isArray(data106)) {
+            if (data106.length < 0) {
+              const err123 = { instancePath: instancePath + "/callbacks/networks", schemaPath: "#/properties/callbacks/properties/networks/minItems", keyword: "minItems", params: { limit: 0 } };
               if (vErrors === null) {
-                vErrors = [err121];
+                vErrors = [err123];
               } else {
-                vErrors.push(err121);
+                vErrors.push(err123);
               }
               errors++;
             }
-            const len6 = data104.length;
-            for (let i6 = 0; i6 < len6; i6++) {
-              let data105 = data104[i6];
-              if (typeof data105 === "string") {
-                if (!pattern45.test(data105)) {
-                  const err122 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$" } };
-                  if (vErrors === null) {
-                    vErrors = [err122];
-                  } else {
-                    vErrors.push(err122);
-                  }
-                  errors++;
-                }
-              } else {
-                const err123 = { instancePath: instancePath + "/callbacks/networks/" + i6, schemaPath: "#/properties/callbacks/properties/networks/items/type", keyword: "type", params: { type: "string" } };
-                if (vErrors === null) {
-                  vErrors = [err123];
-                } else {
-                  vErrors.push(err123);
-                }
-                errors++;
+            const len7 = data106.length;
+            for (let i7 = 0; i7 < len7; i7++) {
+              if (!validate229(data106[i7], { instancePath: instancePath + "/callbacks/networks/" + i7, parentData: data106, parentDataProperty: i7, rootData, dynamicAnchors })) {
+                vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
+                errors = vErrors.length;
               }
             }
           } else {
@@ -6172,8 +6218,8 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data103.allowHttp !== void 0) {
-          if (typeof data103.allowHttp !== "boolean") {
+        if (data105.allowHttp !== void 0) {
+          if (typeof data105.allowHttp !== "boolean") {
             const err125 = { instancePath: instancePath + "/callbacks/allowHttp", schemaPath: "#/properties/callbacks/properties/allowHttp/type", keyword: "type", params: { type: "boolean" } };
             if (vErrors === null) {
               vErrors = [err125];
@@ -6183,16 +6229,16 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data103.ca !== void 0) {
-          if (!validate187(data103.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data103, parentDataProperty: "ca", rootData, dynamicAnchors })) {
+        if (data105.ca !== void 0) {
+          if (!validate187(data105.ca, { instancePath: instancePath + "/callbacks/ca", parentData: data105, parentDataProperty: "ca", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
             errors = vErrors.length;
           }
         }
-        if (data103.queueLimit !== void 0) {
-          let data108 = data103.queueLimit;
-          if (typeof data108 == "number") {
-            if (data108 > 2e4 || isNaN(data108)) {
+        if (data105.queueLimit !== void 0) {
+          let data110 = data105.queueLimit;
+          if (typeof data110 == "number") {
+            if (data110 > 2e4 || isNaN(data110)) {
               const err126 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/maximum", keyword: "maximum", params: { comparison: "<=", limit: 2e4 } };
               if (vErrors === null) {
                 vErrors = [err126];
@@ -6201,7 +6247,7 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data108 < 100 || isNaN(data108)) {
+            if (data110 < 100 || isNaN(data110)) {
               const err127 = { instancePath: instancePath + "/callbacks/queueLimit", schemaPath: "#/properties/callbacks/properties/queueLimit/minimum", keyword: "minimum", params: { comparison: ">=", limit: 100 } };
               if (vErrors === null) {
                 vErrors = [err127];
@@ -6220,10 +6266,10 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data103.push !== void 0) {
-          let data109 = data103.push;
-          if (data109 && typeof data109 == "object" && !Array.isArray(data109)) {
-            if (data109.subject === void 0) {
+        if (data105.push !== void 0) {
+          let data111 = data105.push;
+          if (data111 && typeof data111 == "object" && !Array.isArray(data111)) {
+            if (data111.subject === void 0) {
               const err129 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "subject" } };
               if (vErrors === null) {
                 vErrors = [err129];
@@ -6232,7 +6278,7 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data109.publicKey === void 0) {
+            if (data111.publicKey === void 0) {
               const err130 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "publicKey" } };
               if (vErrors === null) {
                 vErrors = [err130];
@@ -6241,7 +6287,7 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data109.privateKeyFile === void 0) {
+            if (data111.privateKeyFile === void 0) {
               const err131 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/required", keyword: "required", params: { missingProperty: "privateKeyFile" } };
               if (vErrors === null) {
                 vErrors = [err131];
@@ -6250,7 +6296,7 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            for (const key19 in data109) {
+            for (const key19 in data111) {
               if (!(key19 === "subject" || key19 === "publicKey" || key19 === "privateKeyFile")) {
                 const err132 = { instancePath: instancePath + "/callbacks/push", schemaPath: "#/properties/callbacks/properties/push/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key19 } };
                 if (vErrors === null) {
@@ -6261,10 +6307,10 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data109.subject !== void 0) {
-              let data110 = data109.subject;
-              if (typeof data110 === "string") {
-                if (!pattern46.test(data110)) {
+            if (data111.subject !== void 0) {
+              let data112 = data111.subject;
+              if (typeof data112 === "string") {
+                if (!pattern46.test(data112)) {
                   const err133 = { instancePath: instancePath + "/callbacks/push/subject", schemaPath: "#/properties/callbacks/properties/push/properties/subject/pattern", keyword: "pattern", params: { pattern: "^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$" } };
                   if (vErrors === null) {
                     vErrors = [err133];
@@ -6283,10 +6329,10 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data109.publicKey !== void 0) {
-              let data111 = data109.publicKey;
-              if (typeof data111 === "string") {
-                if (!pattern47.test(data111)) {
+            if (data111.publicKey !== void 0) {
+              let data113 = data111.publicKey;
+              if (typeof data113 === "string") {
+                if (!pattern47.test(data113)) {
                   const err135 = { instancePath: instancePath + "/callbacks/push/publicKey", schemaPath: "#/properties/callbacks/properties/push/properties/publicKey/pattern", keyword: "pattern", params: { pattern: "^B[A-Za-z0-9_-]{86}$" } };
                   if (vErrors === null) {
                     vErrors = [err135];
@@ -6305,8 +6351,8 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
                 errors++;
               }
             }
-            if (data109.privateKeyFile !== void 0) {
-              if (!validate187(data109.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data109, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
+            if (data111.privateKeyFile !== void 0) {
+              if (!validate187(data111.privateKeyFile, { instancePath: instancePath + "/callbacks/push/privateKeyFile", parentData: data111, parentDataProperty: "privateKeyFile", rootData, dynamicAnchors })) {
                 vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
                 errors = vErrors.length;
               }
@@ -6332,9 +6378,9 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.captures !== void 0) {
-      let data113 = data.captures;
-      if (data113 && typeof data113 == "object" && !Array.isArray(data113)) {
-        for (const key20 in data113) {
+      let data115 = data.captures;
+      if (data115 && typeof data115 == "object" && !Array.isArray(data115)) {
+        for (const key20 in data115) {
           if (!(key20 === "memory" || key20 === "commandsPerDay" || key20 === "bytesPerDay")) {
             const err139 = { instancePath: instancePath + "/captures", schemaPath: "#/properties/captures/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key20 } };
             if (vErrors === null) {
@@ -6345,16 +6391,16 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data113.memory !== void 0) {
-          if (!validate205(data113.memory, { instancePath: instancePath + "/captures/memory", parentData: data113, parentDataProperty: "memory", rootData, dynamicAnchors })) {
+        if (data115.memory !== void 0) {
+          if (!validate205(data115.memory, { instancePath: instancePath + "/captures/memory", parentData: data115, parentDataProperty: "memory", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate205.errors : vErrors.concat(validate205.errors);
             errors = vErrors.length;
           }
         }
-        if (data113.commandsPerDay !== void 0) {
-          let data115 = data113.commandsPerDay;
-          if (typeof data115 == "number") {
-            if (data115 > 1e4 || isNaN(data115)) {
+        if (data115.commandsPerDay !== void 0) {
+          let data117 = data115.commandsPerDay;
+          if (typeof data117 == "number") {
+            if (data117 > 1e4 || isNaN(data117)) {
               const err140 = { instancePath: instancePath + "/captures/commandsPerDay", schemaPath: "#/properties/captures/properties/commandsPerDay/maximum", keyword: "maximum", params: { comparison: "<=", limit: 1e4 } };
               if (vErrors === null) {
                 vErrors = [err140];
@@ -6363,7 +6409,7 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
               }
               errors++;
             }
-            if (data115 < 0 || isNaN(data115)) {
+            if (data117 < 0 || isNaN(data117)) {
               const err141 = { instancePath: instancePath + "/captures/commandsPerDay", schemaPath: "#/properties/captures/properties/commandsPerDay/minimum", keyword: "minimum", params: { comparison: ">=", limit: 0 } };
               if (vErrors === null) {
                 vErrors = [err141];
@@ -6382,8 +6428,8 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data113.bytesPerDay !== void 0) {
-          if (!validate205(data113.bytesPerDay, { instancePath: instancePath + "/captures/bytesPerDay", parentData: data113, parentDataProperty: "bytesPerDay", rootData, dynamicAnchors })) {
+        if (data115.bytesPerDay !== void 0) {
+          if (!validate205(data115.bytesPerDay, { instancePath: instancePath + "/captures/bytesPerDay", parentData: data115, parentDataProperty: "bytesPerDay", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate205.errors : vErrors.concat(validate205.errors);
             errors = vErrors.length;
           }
@@ -6399,9 +6445,9 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.collect !== void 0) {
-      let data117 = data.collect;
-      if (data117 && typeof data117 == "object" && !Array.isArray(data117)) {
-        for (const key21 in data117) {
+      let data119 = data.collect;
+      if (data119 && typeof data119 == "object" && !Array.isArray(data119)) {
+        for (const key21 in data119) {
           if (!(key21 === "bytesPerDay")) {
             const err144 = { instancePath: instancePath + "/collect", schemaPath: "#/properties/collect/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key21 } };
             if (vErrors === null) {
@@ -6412,8 +6458,8 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data117.bytesPerDay !== void 0) {
-          if (!validate205(data117.bytesPerDay, { instancePath: instancePath + "/collect/bytesPerDay", parentData: data117, parentDataProperty: "bytesPerDay", rootData, dynamicAnchors })) {
+        if (data119.bytesPerDay !== void 0) {
+          if (!validate205(data119.bytesPerDay, { instancePath: instancePath + "/collect/bytesPerDay", parentData: data119, parentDataProperty: "bytesPerDay", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate205.errors : vErrors.concat(validate205.errors);
             errors = vErrors.length;
           }
@@ -6429,8 +6475,8 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.monitors !== void 0) {
-      let data119 = data.monitors;
-      if (!data119 || typeof data119 != "object") {
+      let data121 = data.monitors;
+      if (!data121 || typeof data121 != "object") {
         const err146 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/type", keyword: "type", params: { type: schema41.properties.monitors.type } };
         if (vErrors === null) {
           vErrors = [err146];
@@ -6439,12 +6485,12 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
         }
         errors++;
       }
-      if (Array.isArray(data119)) {
-        const len7 = data119.length;
-        for (let i7 = 0; i7 < len7; i7++) {
-          let data120 = data119[i7];
-          if (!(data120 && typeof data120 == "object" && !Array.isArray(data120))) {
-            const err147 = { instancePath: instancePath + "/monitors/" + i7, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
+      if (Array.isArray(data121)) {
+        const len8 = data121.length;
+        for (let i8 = 0; i8 < len8; i8++) {
+          let data122 = data121[i8];
+          if (!(data122 && typeof data122 == "object" && !Array.isArray(data122))) {
+            const err147 = { instancePath: instancePath + "/monitors/" + i8, schemaPath: "#/properties/monitors/items/type", keyword: "type", params: { type: "object" } };
             if (vErrors === null) {
               vErrors = [err147];
             } else {
@@ -6454,8 +6500,8 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
           }
         }
       }
-      if (data119 && typeof data119 == "object" && !Array.isArray(data119)) {
-        if (data119.file === void 0) {
+      if (data121 && typeof data121 == "object" && !Array.isArray(data121)) {
+        if (data121.file === void 0) {
           const err148 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/required", keyword: "required", params: { missingProperty: "file" } };
           if (vErrors === null) {
             vErrors = [err148];
@@ -6464,7 +6510,7 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
           }
           errors++;
         }
-        for (const key22 in data119) {
+        for (const key22 in data121) {
           if (!(key22 === "file")) {
             const err149 = { instancePath: instancePath + "/monitors", schemaPath: "#/properties/monitors/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key22 } };
             if (vErrors === null) {
@@ -6475,8 +6521,8 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data119.file !== void 0) {
-          if (!validate187(data119.file, { instancePath: instancePath + "/monitors/file", parentData: data119, parentDataProperty: "file", rootData, dynamicAnchors })) {
+        if (data121.file !== void 0) {
+          if (!validate187(data121.file, { instancePath: instancePath + "/monitors/file", parentData: data121, parentDataProperty: "file", rootData, dynamicAnchors })) {
             vErrors = vErrors === null ? validate187.errors : vErrors.concat(validate187.errors);
             errors = vErrors.length;
           }
@@ -6484,9 +6530,9 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.timeZone !== void 0) {
-      let data122 = data.timeZone;
-      if (typeof data122 === "string") {
-        if (!pattern48.test(data122)) {
+      let data124 = data.timeZone;
+      if (typeof data124 === "string") {
+        if (!pattern48.test(data124)) {
           const err150 = { instancePath: instancePath + "/timeZone", schemaPath: "#/properties/timeZone/pattern", keyword: "pattern", params: { pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$" } };
           if (vErrors === null) {
             vErrors = [err150];
@@ -6506,9 +6552,9 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
       }
     }
     if (data.log !== void 0) {
-      let data123 = data.log;
-      if (data123 && typeof data123 == "object" && !Array.isArray(data123)) {
-        for (const key23 in data123) {
+      let data125 = data.log;
+      if (data125 && typeof data125 == "object" && !Array.isArray(data125)) {
+        for (const key23 in data125) {
           if (!(key23 === "level")) {
             const err152 = { instancePath: instancePath + "/log", schemaPath: "#/properties/log/additionalProperties", keyword: "additionalProperties", params: { additionalProperty: key23 } };
             if (vErrors === null) {
@@ -6519,9 +6565,9 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
             errors++;
           }
         }
-        if (data123.level !== void 0) {
-          let data124 = data123.level;
-          if (typeof data124 !== "string") {
+        if (data125.level !== void 0) {
+          let data126 = data125.level;
+          if (typeof data126 !== "string") {
             const err153 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/type", keyword: "type", params: { type: "string" } };
             if (vErrors === null) {
               vErrors = [err153];
@@ -6530,7 +6576,7 @@ function validate186(data, { instancePath = "", parentData, parentDataProperty, 
             }
             errors++;
           }
-          if (!(data124 === "error" || data124 === "warn" || data124 === "info")) {
+          if (!(data126 === "error" || data126 === "warn" || data126 === "info")) {
             const err154 = { instancePath: instancePath + "/log/level", schemaPath: "#/properties/log/properties/level/enum", keyword: "enum", params: { allowedValues: schema41.properties.log.properties.level.enum } };
             if (vErrors === null) {
               vErrors = [err154];

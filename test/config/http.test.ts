@@ -48,6 +48,7 @@ test('a whole section becomes plain data with absolute paths', () => {
     'listen: 0.0.0.0:8443',
     'url: https://car.example/',
     "hosts: [car.local, 203.0.113.7, '[2001:db8::7]']",
+    "trustedProxies: [127.0.0.1, 10.0.0.0/24, '2001:db8::/64']",
     tls,
     fleet,
     user,
@@ -61,6 +62,7 @@ test('a whole section becomes plain data with absolute paths', () => {
     port: 8443,
     url: 'https://car.example',
     hosts: ['car.local', '203.0.113.7', '[2001:db8::7]'],
+    trustedProxies: ['127.0.0.1', '10.0.0.0/24', '2001:db8::/64'],
     tls: { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem'), clientCa: join(folder, 'ca.pem') },
     fleet: [
       {
@@ -105,6 +107,8 @@ describe('an error is', () => {
     ['to be open to the network without TLS', ['listen: 0.0.0.0:8080', user], /add tls, or listen on 127.0.0.1/],
     ['a name of another machine', ['listen: car.example:8080', user], /add tls/],
     ['nobody who may use it', ['listen: 127.0.0.1:8080'], /add fleet or user/],
+    ['a proxy that is no address', ['listen: localhost:1', user, 'trustedProxies: [10.0.0.0/40]'], /not a network/],
+    ['to trust everybody as a proxy', ['listen: localhost:1', user, 'trustedProxies: [0.0.0.0/0]'], /any address/],
     ['an invalid port', ['listen: 127.0.0.1:99999', user], /not a port/],
     ['an invalid address', ['listen: 8080', user], /must be an address and a port/],
     ['a password as it is', ['listen: localhost:1', fleet.replace('password,', 'plain,'), tls], /no hash/],

@@ -29,12 +29,19 @@ test('a file that says nothing gives a hub with the embedded broker, SQLite and 
   });
 });
 
+test('a proxy of the interface must be an address or a network', () => {
+  expect(findingsOf("hub: 1\nhttp: { trustedProxies: ['::/0', 10.0.0.1/33] }\n")).toEqual([
+    expect.stringContaining("every client could name any address (write the proxy's address)"),
+    expect.stringContaining('10.0.0.1/33 is not a network'),
+  ]);
+});
+
 test('paths are relative to the file, addresses are taken apart', () => {
   const { configuration, diagnostics } = load(`hub: 1
 name: hub-1
 data: records
 broker: { listen: '127.0.0.1:11883' }
-http: { listen: '[::1]:0' }
+http: { listen: '[::1]:0', trustedProxies: [127.0.0.1] }
 log: { level: info }
 `);
   expect(diagnostics).toEqual([]);
@@ -43,6 +50,7 @@ log: { level: info }
     data: join(folder, 'records'),
     broker: { host: '127.0.0.1', port: 11883 },
     http: { host: '::1', port: 0 },
+    trustedProxies: ['127.0.0.1'],
     log: { level: 'info' },
   });
 });

@@ -2,16 +2,17 @@ import type { Clock } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 
 export interface FailureBound {
-  /** Failed attempts that one address may make within {@link window}. */
+  /** Failed logins of one name at one source within {@link windowMs}. */
   readonly attempts: number;
-  /** Milliseconds. */
-  readonly window: number;
-  /** Addresses that are remembered; more than these share one count. */
-  readonly addresses: number;
+  /** Failed logins in all within {@link windowMs}; above it only sources without failures may try. */
+  readonly budget: number;
+  readonly windowMs: number;
 }
 
 /** Guessing a password of ten letters takes longer than the car lasts; a person who mistypes does not notice. */
-const DEFAULT: FailureBound = { attempts: 10, window: 60_000, addresses: 1_000 };
+const DEFAULT: FailureBound = { attempts: 10, budget: 100, windowMs: 60_000 };
+/** More than the checks of two minutes at one check at a time, so that no entry is lost within its minute. */
+const MAX_ENTRIES = 10_000;
 
 /** An error that says how long to wait. */
 export class TooManyRequests extends VigieError {
@@ -25,50 +26,92 @@ export class TooManyRequests extends VigieError {
   }
 }
 
-/** Bounds failed logins by address: an address with too many failures waits, even with the right credentials. */
+/** A login whose password is being checked. Call exactly one of both functions. */
+export interface Attempt {
+  failed(): void;
+  /** The password is right, or the check was refused. */
+  ended(): void;
+}
+
+/**
+ * Bounds failed logins with passwords. A name at a source with too many failures waits, even with the right password:
+ * an answer would show which guess is right. A source is a network of clients, or a certificate.
+ */
 export class Failures {
   readonly #clock: Clock;
   readonly #bound: FailureBound;
-  /** When the last of them were, at most as many as may be; monotonic ms. */
+  /** Times of the newest failures by name and source, at most `attempts`; monotonic ms. The last key failed last. */
   readonly #failed = new Map<string, readonly number[]>();
+  /** Time of the newest failure by source, in the same order. */
+  readonly #sources = new Map<string, number>();
+  /** Times of the newest failures, at most `budget`. */
+  #newest: readonly number[] = [];
+  /** Attempts under way by name and source: each may become a failure. */
+  readonly #open = new Map<string, number>();
 
   constructor(clock: Clock, bound: Partial<FailureBound> = {}) {
     this.#clock = clock;
     this.#bound = { ...DEFAULT, ...bound };
   }
 
-  /** @throws TooManyRequests when the address has to wait */
-  check(address: string): void {
-    const times = this.#failed.get(this.#key(address)) ?? [];
-    if (times.length < this.#bound.attempts) return;
-    const wait = (times[0] as number) + this.#bound.window - this.#clock.monotonic();
-    if (wait > 0) throw new TooManyRequests('too many failed logins from this address', wait);
+  /** Whether there were as many failures within the last minute as all sources may have. */
+  get strained(): boolean {
+    const { budget, windowMs } = this.#bound;
+    return this.#newest.length >= budget && (this.#newest[0] as number) + windowMs > this.#clock.monotonic();
   }
 
-  failed(address: string): void {
-    const key = this.#key(address);
-    const times = this.#failed.get(key) ?? [];
-    this.#failed.set(key, [...times, this.#clock.monotonic()].slice(-this.#bound.attempts));
+  /** Whether a login of `name` failed at `source` within the window, ms to wait until all are older; 0: none did. */
+  waitOf(source: string): number {
+    const last = this.#sources.get(source);
+    return last === undefined ? 0 : Math.max(0, last + this.#bound.windowMs - this.#clock.monotonic());
   }
 
-  /** Addresses of one IPv6 network (/64) are one; what no longer fits into memory shares one count. */
-  #key(address: string): string {
-    const network = address.includes(':') ? networkOf(address) : address;
-    if (this.#failed.has(network) || this.#failed.size < this.#bound.addresses) return network;
-    const since = this.#clock.monotonic() - this.#bound.window;
-    for (const [key, times] of this.#failed) if ((times.at(-1) ?? 0) <= since) this.#failed.delete(key);
-    return this.#failed.size < this.#bound.addresses ? network : 'others';
+  /** @throws TooManyRequests when the name has to wait at this source */
+  begin(name: string, source: string): Attempt {
+    const key = `${source} ${name}`;
+    const { attempts, windowMs } = this.#bound;
+    const since = this.#clock.monotonic() - windowMs;
+    const times = (this.#failed.get(key) ?? []).filter((time) => time > since);
+    const open = this.#open.get(key) ?? 0;
+    if (times.length + open >= attempts) {
+      const wait = times.length < attempts ? 1_000 : (times[0] as number) - since;
+      throw new TooManyRequests('too many failed logins with this name from this address', wait);
+    }
+    this.#open.set(key, open + 1);
+    const ended = (): void => {
+      const left = (this.#open.get(key) ?? 1) - 1;
+      if (left === 0) this.#open.delete(key);
+      else this.#open.set(key, left);
+    };
+    return {
+      ended,
+      failed: () => {
+        ended();
+        this.#add(key, source);
+      },
+    };
+  }
+
+  #add(key: string, source: string): void {
+    const now = this.#clock.monotonic();
+    const { attempts, budget } = this.#bound;
+    const times = [...(this.#failed.get(key) ?? []), now].slice(-attempts);
+    this.#newest = [...this.#newest, now].slice(-budget);
+    putLast(this.#failed, key, times, (one) => this.#isOld(one.at(-1) ?? 0));
+    putLast(this.#sources, source, now, (time) => this.#isOld(time));
+  }
+
+  #isOld(time: number): boolean {
+    return time + this.#bound.windowMs <= this.#clock.monotonic();
   }
 }
 
-/** The first 64 bits of an IPv6 address (RFC 4291 §2.5.4). */
-function networkOf(address: string): string {
-  const [head = '', tail] = address.split('%', 1)[0]?.split('::') ?? [];
-  const groups = head === '' ? [] : head.split(':');
-  if (tail !== undefined) {
-    const rest = tail === '' ? [] : tail.split(':');
-    while (groups.length + rest.length < 8) groups.push('0');
-    groups.push(...rest);
+/** Sets the newest entry; removes the first ones while they are old or too many. */
+function putLast<V>(map: Map<string, V>, key: string, value: V, isOld: (value: V) => boolean): void {
+  map.delete(key);
+  map.set(key, value);
+  for (const [first, one] of map) {
+    if (map.size <= MAX_ENTRIES && !isOld(one)) return;
+    map.delete(first);
   }
-  return groups.slice(0, 4).join(':');
 }

@@ -5,7 +5,9 @@ import { VigieError } from '../../../protocol/errors.ts';
 import type { Caller } from '../call.ts';
 import { type Credentials, type Gate, type RequestedAccess, sameText } from './credentials.ts';
 import { Failures, TooManyRequests } from './failures.ts';
+import { networkOf, wideNetworkOf } from './networks.ts';
 import { impossibleHash, type PasswordHash, verifyPassword } from './password.ts';
+import { PasswordChecks } from './password-checks.ts';
 
 export interface FleetUser {
   readonly name: string;
@@ -17,15 +19,27 @@ export interface FleetUser {
   readonly certificate?: string;
 }
 
-/** Passwords being checked at a time: each takes memory and a thread. */
-const CHECKS = 4;
+/** Names and sources whose password was right last; users times the addresses that they use. */
+const MAX_PROVEN = 1_000;
+/** No user has a longer name. */
+const MAX_NAME_LENGTH = 128;
 
 interface Known {
   readonly user: FleetUser;
   readonly caller: Caller;
   readonly subject: string | undefined;
-  /** Of the password that was right last; a hash takes too long to be made for each request. */
-  digest: Buffer | undefined;
+}
+
+/** A login with its sender. */
+interface Login {
+  readonly name: string;
+  readonly password: string;
+  readonly known: Known | undefined;
+  /** The client shows the certificate that this user must have. */
+  readonly certified: boolean;
+  /** Where failures are counted: the sender's network, or the certificate. */
+  readonly source: string;
+  readonly remote: string;
 }
 
 export class FleetGate implements Gate {
@@ -35,8 +49,14 @@ export class FleetGate implements Gate {
   /** Made at start: without it, digests read from memory are useless. */
   readonly #key = randomBytes(32).toString('hex');
   readonly #nobody = impossibleHash();
-  /** By user and digest: a client that begins with many requests at once has its password checked once. */
+  readonly #checks = new PasswordChecks();
+  /** Checks under way by name, source and digest: a client that begins with many requests has its password checked once. */
   readonly #checking = new Map<string, Promise<boolean>>();
+  /**
+   * Digest of the password that was right last, by name and source: to make a hash for each request takes too long. Only
+   * for the same source, since guesses that are compared with it cost nothing.
+   */
+  readonly #proven = new Map<string, Buffer>();
 
   constructor(users: readonly FleetUser[], clock: Clock, failures = new Failures(clock)) {
     this.#failures = failures;
@@ -44,13 +64,12 @@ export class FleetGate implements Gate {
       users.map((user) => {
         const caller = { name: user.name, fleets: new Set(user.fleets) };
         const subject = user.certificate === undefined ? undefined : subjectOf(user.certificate, /,\s*/);
-        return [user.name, { user, caller, subject, digest: undefined }];
+        return [user.name, { user, caller, subject }];
       }),
     );
   }
 
   async admit(credentials: Credentials, { path }: RequestedAccess): Promise<Caller> {
-    this.#failures.check(credentials.remote);
     const caller = await this.#recognise(credentials);
     const fleet = path['fid'];
     if (fleet !== undefined && caller.fleets?.has(fleet) === false) {
@@ -60,47 +79,75 @@ export class FleetGate implements Gate {
   }
 
   async #recognise(credentials: Credentials): Promise<Caller> {
-    const basic = readBasic(credentials.authorization);
-    if (basic === undefined)
-      throw new VigieError('request.unauthenticated', 'needs HTTP Basic: user name and password');
-    const known = this.#users.get(basic.name);
-    const right = await this.#passwordIsRight(basic.password, known);
+    const login = this.#loginOf(credentials);
+    const { known, certified } = login;
     const [clientId = '', ...others] = credentials.clientIds;
     const client = sameText(clientId, known?.user.clientId ?? '') && clientId !== '' && others.length === 0;
+    const mayEnter = client && (certified || known?.subject === undefined);
+    const right = await this.#passwordIsRight(login, mayEnter);
     if (!right || !client || known === undefined) {
-      this.#failures.failed(credentials.remote);
       throw new VigieError('request.unauthenticated', 'user name, password or client_id is wrong');
     }
-    if (known.subject !== undefined && !this.#shows(credentials.certificate, known.subject)) {
-      this.#failures.failed(credentials.remote);
-      throw new VigieError('request.unauthenticated', 'needs the client certificate of this user');
-    }
+    if (!mayEnter) throw new VigieError('request.unauthenticated', 'needs the client certificate of this user');
     return known.caller;
   }
 
-  #shows(certificate: string | undefined, subject: string): boolean {
-    return certificate !== undefined && subjectOf(certificate, '\n') === subject;
+  #loginOf({ authorization, certificate, remote }: Credentials): Login {
+    const basic = readBasic(authorization);
+    if (basic === undefined || basic.name.length > MAX_NAME_LENGTH)
+      throw new VigieError('request.unauthenticated', 'needs HTTP Basic: user name and password');
+    const known = this.#users.get(basic.name);
+    const certified =
+      known?.subject !== undefined && certificate !== undefined && subjectOf(certificate, '\n') === known.subject;
+    return { ...basic, known, certified, remote, source: certified ? 'certificate' : networkOf(remote) };
   }
 
-  async #passwordIsRight(password: string, known: Known | undefined): Promise<boolean> {
-    // For every request: at once, without the objects that an HMAC is made with.
+  /** @param mayEnter whether the right password lets the client in; otherwise the login counts as failed */
+  #passwordIsRight(login: Login, mayEnter: boolean): Promise<boolean> {
+    const { name, password, source } = login;
+    const pair = `${source} ${name}`;
     const digest = createHash('sha256')
-      .update(this.#key + password)
+      .update(this.#key + password.normalize('NFC'))
       .digest();
-    if (known?.digest !== undefined && timingSafeEqual(known.digest, digest)) return true;
-    const name = `${known?.user.name ?? ''} ${digest.toString('hex')}`;
-    const same = this.#checking.get(name);
+    const check = `${mayEnter} ${digest.toString('base64')} ${pair}`;
+    const same = this.#checking.get(check);
     if (same !== undefined) return same;
-    if (this.#checking.size >= CHECKS) throw new TooManyRequests('too many logins at a time', 1_000);
-    const check = verifyPassword(password, known?.user.password ?? this.#nobody);
-    this.#checking.set(name, check);
-    try {
-      const right = await check;
-      if (right && known !== undefined) known.digest = digest;
+    const attempt = this.#failures.begin(name, source);
+    const settle = (right: boolean): boolean => {
+      if (!right || !mayEnter) attempt.failed();
+      else {
+        attempt.ended();
+        this.#remember(pair, digest);
+      }
       return right;
-    } finally {
-      this.#checking.delete(name);
-    }
+    };
+    const proven = this.#proven.get(pair);
+    if (proven !== undefined) return Promise.resolve(settle(timingSafeEqual(proven, digest)));
+    const checking = this.#hash(login).then(settle, (error: unknown) => {
+      attempt.ended();
+      throw error;
+    });
+    this.#checking.set(check, checking);
+    const forget = (): void => void this.#checking.delete(check);
+    checking.then(forget, forget);
+    return checking;
+  }
+
+  async #hash({ password, known, certified, source, remote, name }: Login): Promise<boolean> {
+    const { strained } = this.#failures;
+    const wait = this.#failures.waitOf(source);
+    if (strained && wait > 0 && !certified) throw new TooManyRequests('too many failed logins', wait);
+    const network = certified ? `certificate ${name}` : wideNetworkOf(remote);
+    return this.#checks.run({ network, strained, preferred: certified }, () =>
+      verifyPassword(password, known?.user.password ?? this.#nobody),
+    );
+  }
+
+  #remember(pair: string, digest: Buffer): void {
+    this.#proven.delete(pair);
+    this.#proven.set(pair, digest);
+    const [oldest] = this.#proven.keys();
+    if (this.#proven.size > MAX_PROVEN && oldest !== undefined) this.#proven.delete(oldest);
   }
 }
 

@@ -6,7 +6,6 @@ import { VigieError } from '../../../protocol/errors.ts';
 import { lackOf, userScopes } from '../../../protocol/interface/operations/scopes.ts';
 import type { Caller } from '../call.ts';
 import { type Credentials, type Gate, type RequestedAccess, sameText } from './credentials.ts';
-import { Failures } from './failures.ts';
 
 export interface UserAccess {
   readonly issuer: string;
@@ -57,23 +56,21 @@ export class UserGate implements Gate {
   readonly challenge = 'Bearer realm="vigie"';
   readonly #access: UserAccess;
   readonly #clock: Clock;
-  readonly #failures: Failures;
   readonly #checked = new Map<string, Checked>();
 
-  constructor(access: UserAccess, clock: Clock, failures = new Failures(clock)) {
+  constructor(access: UserAccess, clock: Clock) {
     this.#access = access;
     this.#clock = clock;
-    this.#failures = failures;
   }
 
   async admit(credentials: Credentials, { operation }: RequestedAccess): Promise<Caller> {
-    this.#failures.check(credentials.remote);
     const token = readBearer(credentials.authorization);
     if (token === undefined) throw new VigieError('request.unauthenticated', 'needs a bearer token');
     if (this.#access.timeKnown?.() === false) {
       throw new VigieError('request.unauthenticated', 'the car does not know the time yet: no token can be checked');
     }
-    const caller = await this.#recognise(token, credentials);
+    const caller = await this.#recognise(token);
+    this.#requireClient(credentials.clientIds);
     const lack = lackOf(operation.scopes, caller.scopes);
     if (lack !== undefined) throw new VigieError('request.forbidden', lack);
     const [clientId, ...others] = credentials.clientIds;
@@ -81,19 +78,21 @@ export class UserGate implements Gate {
     return client === undefined ? caller : { ...caller, energy: client.energy };
   }
 
-  async #recognise(token: string, { remote, clientIds }: Credentials): Promise<Checked['caller']> {
-    const { clientIds: taken } = this.#access;
-    const [clientId = '', ...others] = clientIds;
-    if (taken !== undefined && (others.length > 0 || !taken.some((one) => sameText(one, clientId)))) {
-      this.#failures.failed(remote);
+  #requireClient([clientId = '', ...others]: readonly string[]): void {
+    const { clientIds } = this.#access;
+    if (clientIds === undefined) return;
+    if (others.length > 0 || !clientIds.some((one) => sameText(one, clientId))) {
       throw new VigieError('request.unauthenticated', 'client_id is wrong');
     }
+  }
+
+  async #recognise(token: string): Promise<Checked['caller']> {
     const name = createHash('sha256').update(token).digest('base64url');
     const known = this.#checked.get(name);
     if (known !== undefined && this.#clock.monotonic() < known.until && this.#clock.now() < known.caller.expires) {
       return known.caller;
     }
-    const payload = await this.#check(token, remote);
+    const payload = await this.#check(token);
     const { subjects } = this.#access;
     const subject = payload.sub ?? '';
     if (subject === '' || (subjects !== undefined && !subjects.includes(subject))) {
@@ -106,7 +105,7 @@ export class UserGate implements Gate {
     return caller;
   }
 
-  async #check(token: string, remote: string): Promise<JWTPayload> {
+  async #check(token: string): Promise<JWTPayload> {
     try {
       return await this.#verify(token);
     } catch (cause) {
@@ -114,7 +113,6 @@ export class UserGate implements Gate {
       if (!(cause instanceof errors.JOSEError) || unavailable(cause)) {
         throw new VigieError('internal', 'the keys of the issuer cannot be had', { cause });
       }
-      this.#failures.failed(remote);
       throw new VigieError('request.unauthenticated', `the token is not valid: ${reasonOf(cause)}`, { cause });
     }
   }

@@ -101,9 +101,21 @@ describe('the fleet side', () => {
     expect(codes).toEqual([...new Array(4).fill('request.unauthenticated'), 'request.rate']);
   });
 
-  test('makes an address wait that fails too often, with right credentials too', async () => {
+  const ask = (gate: FleetGate, remote: string, name: string, password: string, more = {}) =>
+    gate
+      .admit(
+        { remote, clientIds: ['app-1'], ...basic(name, password), ...more },
+        { operation: { scopes: noScopes }, path: {} },
+      )
+      .then(
+        () => 'in',
+        (error: { code: string }) => error.code,
+      );
+
+  test('makes a name wait at an address where its password was wrong too often, and nobody else', async () => {
     const virtual = new VirtualClock();
-    const rig = await startRig({ gates: { fleet: new FleetGate([operator], virtual) }, clock: virtual });
+    const users = [operator, { ...other, clientId: 'app-1' }];
+    const rig = await startRig({ gates: { fleet: new FleetGate(users, virtual) }, clock: virtual });
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 11; attempt++) {
       statuses.push((await rig.get('/fleets?client_id=app-1', basic('operator', 'guess'))).status);
@@ -112,8 +124,62 @@ describe('the fleet side', () => {
     const waiting = await rig.get('/fleets?client_id=app-1', basic('operator', 's3cret'));
     expect(waiting.status).toBe(429);
     expect(waiting.headers['retry-after']).toBe('60');
+    expect((await rig.get('/fleets?client_id=app-1', basic('other', '0ther'))).status).toBe(200);
     virtual.advance(60_000);
     expect((await rig.get('/fleets?client_id=app-1', basic('operator', 's3cret'))).status).toBe(200);
+  });
+
+  test('one client behind a trusted proxy does not lock out the others', async () => {
+    const gates = { fleet: new FleetGate([operator], clock) };
+    const rig = await startRig({ gates, trustedProxies: ['127.0.0.1'] });
+    const from = (address: string, password: string) =>
+      rig.get('/fleets?client_id=app-1', { ...basic('operator', password), 'x-forwarded-for': address });
+    for (let attempt = 0; attempt < 10; attempt++) await from('192.0.2.66', 'guess');
+    expect((await from('192.0.2.66', 's3cret')).status).toBe(429);
+    expect((await from('192.0.2.1', 's3cret')).status).toBe(200);
+  });
+
+  test('a right password from an address without failures works while many names are guessed from many addresses', async () => {
+    const gate = new FleetGate([operator], new VirtualClock());
+    const outcomes: string[] = [];
+    for (let guess = 0; guess < 110; guess++)
+      outcomes.push(await ask(gate, `192.0.2.${guess % 5}`, `name${guess}`, 'x'));
+    expect(outcomes.slice(0, 100)).toEqual(new Array(100).fill('request.unauthenticated'));
+    // These addresses have failures, and the budget of all of them is spent.
+    expect(outcomes.slice(100)).toEqual(new Array(10).fill('request.rate'));
+    expect(await ask(gate, '192.0.2.1', 'operator', 's3cret')).toBe('request.rate');
+    const flood = Array.from({ length: 50 }, (_, n) => ask(gate, `2001:db8:0:${n}::1`, `name${n}`, 'x'));
+    const right = ask(gate, '198.51.100.1', 'operator', 's3cret');
+    expect(await right).toBe('in');
+    // One network of 65,536 addresses has one check under way: the others are refused without work.
+    const ended = await Promise.all(flood);
+    expect(ended.filter((one) => one === 'request.rate').length).toBe(49);
+  });
+
+  test('who was let in before is let in while others spend the budget', async () => {
+    const gate = new FleetGate([operator], new VirtualClock());
+    expect(await ask(gate, '192.0.2.1', 'operator', 's3cret')).toBe('in');
+    for (let guess = 0; guess < 101; guess++) await ask(gate, '192.0.2.1', `name${guess}`, 'x');
+    expect(await ask(gate, '192.0.2.1', 'name', 'x')).toBe('request.rate');
+    expect(await ask(gate, '192.0.2.1', 'operator', 's3cret')).toBe('in');
+  });
+
+  test('guesses at once count before they are checked', async () => {
+    const gate = new FleetGate([operator], clock);
+    expect(await ask(gate, '192.0.2.1', 'operator', 's3cret')).toBe('in');
+    const guesses = Array.from({ length: 40 }, (_, n) => ask(gate, '192.0.2.1', 'operator', `guess${n}`));
+    const right = ask(gate, '192.0.2.1', 'operator', 's3cret');
+    const ended = await Promise.all(guesses);
+    expect(ended.filter((one) => one === 'request.unauthenticated').length).toBeLessThanOrEqual(10);
+    // An answer to it would show which of more than ten guesses is right.
+    expect(await right).toBe('request.rate');
+  });
+
+  test('failures without the right certificate never make its holder wait', async () => {
+    const gate = new FleetGate([{ ...operator, certificate: 'CN=fleet-7' }], clock);
+    for (let attempt = 0; attempt < 11; attempt++) await ask(gate, '192.0.2.1', 'operator', 'guess');
+    expect(await ask(gate, '192.0.2.1', 'operator', 's3cret')).toBe('request.rate');
+    expect(await ask(gate, '192.0.2.1', 'operator', 's3cret', { certificate: 'CN=fleet-7' })).toBe('in');
   });
 });
 

@@ -57,6 +57,15 @@ describe('the user side', () => {
     }
   });
 
+  test('a right token is let in after any number of wrong ones from its address', async () => {
+    const { access, token } = await issuer();
+    const stranger = await issuer();
+    const rig = await startRig({ gates: { user: new UserGate(access, clock) } });
+    const wrong = await stranger.token();
+    for (let attempt = 0; attempt < 12; attempt++) expect((await rig.get(STATUS, bearer(wrong))).status).toBe(401);
+    expect((await rig.get(STATUS, bearer(await token()))).status).toBe(200);
+  });
+
   test('asks for one of the scopes of the operation', async () => {
     const { access, token } = await issuer();
     const rig = await startRig({ gates: { user: new UserGate(access, clock) } });

@@ -1,0 +1,101 @@
+/** Addresses of clients behind proxies: `Forwarded` (RFC 7239) or `X-Forwarded-For`, from trusted proxies only. */
+import { BlockList, isIP, isIPv4 } from 'node:net';
+
+export interface ForwardedHeaders {
+  readonly forwarded?: string | undefined;
+  readonly 'x-forwarded-for'?: string | readonly string[] | undefined;
+}
+
+/** A client whose address a trusted proxy does not show. Never an address, so it is not this machine either. */
+export const UNKNOWN_CLIENT = 'unknown';
+/** Identifiers that proxies use to hide addresses (RFC 7239 §6.3). */
+const HIDDEN = /^_[A-Za-z0-9._-]{1,64}$/;
+/** One pair of RFC 7239 §4: a token, or text in quotes. */
+const PAIR = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)|"((?:[^"\\]|\\.)*)")$/;
+
+export class TrustedProxies {
+  readonly #networks = new BlockList();
+  readonly #isEmpty: boolean;
+
+  /** @param list addresses and networks in CIDR notation, checked before */
+  constructor(list: readonly string[]) {
+    this.#isEmpty = list.length === 0;
+    for (const one of list) {
+      const [address = '', bits] = one.split('/');
+      const family = isIPv4(address) ? 'ipv4' : 'ipv6';
+      if (bits === undefined) this.#networks.addAddress(address, family);
+      else this.#networks.addSubnet(address, Number(bits), family);
+    }
+  }
+
+  /**
+   * Address of the client whose request came from `peer`: the rightmost forwarded address that is not of a trusted
+   * proxy, since clients can write anything to the left of it. {@link UNKNOWN_CLIENT} if it is no address, or if both
+   * headers are there and differ: proxies write one of them and pass the other on unchanged.
+   */
+  clientOf(peer: string, headers: ForwardedHeaders): string {
+    const address = plain(peer);
+    if (this.#isEmpty || !this.#has(address)) return address;
+    const clients = [
+      ...(headers.forwarded === undefined ? [] : [this.#rightmost(nodesOf(headers.forwarded))]),
+      ...(headers['x-forwarded-for'] === undefined
+        ? []
+        : [this.#rightmost(String(headers['x-forwarded-for']).split(','))]),
+    ];
+    const [client = address, other = client] = clients;
+    return client === other ? client : UNKNOWN_CLIENT;
+  }
+
+  #rightmost(nodes: readonly (string | undefined)[]): string {
+    let client = UNKNOWN_CLIENT;
+    for (const node of nodes.toReversed()) {
+      client = clientIn(node ?? '');
+      if (!this.#has(client)) return client;
+    }
+    return client;
+  }
+
+  #has(address: string): boolean {
+    return isIP(address) > 0 && this.#networks.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+  }
+}
+
+/** `for` of each element of a `Forwarded` header; undefined for an element without one. */
+function nodesOf(header: string): readonly (string | undefined)[] {
+  return splitOutsideQuotes(header, ',').map((element) => {
+    for (const pair of splitOutsideQuotes(element, ';')) {
+      const [, name = '', token, quoted] = PAIR.exec(pair.trim()) ?? [];
+      if (name.toLowerCase() === 'for') return token ?? quoted?.replace(/\\(.)/g, '$1');
+    }
+    return undefined;
+  });
+}
+
+function splitOutsideQuotes(text: string, separator: ',' | ';'): readonly string[] {
+  const parts: string[] = [];
+  let start = 0;
+  let isQuoted = false;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '"') isQuoted = !isQuoted;
+    else if (text[at] === '\\' && isQuoted) at++;
+    else if (text[at] === separator && !isQuoted) {
+      parts.push(text.slice(start, at));
+      start = at + 1;
+    }
+  }
+  return [...parts, text.slice(start)];
+}
+
+/** An address without its port, or a hidden identifier. */
+function clientIn(node: string): string {
+  const text = node.trim();
+  const bare = /^\[(.+)\](?::\w+)?$/.exec(text)?.[1] ?? /^([\d.]+):\w+$/.exec(text)?.[1] ?? text;
+  const address = plain(bare);
+  return isIP(address) > 0 || HIDDEN.test(text) ? address : UNKNOWN_CLIENT;
+}
+
+/** IPv4 in IPv6 as IPv4; IPv6 in one spelling. */
+function plain(address: string): string {
+  const mapped = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  return isIP(mapped) === 6 && !mapped.includes('%') ? new URL(`http://[${mapped}]`).hostname.slice(1, -1) : mapped;
+}
