@@ -41,7 +41,7 @@ export interface EstServerOptions {
 }
 
 /** A request of a car is some 500 bytes. */
-const MOST_BYTES = 16_384;
+const MAX_BODY_BYTES = 16_384;
 const CONNECTIONS = 500;
 const BASE = '/.well-known/est';
 /** Beside what RFC 7030 has. */
@@ -77,7 +77,7 @@ export class EstServer {
         requestTimeout: 30_000,
         headersTimeout: 30_000,
       },
-      (request, response) => void this.#serve(request, response),
+      (request, response) => this.#serve(request, response),
     );
     server.maxConnections = CONNECTIONS;
     server.listen({ host, port });
@@ -106,18 +106,19 @@ export class EstServer {
     await closed;
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    let answer: EstAnswer;
-    try {
-      answer = await this.#answer(request);
-    } catch (error) {
-      answer = this.#refusal(request, error as Error);
-    }
-    const { status, type, body, headers } = answer;
-    // RFC 7030 §4: what is not JSON or text is in base64.
-    const encoding = type.startsWith('application/pkcs7') ? { 'Content-Transfer-Encoding': 'base64' } : {};
-    const length = String(Buffer.byteLength(body));
-    response.writeHead(status, { 'Content-Type': type, 'Content-Length': length, ...encoding, ...headers }).end(body);
+  /** Never throws: whatever fails in it, or after its socket is gone, ends this request alone. */
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    // Read first: a request whose connection is closed has no socket.
+    const from = request.socket.remoteAddress;
+    request.on('error', ignore);
+    response.on('error', ignore);
+    this.#answer(request)
+      .catch((error: unknown) => this.#refusal(request, from, error))
+      .then((answer) => send(request, response, answer))
+      .catch((error: unknown) => {
+        this.#logFailure(request, from, error);
+        request.destroy();
+      });
   }
 
   async #answer(request: IncomingMessage): Promise<EstAnswer> {
@@ -180,12 +181,12 @@ export class EstServer {
     return { vin, serial };
   }
 
-  #refusal({ method, url, socket }: IncomingMessage, error: Error): EstAnswer {
+  #refusal(request: IncomingMessage, from: string | undefined, error: unknown): EstAnswer {
     const { log } = this.#options;
     const known = error instanceof VigieError ? error : undefined;
-    const fields = { method, url, from: socket.remoteAddress, reason: error.message };
-    if (known === undefined) log.error('hub.enrolment.failed', fields);
-    else log.warn('hub.enrolment.refused', fields);
+    const { method, url } = request;
+    if (known === undefined) this.#logFailure(request, from, error);
+    else log.warn('hub.enrolment.refused', { method, url, from, reason: known.message });
     return {
       status: statuses[known?.code ?? ''] ?? 500,
       type: 'text/plain; charset=utf-8',
@@ -196,6 +197,27 @@ export class EstServer {
       },
     };
   }
+
+  #logFailure({ method, url }: IncomingMessage, from: string | undefined, error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#options.log.error('hub.enrolment.failed', { method, url, from, reason });
+  }
+}
+
+const ignore = (): void => undefined;
+
+/** An answer that comes before the end of its request is ended with that: closed earlier, its sender would not read it. */
+function send(request: IncomingMessage, response: ServerResponse, { status, type, body, headers }: EstAnswer): void {
+  // RFC 7030 §4: what is not JSON or text is in base64.
+  const encoding = type.startsWith('application/pkcs7') ? { 'Content-Transfer-Encoding': 'base64' } : {};
+  const length = String(Buffer.byteLength(body));
+  response.writeHead(status, { 'Content-Type': type, 'Content-Length': length, ...encoding, ...headers });
+  if (request.complete || request.destroyed) {
+    response.end(body);
+    return;
+  }
+  response.write(body);
+  request.once('close', () => response.end()).resume();
 }
 
 const statuses: Readonly<Record<string, number>> = {
@@ -222,14 +244,29 @@ function basicOf(authorization = ''): { readonly name: string; readonly password
   return { name: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** In base64 (RFC 7030 §4.2.1). */
+/** In base64 (RFC 7030 §4.2.1). Listened to instead of iterated: an iterator that ends early destroys the connection. */
 async function bodyOf(request: IncomingMessage): Promise<Uint8Array> {
   const parts: Buffer[] = [];
   let bytes = 0;
-  for await (const part of request as AsyncIterable<Buffer>) {
-    bytes += part.byteLength;
-    if (bytes > MOST_BYTES) throw new VigieError('message.unbounded', `the request is longer than ${MOST_BYTES} bytes`);
-    parts.push(part);
-  }
+  await new Promise<void>((resolve, reject) => {
+    const stop = (): void => void request.off('data', take).off('end', ended).off('close', cut);
+    const ended = (): void => {
+      stop();
+      resolve();
+    };
+    const fail = (error: VigieError): void => {
+      stop();
+      reject(error);
+    };
+    const cut = (): void => fail(new VigieError('input.malformed', 'the request ended early'));
+    const take = (part: Buffer): void => {
+      bytes += part.byteLength;
+      if (bytes <= MAX_BODY_BYTES) parts.push(part);
+      else fail(new VigieError('message.unbounded', `the request is longer than ${MAX_BODY_BYTES} bytes`));
+    };
+    // A client that left before these listeners were added causes no event.
+    if (request.destroyed) cut();
+    else request.on('data', take).on('end', ended).on('close', cut);
+  });
   return Buffer.from(Buffer.concat(parts).toString('latin1'), 'base64');
 }

@@ -1,0 +1,132 @@
+/** Requests for certificates that are too long, end early or make the registry fail, over real TLS. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, type TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import {
+  CertificateAuthority,
+  type EnrolmentDesk,
+  EstServer,
+  enrol,
+  newCarKey,
+} from '../../../adapters/certificates/index.ts';
+import { MemoryLog } from '../../rig/log.ts';
+
+const DAY_MS = 86_400_000;
+const folder = mkdtempSync(join(tmpdir(), 'vigie-est-'));
+let authority: CertificateAuthority;
+let tls: { readonly key: string; readonly cert: string };
+
+beforeAll(async () => {
+  authority = await CertificateAuthority.open(folder);
+  tls = await authority.certifyHub(['127.0.0.1'], Date.now());
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const closedDesk: EnrolmentDesk = {
+  mayEnrol: async () => false,
+  carOf: async () => undefined,
+  keep: async () => undefined,
+  settings: async () => ({}),
+};
+
+interface Rig {
+  readonly log: MemoryLog;
+  readonly server: EstServer;
+  readonly port: number;
+}
+
+async function start(desk: Partial<EnrolmentDesk> = {}): Promise<Rig> {
+  const log = new MemoryLog();
+  const server = new EstServer({
+    ...{ authority, tls, log, lasts: DAY_MS, host: '127.0.0.1', port: 0, now: () => Date.now() },
+    desk: { ...closedDesk, ...desk },
+  });
+  const port = await server.start();
+  onTestFinished(() => server.stop());
+  return { log, server, port };
+}
+
+async function dial({ port }: Rig): Promise<TLSSocket> {
+  const socket = connect({ port, host: '127.0.0.1', ca: authority.pem });
+  socket.on('error', () => undefined);
+  onTestFinished(() => void socket.destroy());
+  await new Promise((resolve) => socket.once('secureConnect', resolve));
+  return socket;
+}
+
+/** Everything that the server sends until it closes the connection. */
+function answerOn(socket: TLSSocket): Promise<string> {
+  let text = '';
+  socket.on('data', (bytes: Buffer) => {
+    text += bytes.toString('latin1');
+  });
+  return new Promise((resolve) => socket.once('close', () => resolve(text)));
+}
+
+const BASIC = `Authorization: Basic ${Buffer.from('VF3VGEHVBE0000001:token').toString('base64')}\r\n`;
+const post = (length: number): string =>
+  `POST /.well-known/est/simpleenroll HTTP/1.1\r\nHost: 127.0.0.1\r\n${BASIC}Content-Length: ${length}\r\n\r\n`;
+
+async function expectAlive(rig: Rig): Promise<void> {
+  const socket = await dial(rig);
+  const answer = answerOn(socket);
+  socket.write('GET /.well-known/est/cacerts HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n');
+  expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
+}
+
+test('a request for a certificate that is too long is refused with 413, and enrolment goes on', async () => {
+  const rig = await start();
+  const socket = await dial(rig);
+  const answer = answerOn(socket);
+  socket.write(post(100_000));
+  socket.write('A'.repeat(100_000));
+  expect(await answer).toMatch(/^HTTP\/1\.1 413 .*longer than 16384 bytes/s);
+  expect(rig.log.lines).toContainEqual({
+    level: 'warn',
+    event: 'hub.enrolment.refused',
+    fields: expect.objectContaining({ from: '127.0.0.1', reason: expect.stringContaining('16384') }),
+  });
+  await expectAlive(rig);
+});
+
+test('a request whose client goes away in the middle of the body ends alone', async () => {
+  const rig = await start();
+  const socket = await dial(rig);
+  socket.write(`${post(1_000)}AAAA`);
+  socket.end();
+  await answerOn(socket);
+  await expectAlive(rig);
+});
+
+test('a request whose client is gone when the registry answers ends alone', async () => {
+  let asked: () => void = () => undefined;
+  let answer: (known: undefined) => void = () => undefined;
+  const waiting = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const rig = await start({
+    mayEnrol: () =>
+      new Promise((_resolve, reject) => {
+        answer = () => reject(new TypeError('the registry broke'));
+        asked();
+      }),
+  });
+  const enrolling = enrol(
+    `https://127.0.0.1:${rig.port}`,
+    authority.pem,
+    { vin: 'VF3VGEHVBE0000001', text: 'token', fingerprint: '' },
+    await newCarKey(),
+  );
+  const refused = expect(enrolling).rejects.toMatchObject({ code: 'link.refused' });
+  await waiting;
+  await rig.server.stop();
+  answer(undefined);
+  await refused;
+  expect(rig.log.lines).toContainEqual({
+    level: 'error',
+    event: 'hub.enrolment.failed',
+    fields: expect.objectContaining({ reason: 'the registry broke' }),
+  });
+});
