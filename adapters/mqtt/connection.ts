@@ -1,5 +1,6 @@
 /** One connection to a broker, from CONNECT to the end of the socket; never used again after that. */
 import './packet-numbers.ts';
+import './packet-properties.ts';
 import type { Socket } from 'node:net';
 import { ErrorWithReasonCode, type IConnackPacket, type IPublishPacket, MqttClient } from 'mqtt';
 import { writeToStream } from 'mqtt-packet';
@@ -243,8 +244,8 @@ export class MqttConnection {
       if (packet.cmd === 'pingresp' && !this.#acknowledgements.answered()) this.#events.answered();
       const fault = brokenRule(packet);
       if (fault !== undefined) this.#fail(new Error(fault));
-      // The library reads -1 from a packet that ends before it, and would throw outside of any call when it acknowledges that.
-      if (packet.messageId !== undefined && packet.messageId < 1) packet.messageId = 1;
+      // The library would handle it, and what came with it, after the end of the connection, and throws at some of that.
+      if (this.#cause !== undefined) Object.assign(packet, { cmd: 'refused' });
     });
     client.on('disconnect', (packet) => {
       const code = packet.reasonCode ?? 0;

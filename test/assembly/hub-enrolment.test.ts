@@ -10,7 +10,8 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:https';
+import type { ClientRequest } from 'node:http';
+import { createServer, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -208,6 +209,30 @@ test('a token is good for one key, and a hub with another authority gets nothing
 
   const fake = { ...given, fingerprint: 'A'.repeat(43) };
   await expect(fetchAuthority(url, fake)).rejects.toThrow('its authority has another fingerprint');
+});
+
+test('a request that is too long, or ends before its answer, ends nothing but itself', async () => {
+  const given = readEnrolmentToken(await token(OTHER));
+  const ca = await fetchAuthority(url, given);
+  const authorization = `Basic ${Buffer.from(`${OTHER}:x`).toString('base64')}`;
+  const headers = { authorization, 'Content-Type': 'application/pkcs10' };
+  const post = (body: string, then: (asking: ClientRequest) => void): Promise<number | undefined> =>
+    new Promise((resolve) => {
+      const asking = request(new URL('/.well-known/est/simpleenroll', url), {
+        method: 'POST',
+        headers,
+        ca,
+        agent: false,
+      });
+      asking.once('response', ({ statusCode }) => resolve(statusCode));
+      asking.once('error', () => resolve(undefined));
+      asking.write(body, () => then(asking));
+    });
+  const long = 'A'.repeat(100_000);
+  expect([413, undefined]).toContain(await post(long, (asking) => asking.end()));
+  expect([413, undefined]).toContain(await post(long, (asking) => asking.destroy()));
+  expect(await post('A', (asking) => asking.destroy())).toBeUndefined();
+  expect(await post('A', (asking) => asking.end())).toBe(400);
 });
 
 test('a car whose clock is not set verifies the hub: authority and hub are valid since 1970', async () => {

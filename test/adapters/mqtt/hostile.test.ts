@@ -87,6 +87,27 @@ describe('a broker that misbehaves', () => {
     expect(car.messages()).toEqual([]);
   });
 
+  it.each([
+    ['Server Keep Alive twice', [0x13, 0, 5, 0x13, 0, 5]],
+    ['Server Keep Alive twice, first as 0', [0x13, 0, 0, 0x13, 0, 5]],
+    ['a Server Keep Alive that is cut off', [0x13, 0]],
+    ['a Receive Maximum of 0', [0x21, 0, 0]],
+    ['Assigned Client Identifier twice', [0x12, 0, 1, 0x61, 0x12, 0, 1, 0x62]],
+    ['a topic alias, which CONNACK does not have', [0x23, 0, 1]],
+    ['properties that are longer than the packet', [0x13, 0, 5, 0x1f, 0xff, 0xff]],
+  ])('with a CONNACK that has %s is left, and the link comes up in 3.1.1', async (_what, properties) => {
+    const levels: (number | undefined)[] = [];
+    const car = await carAt((packet, socket) => {
+      const level = levelOf(packet);
+      if (level !== undefined) levels.push(level);
+      if (level !== 5) return obliging(packet, socket);
+      return Uint8Array.of(0x20, 3 + properties.length, 0, 0, properties.length, ...properties);
+    });
+    await car.start();
+    await car.link.publish(message('still here'));
+    expect(levels).toEqual([5, 4]);
+  });
+
   it('with the largest packet there is gets no memory for it', async () => {
     const acknowledged = new Arrivals<Buffer>();
     const head = publishHead(0b010, down, 0xfff_ff00 - 4 - down.length);
