@@ -5,10 +5,13 @@ import { HubGate } from '../adapters/http/access/hub.ts';
 import type { Call, Handlers } from '../adapters/http/call.ts';
 import type { ServedVehicles } from '../adapters/http/resources/car.ts';
 import { unknown } from '../adapters/http/resources/context.ts';
+import { tagIn, tagOf } from '../adapters/http/resources/owners.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import type { Owner } from '../hub/registry.ts';
 import type { RegistryState, RegistryStates } from '../hub/registry-state.ts';
 import type { Side } from '../protocol/interface/operation.ts';
+import type { FleetEvent } from '../protocol/interface/own/hub-overview.ts';
+import { seenEvent, seesOf } from '../protocol/interface/visible-members.ts';
 import type { ServedTo } from './hub-vehicles.ts';
 
 /** File in the directory of keys that tokens are signed with. */
@@ -39,6 +42,23 @@ export function ownersIn({ caller, operation, path }: Call): readonly Owner[] | 
     ...named.map((id) => ({ kind: 'fleet', id }) as const),
     ...(user === undefined ? [] : [{ kind: 'user', id: user } as const]),
   ];
+}
+
+/**
+ * What a call sees of events. An event of a monitor is for the fleet or the user to whom the monitor belongs, which its id
+ * names; monitors that a command gave to the car have no owner, and fleets see their events.
+ */
+export function eventsSeenBy(call: Call): (event: FleetEvent) => FleetEvent | undefined {
+  const owners = ownersIn(call);
+  if (owners === undefined) return (event) => event;
+  const tags = new Set(owners.map(({ kind, id }) => tagOf(`${kind}:${id}`)));
+  const isFleet = owners.some(({ kind }) => kind === 'fleet');
+  const sees = seesOf(call.caller);
+  return (event) => {
+    const tag = event.kind === 'event' ? tagIn(String(event.body['monitorId'])) : undefined;
+    const isCallers = event.kind !== 'event' || (tag === undefined ? isFleet : tags.has(tag));
+    return isCallers ? seenEvent(sees, event) : undefined;
+  };
 }
 
 /** Cars that a call may see and name; undefined: all. */

@@ -1,7 +1,7 @@
 /** Sign-in of people to the page of a hub, at the identity provider of hub.yaml. */
 import { signToken } from '../adapters/http/access/hub.ts';
-import type { App } from '../adapters/http/exchange.ts';
 import { SIGN_IN, SignIn } from '../adapters/http/hub/sign-in.ts';
+import type { Router } from '../adapters/http/routes.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import { readSecret } from '../config/credentials.ts';
 import type { SignInConfiguration } from '../config/hub.ts';
@@ -22,7 +22,7 @@ const LASTS = 8 * 3_600_000;
 export function signInAt(
   { clientSecretFile, permits, ...provider }: SignInConfiguration,
   { states, keyFile, clock, log }: SignInOptions,
-): { readonly address: string; readonly add: (app: App) => void } {
+): { readonly address: string; readonly add: (router: Router) => void } {
   const signIn = new SignIn({
     provider: {
       ...provider,
@@ -38,5 +38,5 @@ export function signInAt(
     clock,
     log,
   });
-  return { address: SIGN_IN, add: (app) => signIn.add(app) };
+  return { address: SIGN_IN, add: (router) => signIn.add(router) };
 }

@@ -43,7 +43,7 @@ import { callbackSettings, defaultsOf, interfaceSettings } from '../protocol/set
 import { channelsOf } from './callback-channels.ts';
 import { viewOfParts } from './capture-view.ts';
 import { makeDirectory } from './directory.ts';
-import { hubGates, ownersIn, seeingOnly, servedTo, tokenKeyFile, visibleCars } from './hub-access.ts';
+import { eventsSeenBy, hubGates, ownersIn, seeingOnly, servedTo, tokenKeyFile, visibleCars } from './hub-access.ts';
 import { withBooks } from './hub-books.ts';
 import { connectExternal, type ExternalBroker, type HubBrokerParts, startEmbedded } from './hub-broker.ts';
 import { clientRights, onChanges, watchRegistry } from './hub-clients.ts';
@@ -289,6 +289,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   };
   const served = withBooks({ store: monitorStore, notifier, clock, changed }, servedTo(states, servedVehicles(reader)));
   const server = await startServer({
+    access: 'hub',
     operations: [...operations, ...hubOperations],
     handlers: {
       ...handlersOf(served, new PageTokens(pageKey(join(data, 'pages.key'), log))),
@@ -301,12 +302,13 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
           events: async (call) => {
             const { version } = await states.current();
             const scope = { vin: call.query['vin'] as string | undefined, owners: ownersIn(call) };
-            return among(call, await events.of(scope, version));
+            const view = { key: [...(call.caller.scopes ?? [])].sort().join(' '), see: eventsSeenBy(call) };
+            return among(call, await events.of(scope, version, view));
           },
           look: (vin) => viewers.look(vin),
         }),
         ...liveHandlers({
-          ...{ feed: live, reader, visible, clock },
+          ...{ feed: live, reader, visible, seenBy: eventsSeenBy, clock },
           isWithdrawn: async (token) => (await states.current()).isWithdrawn(token),
           look: (vin) => viewers.look(vin),
         }),

@@ -32,13 +32,8 @@ export async function startFront(options: BenchFrontOptions): Promise<Pick<Runni
     ...BENCH_LIMITS,
     ...localServing(lan),
     ...(documents === undefined ? {} : { documents }),
-    routes: (app, own) => {
-      addOutbox(own, { outbox, bench }, snapshots);
-      app.all('*', (context, next) => {
-        const { path } = context.env.exchange.target;
-        return isDocument(path) ? next() : forward(context, agent());
-      });
-    },
+    routes: (router) => addOutbox(router, { outbox, bench }, snapshots),
+    others: (context) => forward(context, agent()),
     clock,
     log,
   });
@@ -48,10 +43,6 @@ export async function startFront(options: BenchFrontOptions): Promise<Pick<Runni
       await server.stop();
     },
   };
-}
-
-function isDocument(path: string): boolean {
-  return path === '/' || path === '/openapi.json' || /^\/(page|docs)(\/|$)/.test(path);
 }
 
 /** What this server has looked at itself, and what is of one connection. */

@@ -8,8 +8,7 @@ import { tokenKeyFile } from '../assembly/hub-access.ts';
 import type { IssuedToken, Registry } from '../hub/registry.ts';
 import { DAY } from '../protocol/calendar.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { dataScopes, reservedScopes, scopeNames } from '../protocol/interface/operations/scopes.ts';
-import { rolloutScope } from '../protocol/interface/own/rollouts.ts';
+import { dataScopes, namedScopes, reservedScopes, scopeNames } from '../protocol/interface/operations/scopes.ts';
 import { type PlaceOptions, placeOf } from './hub-place.ts';
 import { withRegistry } from './hub-registry.ts';
 import { formatOf, Lines } from './output.ts';
@@ -40,8 +39,8 @@ export function hubTokenCommand(): Command {
     .option('--name <name>', 'who uses it, for the audit trail (default: the user, or the fleets)')
     .option(
       '--scopes <scope...>',
-      `what it permits: ${scopeNames.join(', ')}, or all of these; and only if named: ${rolloutScope}, and for fleets ` +
-        `${reservedScopes.join(', ')} (default: those that begin with data)`,
+      `what it permits: ${scopeNames.join(', ')}, or all of these; and only if named: ${namedScopes.join(', ')}, of which ` +
+        `users cannot have ${reservedScopes.join(', ')} (default: those that begin with data)`,
     )
     .option('--for <time>', 'how long it is good: a number with m, h or d', '8h')
     .option('--list', 'lists the tokens that were printed, with their ids')
@@ -117,7 +116,7 @@ async function holderOf(
 }
 
 function scopesOf({ scopes = dataScopes }: Options): readonly string[] {
-  const known: readonly string[] = [...scopeNames, rolloutScope, ...reservedScopes, 'all'];
+  const known: readonly string[] = [...scopeNames, ...namedScopes, 'all'];
   const named = scopes.flatMap((text) => text.split(','));
   const unknown = named.find((scope) => !known.includes(scope));
   if (unknown === undefined) return [...new Set(named.flatMap((scope) => (scope === 'all' ? scopeNames : [scope])))];

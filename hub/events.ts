@@ -27,6 +27,17 @@ export const eventKinds: readonly Kind[] = [
   'fault',
 ];
 
+/** What somebody sees of events. */
+export interface EventView {
+  /** The same for views that see the same. */
+  readonly key: string;
+  /** Undefined: the event is hidden. */
+  see(event: FleetEvent): FleetEvent | undefined;
+}
+
+/** Batches of one look: who sees little must not have all messages read. */
+const MOST_BATCHES = 25;
+
 export interface EventParts {
   readonly reader: Pick<OverviewReader, 'arrived'>;
   readonly clock: WallClock;
@@ -47,9 +58,9 @@ export class EventReader {
    * The newest first, as of half a second ago at most. `version`: of the registry; what belonged to an owner before it
    * changed is not in the answer after it. Rejects with `store.failed`.
    */
-  of(scope: EventScope = {}, version = 0): Promise<readonly FleetEvent[]> {
-    const key = JSON.stringify([scope, version]);
-    const events = this.#scopes.get(key) ?? new ScopeEvents(this.#parts, scope);
+  of(scope: EventScope = {}, version = 0, view: EventView = ALL): Promise<readonly FleetEvent[]> {
+    const key = JSON.stringify([scope, version, view.key]);
+    const events = this.#scopes.get(key) ?? new ScopeEvents(this.#parts, scope, view);
     this.#scopes.delete(key);
     this.#scopes.set(key, events);
     for (const oldest of this.#scopes.keys()) {
@@ -60,17 +71,21 @@ export class EventReader {
   }
 }
 
+const ALL: EventView = { key: '', see: (event) => event };
+
 class ScopeEvents {
   readonly #parts: EventParts;
   readonly #scope: EventScope;
+  readonly #view: EventView;
   readonly #events = new Map<number, FleetEvent>();
   /** UTC ms. */
   #nextLook = Number.NEGATIVE_INFINITY;
   #look: Promise<void> | undefined;
 
-  constructor(parts: EventParts, scope: EventScope) {
+  constructor(parts: EventParts, scope: EventScope, view: EventView) {
     this.#parts = parts;
     this.#scope = scope;
+    this.#view = view;
   }
 
   async newest(): Promise<readonly FleetEvent[]> {
@@ -92,11 +107,14 @@ class ScopeEvents {
     const { reader, turn } = this.#parts;
     const after = Math.max(0, Math.max(0, ...this.#events.keys()) - ORDER_TOLERANCE);
     let found = 0;
-    for (let before = Number.MAX_SAFE_INTEGER; found < EVENTS; ) {
+    let before = Number.MAX_SAFE_INTEGER;
+    for (let batches = 0; found < EVENTS && batches < MOST_BATCHES; batches++) {
       const batch = await reader.arrived({ ...this.#scope, after, before, limit: EVENTS });
       for (const one of batch) {
         if (!isNews(one.message)) continue;
-        this.#events.set(one.id, eventOf(one));
+        const event = this.#view.see(eventOf(one));
+        if (event === undefined) continue;
+        this.#events.set(one.id, event);
         found++;
       }
       const last = batch.at(-1);

@@ -1,12 +1,12 @@
 /** The frames on the buses as server-sent events, for callers with their scope (`/vigie/v1/bus`). */
 import { VigieError } from '../../protocol/errors.ts';
-import { noScopes } from '../../protocol/interface/operations/scopes.ts';
-import { BUS_SCOPE, MOST_SIGNALS } from '../../protocol/interface/own/bus-access.ts';
-import { ownParameters, readPairs } from './address.ts';
-import { type RequestContext, refuseHead, respond } from './exchange.ts';
+import { MOST_SIGNALS } from '../../protocol/interface/own/bus-access.ts';
+import { readPairs } from './address.ts';
+import type { Caller } from './call.ts';
+import { type RequestContext, respond } from './exchange.ts';
 import { acceptable } from './media.ts';
-import { type BusStreams, type FollowedEvents, type OwnRoutes, sideShown } from './own-routes.ts';
-import { addRefusal } from './routes.ts';
+import type { BusStreams, FollowedEvents } from './own-routes.ts';
+import type { Router } from './routes.ts';
 import type { Snapshots } from './snapshots.ts';
 
 /** Least time between two events of a stream, ms. */
@@ -14,27 +14,20 @@ const EVERY = 100;
 const EVENTS = 'text/event-stream';
 
 /** `load` is called when somebody follows: what follows the buses is not in memory before. */
-export function addBus(routes: OwnRoutes, load: () => Promise<BusStreams>, snapshots: Snapshots): void {
-  const { app, serving } = routes;
+export function addBus(router: Router, load: () => Promise<BusStreams>, snapshots: Snapshots): void {
   const add = (
     path: string,
     known: readonly string[],
     open: (streams: BusStreams, context: RequestContext) => FollowedEvents,
   ): void => {
-    app.get(path, async (context) => {
-      refuseHead(context);
-      const query = readPairs(context.env.exchange.target.query);
-      const wanted = { operation: { scopes: noScopes }, path: {} };
-      const { scopes, expires } = await serving.admit(sideShown(routes, context), wanted, query, context);
-      if (scopes?.has(BUS_SCOPE) === false) throw new VigieError('request.forbidden', `needs the scope ${BUS_SCOPE}`);
-      ownParameters(context.env.exchange.target.query, known);
+    const serve = async (context: RequestContext, { expires }: Caller): Promise<Response> => {
       acceptable([EVENTS], context.req.header('accept'));
       const { events, begin, end } = open(await load(), context);
       const stream = snapshots.open(events, expires, { every: EVERY, ended: end });
       begin();
       return respond(context.env, 200, stream, { 'Content-Type': EVENTS });
-    });
-    addRefusal(app, path, ['GET']);
+    };
+    router.add('GET', path, serve, { stream: true, known });
   };
   add('/vigie/v1/bus', [], (streams) => streams.frames());
   add('/vigie/v1/bus/signals', ['signal'], (streams, context) => streams.signals(signalsOf(context)));

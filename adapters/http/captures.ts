@@ -1,10 +1,8 @@
 /** Captures of the car over HTTP (docs/captures.md). No part of the published interface, so it has a base of its own. */
 import { VigieError } from '../../protocol/errors.ts';
 import { ownParameters, readSegments } from './address.ts';
-import type { Caller } from './call.ts';
 import { type RequestContext, respond } from './exchange.ts';
-import { admitReader, type OwnRoutes, sideShown } from './own-routes.ts';
-import { addRefusal } from './routes.ts';
+import type { Router } from './routes.ts';
 
 /** The members of a capture in answers. */
 export interface CaptureReport {
@@ -37,20 +35,18 @@ export interface CaptureView {
 const BASE = '/vigie/v1/captures';
 
 /** Adds the routes to those of the server. */
-export function addCaptures(routes: OwnRoutes, view: CaptureView): void {
-  const { app } = routes;
-  app.get(BASE, async (context) => {
-    await admit(routes, context);
-    const body = JSON.stringify(await captureList(view));
-    return respond(context.env, 200, body, { 'Content-Type': 'application/json' });
-  });
-  app.get(`${BASE}/:id`, async (context) => {
-    await admit(routes, context, ['format']);
-    const { id = '' } = readSegments(`${BASE}/{id}`, context.env.exchange.target.path);
+export function addCaptures(router: Router, view: CaptureView): void {
+  const list = async ({ env }: RequestContext): Promise<Response> => {
+    return respond(env, 200, JSON.stringify(await captureList(view)), { 'Content-Type': 'application/json' });
+  };
+  router.add('GET', BASE, list, { known: [] });
+  const pattern = `${BASE}/{id}`;
+  const frames = async (context: RequestContext): Promise<Response> => {
+    const { id = '' } = readSegments(pattern, context.env.exchange.target.path);
     const { body, headers } = await captureFrames(view, id, formatOf(context));
     return respond(context.env, 200, body, headers);
-  });
-  for (const path of [BASE, `${BASE}/:id`]) addRefusal(app, path, ['GET', 'HEAD']);
+  };
+  router.add('GET', pattern, frames, { known: ['format'] });
 }
 
 /** What a list of captures answers. */
@@ -88,18 +84,6 @@ function formatOf({ env }: RequestContext): CaptureForm {
 
 function unknown(id: string): never {
   throw new VigieError('request.unknown', `there is no capture ${id}`);
-}
-
-/** Raw frames say everything of the car, also where it is. */
-async function admit(routes: OwnRoutes, context: RequestContext, known?: readonly string[]): Promise<void> {
-  requireAll(await admitReader(routes, sideShown(routes, context), context, known));
-}
-
-/** @throws VigieError `request.forbidden` for a caller that may not read everything that a car says */
-export function requireAll({ scopes }: Pick<Caller, 'scopes'>): void {
-  for (const scope of ['data:telemetry', 'data:position']) {
-    if (scopes?.has(scope) === false) throw new VigieError('request.forbidden', `needs ${scope}`);
-  }
 }
 
 /** One piece at a time, when the reader takes it. */

@@ -1,9 +1,9 @@
 /** What people and programs read: the page, the OpenAPI document, and Swagger UI, served from here alone. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type App, type RequestContext, respond } from './exchange.ts';
+import { respond } from './exchange.ts';
 import type { RateLimiter } from './rates.ts';
-import { addRefusal } from './routes.ts';
+import type { Router } from './routes.ts';
 
 export interface Documents {
   /** File of the OpenAPI document. */
@@ -74,14 +74,13 @@ const start = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#operations', de
 type Content = string | Uint8Array<ArrayBuffer>;
 
 /** Serves them without access control: they tell nothing of the car. `rates` bounds how often, for all together. */
-export function addDocuments(app: App, documents: Documents, rates: RateLimiter): void {
+export function addDocuments(router: Router, documents: Documents, rates: RateLimiter): void {
   const { openApi, swaggerUi, page: folder, hub, signIn, tiles, describe } = documents;
   const serve = (path: string, type: string, content: () => Content, policy = POLICY): void => {
-    app.get(path, ({ env }: RequestContext) => {
+    router.add('GET', path, ({ env }) => {
       rates.count('documents');
       return respond(env, 200, content(), { 'Content-Type': type, 'Content-Security-Policy': policy });
     });
-    addRefusal(app, path, ['GET', 'HEAD']);
   };
   // Read when asked for: they are opened rarely, and take more memory than the whole server.
   const read = (path: string) => (): Content => new Uint8Array(readFileSync(path));

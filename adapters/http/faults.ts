@@ -3,22 +3,19 @@ import type { FaultView } from '../../agent/faults/recorder.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { faultsJson } from '../../protocol/interface/json/faults.ts';
 import { ownParameters } from './address.ts';
-import type { Caller } from './call.ts';
-import { respond } from './exchange.ts';
-import { admitReader, type OwnRoutes, sideShown } from './own-routes.ts';
-import { addRefusal } from './routes.ts';
+import { type RequestContext, respond } from './exchange.ts';
+import type { Router } from './routes.ts';
 
 const PATH = '/vigie/v1/faults';
 
 /** Records of one answer, unless fewer are asked for. */
 export const MOST_FAULTS = 1_000;
 
-/** `GET /vigie/v1/faults`, for who may read what the car says beside positions. */
-export function addFaults(routes: OwnRoutes, view: FaultView): void {
-  routes.app.get(PATH, async (context) => {
-    const known = ['active', 'limit'];
-    requireTelemetry(await admitReader(routes, sideShown(routes, context), context, known));
-    const query = ownParameters(context.env.exchange.target.query, known);
+/** `GET /vigie/v1/faults` */
+export function addFaults(router: Router, view: FaultView): void {
+  const known = ['active', 'limit'];
+  const serve = ({ env }: RequestContext): Response => {
+    const query = ownParameters(env.exchange.target.query, known);
     const wanted = activeOf(query.get('active'));
     const limit = limitOf(query.get('limit'));
     const records = view.all().filter(({ active }) => wanted === undefined || active === wanted);
@@ -26,14 +23,9 @@ export function addFaults(routes: OwnRoutes, view: FaultView): void {
       records.slice(0, limit).map((record) => ({ record })),
       records.length > limit,
     );
-    return respond(context.env, 200, JSON.stringify(body), { 'Content-Type': 'application/json' });
-  });
-  addRefusal(routes.app, PATH, ['GET', 'HEAD']);
-}
-
-/** @throws VigieError `request.forbidden` */
-export function requireTelemetry({ scopes }: Pick<Caller, 'scopes'>): void {
-  if (scopes?.has('data:telemetry') === false) throw new VigieError('request.forbidden', 'needs data:telemetry');
+    return respond(env, 200, JSON.stringify(body), { 'Content-Type': 'application/json' });
+  };
+  router.add('GET', PATH, serve, { known });
 }
 
 function activeOf(text: string | undefined): boolean | undefined {

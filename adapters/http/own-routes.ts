@@ -1,21 +1,19 @@
 /** Addresses beside the published interface: changes of Status, and what Vigie says of the car and of itself. */
 import type { ServerResponse } from 'node:http';
 import { VigieError } from '../../protocol/errors.ts';
-import { bases, type Operation, type Side, sides } from '../../protocol/interface/operation.ts';
-import { noScopes } from '../../protocol/interface/operations/scopes.ts';
+import { bases } from '../../protocol/interface/operation.ts';
 import type { CarDescription, LinkReport } from '../../protocol/interface/own/car-description.ts';
 import type { CommandHistory, CommandRequest, CommandsReport } from '../../protocol/interface/own/commands.ts';
 import type { BenchReportEvent, OutboxReport } from '../../protocol/interface/own/outbox.ts';
 import { remoteLack } from '../../protocol/interface/remotes.ts';
+import { scopeOfPath, seesOf } from '../../protocol/interface/visible-members.ts';
 import { findRemoteKind } from '../../protocol/remote/table.ts';
-import { ownParameters, readPairs } from './address.ts';
 import { readJson } from './body.ts';
 import type { Caller } from './call.ts';
-import { type App, type RequestContext, refuseHead, respond } from './exchange.ts';
+import { type RequestContext, respond } from './exchange.ts';
 import type { LiveChanges } from './live.ts';
 import { acceptable, EVENT_STREAM as EVENTS, requireJson } from './media.ts';
-import { addRefusal } from './routes.ts';
-import type { Serving } from './serving.ts';
+import type { Router } from './routes.ts';
 import type { SnapshotEvents, Snapshots } from './snapshots.ts';
 
 /** What Vigie says of the car and of itself; everything is read when somebody asks. */
@@ -64,81 +62,69 @@ export interface BusStreams {
   signals(asked: readonly string[]): FollowedEvents;
 }
 
-export interface OwnRoutes {
-  readonly app: App;
-  readonly serving: Serving;
-  /** Those of the sides that are served. */
-  readonly enabled: readonly Operation[];
-}
-
 const JSON_TYPE = 'application/json';
-const GET = ['GET'];
 
 /** Who may read the state of a vehicle may follow it. */
-export function addLive(routes: OwnRoutes, live: LiveChanges): void {
-  const { app } = routes;
-  const serve = async (side: Side, context: RequestContext): Promise<Response> => {
-    refuseHead(context);
-    const caller = await admitReader(routes, side, context);
-    const granted = (scope: string): boolean => caller.scopes?.has(scope) ?? true;
-    const [telemetry, position] = [granted('data:telemetry'), granted('data:position')];
+export function addLive(router: Router, live: LiveChanges): void {
+  const serve = (context: RequestContext, caller: Caller): Response => {
     acceptable([EVENTS], context.req.header('accept'));
-    const sees = ({ path }: { readonly path: string }) => (path.startsWith('lastPosition.') ? position : telemetry);
-    const stream = live.open(sees, caller.expires);
+    const sees = seesOf(caller);
+    const stream = live.open(({ path }) => sees(scopeOfPath(path)), caller.expires);
     return respond(context.env, 200, stream, { 'Content-Type': EVENTS });
   };
-  const paths = { fleet: `${bases.fleet}/live`, user: `${bases.user}/live` };
-  for (const side of sides) app.get(paths[side], (context) => serve(side, context));
-  app.get('/live', (context) => serve(sideShown(routes, context), context));
-  for (const path of [...Object.values(paths), '/live']) addRefusal(app, path, GET);
+  for (const path of [...Object.values(bases), '']) router.add('GET', `${path}/live`, serve, STREAM);
 }
 
+/** Vigie's own streams have no parameters. */
+const STREAM = { stream: true, known: [] } as const;
+
 /** `/vigie/v1`. */
-export function addOwnRoutes(routes: OwnRoutes, view: OwnView, snapshots: Snapshots): void {
-  const { app } = routes;
-  app.get('/vigie/v1/car', async (context) => {
-    await admitReader(routes, sideShown(routes, context), context);
-    const media = acceptable([JSON_TYPE], context.req.header('accept'));
-    return respond(context.env, 200, JSON.stringify(view.car()), { 'Content-Type': media ?? JSON_TYPE });
-  });
-  addRefusal(app, '/vigie/v1/car', ['GET', 'HEAD']);
-  app.get('/vigie/v1/agent', async (context) => {
-    refuseHead(context);
-    const { expires } = await admitReader(routes, sideShown(routes, context), context);
+export function addOwnRoutes(router: Router, view: OwnView, snapshots: Snapshots): void {
+  const car = ({ env, req }: RequestContext): Response => {
+    const media = acceptable([JSON_TYPE], req.header('accept'));
+    return respond(env, 200, JSON.stringify(view.car()), { 'Content-Type': media ?? JSON_TYPE });
+  };
+  router.add('GET', '/vigie/v1/car', car, { known: [] });
+  addSnapshots(router, '/vigie/v1/agent', snapshots, () => ({ link: () => view.link() }));
+  addCommands(router, view.commands, snapshots);
+  addOutbox(router, view, snapshots);
+}
+
+/** A stream of states, which `eventsOf` reads for a caller. */
+function addSnapshots(
+  router: Router,
+  path: string,
+  snapshots: Snapshots,
+  eventsOf: (caller: Caller) => SnapshotEvents,
+): void {
+  const serve = (context: RequestContext, caller: Caller): Response => {
     acceptable([EVENTS], context.req.header('accept'));
-    const stream = snapshots.open({ link: () => view.link() }, expires);
+    const stream = snapshots.open(eventsOf(caller), caller.expires);
     return respond(context.env, 200, stream, { 'Content-Type': EVENTS });
-  });
-  addRefusal(app, '/vigie/v1/agent', GET);
-  addCommands(routes, view.commands, snapshots);
-  addOutbox(routes, view, snapshots);
+  };
+  router.add('GET', path, serve, STREAM);
 }
 
 /** `/vigie/v1/outbox`, and the plugs of a bench. */
 export function addOutbox(
-  routes: OwnRoutes,
+  router: Router,
   { outbox, bench }: Pick<OwnView, 'outbox' | 'bench'>,
   snapshots: Snapshots,
 ): void {
-  const { app } = routes;
-  app.get('/vigie/v1/outbox', async (context) => {
-    refuseHead(context);
-    const { expires } = await admitReader(routes, sideShown(routes, context), context);
-    acceptable([EVENTS], context.req.header('accept'));
-    const events = { outbox, ...(bench === undefined ? {} : { bench: () => bench.report() }) };
-    return respond(context.env, 200, snapshots.open(events, expires), { 'Content-Type': EVENTS });
-  });
-  addRefusal(app, '/vigie/v1/outbox', GET);
+  const events = { outbox, ...(bench === undefined ? {} : { bench: () => bench.report() }) };
+  addSnapshots(router, '/vigie/v1/outbox', snapshots, () => events);
   if (bench === undefined) return;
-  app.post('/vigie/v1/bench', async (context) => {
-    const { incoming, outgoing } = context.env;
-    await admit(routes, sideShown(routes, context), context, { scopes: noScopes });
-    requireJson(incoming.headers['content-type'], incoming.headers['content-encoding']);
-    const wanted = await readJson(incoming, outgoing as ServerResponse, LONGEST_COMMAND);
-    await changeBench(bench, wanted);
-    return respond(context.env, 200, JSON.stringify(bench.report()), { 'Content-Type': JSON_TYPE });
-  });
-  addRefusal(app, '/vigie/v1/bench', ['POST']);
+  const change = async ({ env }: RequestContext): Promise<Response> => {
+    await changeBench(bench, await readSent(env));
+    return respond(env, 200, JSON.stringify(bench.report()), { 'Content-Type': JSON_TYPE });
+  };
+  router.add('POST', '/vigie/v1/bench', change, { known: [] });
+}
+
+/** The JSON that was sent. */
+function readSent({ incoming, outgoing }: RequestContext['env']): Promise<unknown> {
+  requireJson(incoming.headers['content-type'], incoming.headers['content-encoding']);
+  return readJson(incoming, outgoing as ServerResponse, LONGEST_COMMAND);
 }
 
 /** @throws VigieError `input.malformed` unless the body asks for a change that the bench can make */
@@ -162,28 +148,19 @@ async function changeBench(bench: BenchControls, wanted: unknown): Promise<void>
 /** The longest body of a command, bytes: a route with its places. */
 const LONGEST_COMMAND = 65_536;
 
-function addCommands(routes: OwnRoutes, commands: OwnCommands, snapshots: Snapshots): void {
-  const { app } = routes;
-  app.get('/vigie/v1/commands', async (context) => {
-    refuseHead(context);
-    const side = sideShown(routes, context);
-    const { expires, scopes } = await admitReader(routes, side, context);
-    acceptable([EVENTS], context.req.header('accept'));
-    const sees = (scope: string): boolean => scopes?.has(scope) ?? true;
-    const events = { commands: () => commands.report(sees), history: () => commands.history() };
-    return respond(context.env, 200, snapshots.open(events, expires), { 'Content-Type': EVENTS });
-  });
-  app.post('/vigie/v1/commands', async (context) => {
-    const { incoming, outgoing } = context.env;
-    const { scopes } = await admit(routes, sideShown(routes, context), context, { scopes: noScopes });
-    requireJson(incoming.headers['content-type'], incoming.headers['content-encoding']);
-    const request = readCommand(await readJson(incoming, outgoing as ServerResponse, LONGEST_COMMAND));
+function addCommands(router: Router, commands: OwnCommands, snapshots: Snapshots): void {
+  addSnapshots(router, '/vigie/v1/commands', snapshots, ({ scopes }) => ({
+    commands: () => commands.report((scope) => scopes?.has(scope) ?? true),
+    history: () => commands.history(),
+  }));
+  const submit = async ({ env }: RequestContext, { scopes }: Caller): Promise<Response> => {
+    const request = readCommand(await readSent(env));
     const lack = remoteLack(request, scopes);
     if (lack !== undefined) throw new VigieError('request.forbidden', lack);
     const taken = await commands.submit(request);
-    return respond(context.env, 202, JSON.stringify(taken), { 'Content-Type': JSON_TYPE });
-  });
-  addRefusal(app, '/vigie/v1/commands', ['GET', 'POST']);
+    return respond(env, 202, JSON.stringify(taken), { 'Content-Type': JSON_TYPE });
+  };
+  router.add('POST', '/vigie/v1/commands', submit, { known: [] });
 }
 
 /** @throws VigieError `input.malformed` unless the value has a known `type` and an object `body`; the car checks the body */
@@ -198,35 +175,4 @@ function readCommand(given: unknown): CommandRequest {
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Admits who may read the state of the vehicle, and asks with parameters that are `known` only. */
-export async function admitReader(
-  routes: OwnRoutes,
-  side: Side,
-  context: RequestContext,
-  known: readonly string[] = [],
-): Promise<Caller> {
-  const { scopes = noScopes } = routes.enabled.find(({ id }) => id === `${side}.status.get`) ?? {};
-  return admit(routes, side, context, { scopes, known });
-}
-
-/** Admits who has the scopes, and asks with parameters that are `known` only. */
-async function admit(
-  { serving }: OwnRoutes,
-  side: Side,
-  context: RequestContext,
-  { scopes, known = [] }: { readonly scopes: Operation['scopes']; readonly known?: readonly string[] },
-): Promise<Caller> {
-  const { query } = context.env.exchange.target;
-  const caller = await serving.admit(side, { operation: { scopes }, path: {} }, readPairs(query), context);
-  ownParameters(query, known);
-  return caller;
-}
-
-/** The side of the credentials that the request shows, if it is served. */
-export function sideShown({ enabled }: OwnRoutes, context: RequestContext): Side {
-  const bearer = /^Bearer /i.test(context.req.header('authorization') ?? '');
-  const wanted: Side = bearer ? 'user' : 'fleet';
-  return enabled.some(({ side }) => side === wanted) ? wanted : wanted === 'user' ? 'fleet' : 'user';
 }

@@ -1,47 +1,123 @@
-/** The routes, made from the table of operations. */
+/** The routes of a server. Every route is added here, and the router refuses to add a route without a row in the table of access. */
+import { Hono } from 'hono';
 import { VigieError } from '../../protocol/errors.ts';
-import { bases, type Operation, type Side } from '../../protocol/interface/operation.ts';
-import type { Handlers } from './call.ts';
-import type { App, RequestContext } from './exchange.ts';
+import { accessTo, roots } from '../../protocol/interface/access.ts';
+import type { HttpMethod, Operation, Side } from '../../protocol/interface/operation.ts';
+import { lackOf } from '../../protocol/interface/operations/scopes.ts';
+import { ownParameters, readPairs, readSegments } from './address.ts';
+import type { Caller, Handlers } from './call.ts';
+import { type App, type RequestContext, refuseHead } from './exchange.ts';
+import type { Serving } from './serving.ts';
 
-/** Where operations lie: each side below its base, and at the root for addresses typed by hand. */
-const roots: Readonly<Record<Side, readonly string[]>> = { fleet: [bases.fleet, ''], user: [bases.user, ''] };
-
-export interface RoutePattern {
-  /** What comes before the path of the operation. */
-  readonly root: string;
-  /** The path with names in braces, from the root. */
-  readonly pattern: string;
+export interface RouteOptions {
+  /** Runs before the caller is admitted: for what also a refusal must contain. */
+  readonly begin?: (context: RequestContext) => void;
+  /** The answer is a stream, which has no HEAD. */
+  readonly stream?: boolean;
+  /** Parameters of the query; others are refused. If omitted, the handler checks them. */
+  readonly known?: readonly string[];
+  /** Whose gate admits a `caller`; if omitted, that of the credentials that the request shows. */
+  readonly side?: Side;
 }
 
-type Serve = (operation: Operation, place: RoutePattern, context: RequestContext) => Promise<Response>;
+/** Answers a request whose caller was admitted. */
+type ServeAdmitted = (context: RequestContext, caller: Caller) => Response | Promise<Response>;
 
-/**
- * Routes every operation to `serve`. A path of the table that is asked with another method is refused with
- * `request.method` and tells the methods it takes.
- */
-export function addOperations(app: App, operations: readonly Operation[], serve: Serve): void {
-  const methods = new Map<string, string[]>();
-  for (const operation of operations) {
-    for (const root of roots[operation.side]) {
-      const pattern = `${root}${operation.path}`;
-      for (const path of spellings(pattern)) {
-        app.on(operation.method, path, (context) => serve(operation, { root, pattern }, context));
-        const taken = methods.get(path) ?? [];
-        methods.set(path, [...taken, ...(operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method])]);
-      }
+/** A caller without credentials has no scope. */
+const ANYONE: Caller = { name: 'anyone', scopes: new Set() };
+
+export class Router {
+  readonly #app: App = new Hono();
+  readonly #server: 'car' | 'hub';
+  readonly #serving: Pick<Serving, 'admit'>;
+  /** Sides that are served. */
+  readonly #sides: readonly Side[];
+  readonly #methods = new Map<string, string[]>();
+
+  constructor(server: 'car' | 'hub', serving: Pick<Serving, 'admit'>, sides: readonly Side[]) {
+    this.#server = server;
+    this.#serving = serving;
+    this.#sides = sides;
+  }
+
+  /**
+   * Adds a route. `path` has parameters in braces.
+   * @throws VigieError `usage.wrong` for a route without a row: the server does not start
+   */
+  add(method: HttpMethod, path: string, serve: ServeAdmitted, options: RouteOptions = {}): void {
+    const { begin, stream = false, known, side } = options;
+    const row = accessTo(this.#server, method, path);
+    if (row === undefined) {
+      throw new VigieError('usage.wrong', `${method} ${path} has no row in the table of access`);
+    }
+    const admit = async (context: RequestContext): Promise<Caller> => {
+      const { principal, scopes } = row;
+      if (principal === 'anyone') return ANYONE;
+      const { path: asked, query } = context.env.exchange.target;
+      const gate = principal === 'fleet' || principal === 'user' ? principal : (side ?? this.#sideShown(context));
+      const wanted = { operation: { scopes }, path: readSegments(path, asked) };
+      const caller = await this.#serving.admit(gate, wanted, readPairs(query), context);
+      const lack = caller.scopes && lackOf(scopes, caller.scopes);
+      if (lack !== undefined) throw new VigieError('request.forbidden', lack);
+      return caller;
+    };
+    for (const spelling of spellings(path)) {
+      this.#app.on(method, spelling, async (context) => {
+        begin?.(context);
+        if (stream) refuseHead(context);
+        const caller = await admit(context);
+        if (known !== undefined) ownParameters(context.env.exchange.target.query, known);
+        return serve(context, caller);
+      });
+      const taken = method === 'GET' && !stream ? ['GET', 'HEAD'] : [method];
+      this.#methods.set(spelling, [...(this.#methods.get(spelling) ?? []), ...taken]);
     }
   }
-  for (const [path, taken] of methods) addRefusal(app, path, taken);
+
+  /**
+   * All routes are added: their paths refuse other methods, and other paths get what `others` answers.
+   * @returns the router of all requests
+   */
+  finish(others: (context: RequestContext) => Response | Promise<Response>): App {
+    for (const [path, taken] of this.#methods) {
+      const allow = taken.join(', ');
+      this.#app.all(path, ({ env }) => {
+        env.exchange.headers['Allow'] = allow;
+        throw new VigieError('request.method', `this address takes ${allow}`);
+      });
+    }
+    this.#app.notFound(others);
+    return this.#app;
+  }
+
+  /** The side of the credentials that the request shows, if it is served. */
+  #sideShown(context: RequestContext): Side {
+    const bearer = /^Bearer /i.test(context.req.header('authorization') ?? '');
+    const wanted: Side = bearer ? 'user' : 'fleet';
+    return this.#sides.includes(wanted) ? wanted : wanted === 'user' ? 'fleet' : 'user';
+  }
 }
 
-/** Refuses all methods that are not routed yet. */
-export function addRefusal(app: App, path: string, taken: readonly string[]): void {
-  const allow = taken.join(', ');
-  app.all(path, ({ env }) => {
-    env.exchange.headers['Allow'] = allow;
-    throw new VigieError('request.method', `this address takes ${allow}`);
-  });
+/** Below `/vigie/v1` at the root alone. */
+function rootsOf({ side, path }: Operation): readonly string[] {
+  return path.startsWith('/vigie/') ? [''] : roots[side];
+}
+
+/** Routes every operation to `serving`. */
+export function addOperations(
+  router: Router,
+  operations: readonly Operation[],
+  serving: Pick<Serving, 'begin' | 'serve'>,
+): void {
+  for (const operation of operations) {
+    for (const root of rootsOf(operation)) {
+      const pattern = `${root}${operation.path}`;
+      const serve = (context: RequestContext, caller: Caller) =>
+        serving.serve(operation, { root, pattern }, context, caller);
+      const begin = (context: RequestContext): void => serving.begin(operation, context);
+      router.add(operation.method, pattern, serve, { begin, side: operation.side });
+    }
+  }
 }
 
 /** The path as Hono writes it; the list of thefts was first published with a slash at its end (interface §7). */

@@ -5,7 +5,6 @@ import { Server as SecureServer } from 'node:https';
 import { type AddressInfo, isIP } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { Hono } from 'hono';
 import type { FaultView } from '../../agent/faults/recorder.ts';
 import type { Clock, Log } from '../../agent/ports.ts';
 import type { SignalView } from '../../agent/signals/view.ts';
@@ -27,16 +26,18 @@ import { IdempotentAnswers } from './idempotency.ts';
 import { bounds, createListener, type ListenerBounds, type ServerTlsFiles, watchCertificates } from './listener.ts';
 import type { LiveChanges } from './live.ts';
 import { isSameOrigin } from './origins.ts';
-import { addLive, addOwnRoutes, type OwnRoutes, type OwnView } from './own-routes.ts';
+import { addLive, addOwnRoutes, type OwnView } from './own-routes.ts';
 import { TrustedProxies } from './proxies.ts';
 import { RateLimiter } from './rates.ts';
 import { refuse, refuseUnread } from './refusals.ts';
-import { addOperations, requireHandlers } from './routes.ts';
+import { addOperations, Router, requireHandlers } from './routes.ts';
 import { Serving } from './serving.ts';
 import { SignalRoutes } from './signals.ts';
 import type { Snapshots } from './snapshots.ts';
 
 export interface ServerOptions extends InterfaceSettings {
+  /** Whose rows of the table of access are asked; if omitted, those of a car. */
+  readonly access?: 'car' | 'hub';
   /** All operations, also of a side that is not enabled. */
   readonly operations: readonly Operation[];
   readonly handlers: Handlers;
@@ -58,8 +59,10 @@ export interface ServerOptions extends InterfaceSettings {
   /** What `/vigie/v1` says; absent: it is not there. */
   readonly own?: { readonly view: OwnView; readonly snapshots: Snapshots };
   readonly documents?: Documents;
-  /** Further addresses, which their maker protects. */
-  readonly routes?: (app: App, own: OwnRoutes) => void;
+  /** Adds further routes. */
+  readonly routes?: (router: Router) => void;
+  /** Answers requests to all other paths; if omitted, they are refused. Only a bench hands them to its agent, which asks for access. */
+  readonly others?: (context: RequestContext) => Response | Promise<Response>;
   /** Before everything, the page included; absent: there is none. */
   readonly door?: LanDoor;
   /** Custom signals; absent: the car has none. */
@@ -75,6 +78,8 @@ export interface ServerOptions extends InterfaceSettings {
 export interface RunningServer {
   /** `http://127.0.0.1:8080`: where it listens. */
   readonly url: string;
+  /** Its routes as they are asked for, with parameters in braces. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
   /** Takes renewed certificates at once; they are looked at every minute anyway. */
   reload(): void;
   /** Lets requests under way end, for 5 s at most ({@link ListenerBounds.finish}); resolves when the port is free. */
@@ -132,6 +137,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   log.info('http.ready', { host, port, tls: tls !== undefined, sides: enabled });
   return {
     url: `${tls === undefined ? 'http' : 'https'}://${name}:${port}`,
+    routes: routesOf(app),
     reload: () => watch?.now(),
     stop: async () => {
       watch?.stop();
@@ -167,6 +173,7 @@ function requireProtection({ host, tls, gates }: ServerOptions): void {
 
 function buildApp(options: ServerOptions): { readonly app: App; readonly signals?: SignalRoutes | undefined } {
   const { operations, gates, clock, log, live, own, documents } = options;
+  const enabled = sides.filter((side) => gates[side] !== undefined);
   const serving = new Serving({
     handlers: options.handlers,
     gates,
@@ -177,20 +184,29 @@ function buildApp(options: ServerOptions): { readonly app: App; readonly signals
     clock,
     log,
   });
-  const app: App = new Hono();
-  const enabled = operations.filter(({ side }) => gates[side] !== undefined);
-  addOperations(app, enabled, (operation, place, context) => serving.serve(operation, place, context));
-  if (live !== undefined) addLive({ app, serving, enabled }, live);
-  if (own !== undefined) addOwnRoutes({ app, serving, enabled }, own.view, own.snapshots);
-  if (own?.view.bus !== undefined) addBus({ app, serving, enabled }, own.view.bus, own.snapshots);
-  if (options.captures !== undefined) addCaptures({ app, serving, enabled }, options.captures);
-  const signals = options.signals && new SignalRoutes(options.signals, clock, { app, serving, enabled });
-  if (options.faults !== undefined) addFaults({ app, serving, enabled }, options.faults);
-  options.routes?.(app, { app, serving, enabled });
-  if (documents !== undefined) addDocuments(app, documents, new RateLimiter(documentRates, clock));
-  app.notFound(({ env }) => refuse(env, new VigieError('request.unknown', 'there is nothing at this path'), log));
+  const router = new Router(options.access ?? 'car', serving, enabled);
+  const served = operations.filter(({ side }) => enabled.includes(side));
+  addOperations(router, served, serving);
+  if (live !== undefined) addLive(router, live);
+  if (own !== undefined) addOwnRoutes(router, own.view, own.snapshots);
+  if (own?.view.bus !== undefined) addBus(router, own.view.bus, own.snapshots);
+  if (options.captures !== undefined) addCaptures(router, options.captures);
+  const signals = options.signals && new SignalRoutes(options.signals, clock, router);
+  if (options.faults !== undefined) addFaults(router, options.faults);
+  options.routes?.(router);
+  if (documents !== undefined) addDocuments(router, documents, new RateLimiter(documentRates, clock));
+  const refused = ({ env }: RequestContext): Response =>
+    refuse(env, new VigieError('request.unknown', 'there is nothing at this path'), log);
+  const app = router.finish(options.others ?? refused);
   app.onError((error, { env }) => refuse(env, error, log));
   return { app, signals };
+}
+
+/** What the router itself has, without the refusals of other methods. */
+function routesOf({ routes }: App): RunningServer['routes'] {
+  return routes
+    .filter(({ method }) => method !== 'ALL')
+    .map(({ method, path }) => ({ method, path: path.replaceAll(/:(\w+)/g, '{$1}') }));
 }
 
 function hostsOf({ host, hosts = [], url }: ServerOptions): Hosts {

@@ -1,4 +1,4 @@
-/** How an operation is served: access, rate, form of the request, handler, form of the answer; in this order. */
+/** How an operation is served once its caller was admitted: form of the request, handler, form of the answer; in this order. */
 
 import type { ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
@@ -17,7 +17,13 @@ import { type IdempotentAnswers, onceOf } from './idempotency.ts';
 import { acceptable, EVENT_STREAM, mediaOf, requireJson } from './media.ts';
 import type { TrustedProxies } from './proxies.ts';
 import type { RateLimiter } from './rates.ts';
-import type { RoutePattern } from './routes.ts';
+
+export interface RoutePattern {
+  /** What comes before the path of the operation. */
+  readonly root: string;
+  /** The path with names in braces, from the root. */
+  readonly pattern: string;
+}
 
 export interface ServingOptions {
   readonly handlers: Handlers;
@@ -44,16 +50,19 @@ export class Serving {
     this.#options = options;
   }
 
-  async serve(operation: Operation, place: RoutePattern, context: RequestContext): Promise<Response> {
-    const { exchange, incoming } = context.env;
+  /** Before the caller is admitted. */
+  begin(operation: Operation, { env: { exchange } }: RequestContext): void {
     exchange.operation = operation;
     if (operation.deprecated === true) {
       exchange.headers['Deprecation'] = DEPRECATED;
       exchange.headers['Link'] = '</docs>; rel="deprecation"; type="text/html"';
     }
+  }
+
+  async serve(operation: Operation, place: RoutePattern, context: RequestContext, caller: Caller): Promise<Response> {
+    const { exchange, incoming } = context.env;
     const path = readSegments(place.pattern, exchange.target.path);
     const pairs = readPairs(exchange.target.query);
-    const caller = await this.admit(operation.side, { operation, path }, pairs, context);
     if (operation.path.startsWith('/vigie/')) ownParameters(exchange.target.query, queryNames(operation));
     const media = acceptable(mediaOf(operation), headerOf(incoming, 'accept'));
     if (media === EVENT_STREAM) refuseHead(context);

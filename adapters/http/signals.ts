@@ -4,14 +4,15 @@ import type { PresentSignal, SignalView } from '../../agent/signals/view.ts';
 import { instantOf } from '../../protocol/calendar.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { signalChangeJson, signalHistoryJson, signalJson } from '../../protocol/interface/json/signals.ts';
+import { type Sees, seesOf } from '../../protocol/interface/visible-members.ts';
 import { suggestion } from '../../protocol/nearest.ts';
 import { TooManyRequests } from './access/failures.ts';
 import { ownParameters, readSegments } from './address.ts';
+import type { Caller } from './call.ts';
 import { EventStream } from './event-stream.ts';
-import { type RequestContext, refuseHead, respond } from './exchange.ts';
+import { type RequestContext, respond } from './exchange.ts';
 import { acceptable } from './media.ts';
-import { admitReader, type OwnRoutes, sideShown } from './own-routes.ts';
-import { addRefusal } from './routes.ts';
+import type { Router } from './routes.ts';
 
 /** Everything below is Vigie's own. */
 const BASE = '/vigie/v1';
@@ -24,39 +25,25 @@ export const MOST_READINGS = 10_000;
 const STREAMS = 16;
 const TIMES = { heartbeat: 15_000, pause: 50 };
 
-/** What a caller that was let in may see. */
-interface Sight {
-  /** Positions, and everything else. */
-  readonly position: boolean;
-  readonly telemetry: boolean;
-  /** UTC ms; absent: its right does not end. */
-  readonly expires?: number | undefined;
-}
-
 export class SignalRoutes {
   readonly #view: SignalView;
   readonly #clock: Clock;
   readonly #streams = new Set<EventStream<string>>();
 
-  constructor(view: SignalView, clock: Clock, routes: OwnRoutes) {
+  constructor(view: SignalView, clock: Clock, router: Router) {
     this.#view = view;
     this.#clock = clock;
     const paths = {
-      [`${BASE}/signals`]: (context: RequestContext, sight: Sight) => this.#list(context, sight),
-      [`${BASE}/signals/{name}`]: (context: RequestContext, sight: Sight) => this.#one(context, sight),
-      [`${BASE}/signals/{name}/history`]: (context: RequestContext, sight: Sight) => this.#history(context, sight),
+      [`${BASE}/signals`]: (context: RequestContext, caller: Caller) => this.#list(context, seesOf(caller)),
+      [`${BASE}/signals/{name}`]: (context: RequestContext, caller: Caller) => this.#one(context, seesOf(caller)),
+      [`${BASE}/signals/{name}/history`]: (context: RequestContext, caller: Caller) =>
+        this.#history(context, seesOf(caller)),
     };
     for (const [path, serve] of Object.entries(paths)) {
-      const pattern = path.replace('{name}', ':name');
-      const known = path.endsWith('/history') ? HISTORY : [];
-      routes.app.get(pattern, async (context) => serve(context, await sightOf(routes, context, known)));
-      addRefusal(routes.app, pattern, ['GET', 'HEAD']);
+      router.add('GET', path, serve, { known: path.endsWith('/history') ? HISTORY : [] });
     }
-    routes.app.get(`${BASE}/live`, async (context) => {
-      refuseHead(context);
-      return this.#live(context, await sightOf(routes, context));
-    });
-    addRefusal(routes.app, `${BASE}/live`, ['GET']);
+    const follow = (context: RequestContext, caller: Caller) => this.#live(context, caller);
+    router.add('GET', `${BASE}/live`, follow, { stream: true, known: [] });
   }
 
   /** Ends all streams. */
@@ -64,17 +51,17 @@ export class SignalRoutes {
     for (const stream of this.#streams) stream.end();
   }
 
-  #list({ env }: RequestContext, sight: Sight): Response {
-    const shown = [...this.#view.all(this.#clock.now())].filter((signal) => sees(sight, signal));
+  #list({ env }: RequestContext, sees: Sees): Response {
+    const shown = [...this.#view.all(this.#clock.now())].filter((signal) => isSeen(sees, signal));
     return json(env, { signals: shown.map(signalJson) });
   }
 
-  #one(context: RequestContext, sight: Sight): Response {
-    return json(context.env, signalJson(this.#named(context, `${BASE}/signals/{name}`, sight)));
+  #one(context: RequestContext, sees: Sees): Response {
+    return json(context.env, signalJson(this.#named(context, `${BASE}/signals/{name}`, sees)));
   }
 
-  #history(context: RequestContext, sight: Sight): Response {
-    const { definition } = this.#named(context, `${BASE}/signals/{name}/history`, sight);
+  #history(context: RequestContext, sees: Sees): Response {
+    const { definition } = this.#named(context, `${BASE}/signals/{name}/history`, sees);
     const query = ownParameters(context.env.exchange.target.query, HISTORY);
     const { from, to } = periodOf(query.get('from'), query.get('to'), this.#clock.now());
     const limit = limitOf(query.get('limit'));
@@ -82,7 +69,8 @@ export class SignalRoutes {
     return json(context.env, signalHistoryJson(definition, samples.slice(0, limit), samples.length > limit));
   }
 
-  #live(context: RequestContext, sight: Sight): Response {
+  #live(context: RequestContext, caller: Caller): Response {
+    const sees = seesOf(caller);
     acceptable(['text/event-stream'], context.req.header('accept'));
     if (this.#streams.size >= STREAMS) throw new TooManyRequests('all live streams are taken', 10_000);
     const now = (): number => this.#clock.now();
@@ -91,13 +79,13 @@ export class SignalRoutes {
       known: [...this.#view.all(now())].flatMap(({ definition: { name }, changedAt }) =>
         changedAt === undefined ? [] : [[name, changedAt] as const],
       ),
-      sees: (name) => sees(sight, of(name)),
+      sees: (name) => isSeen(sees, of(name)),
       event: (name, at) => {
         const signal = of(name);
         if (signal === undefined) return ['removed', { name }];
         return [signal.value === undefined ? 'removed' : 'change', signalChangeJson(signal, at)];
       },
-      ...{ clock: this.#clock, times: TIMES, until: sight.expires ?? Number.POSITIVE_INFINITY },
+      ...{ clock: this.#clock, times: TIMES, until: caller.expires ?? Number.POSITIVE_INFINITY },
       gone: () => {
         unfollow();
         this.#streams.delete(stream);
@@ -108,24 +96,19 @@ export class SignalRoutes {
     return respond(context.env, 200, stream.stream, { 'Content-Type': 'text/event-stream' });
   }
 
-  #named({ env }: RequestContext, pattern: string, sight: Sight): PresentSignal {
+  #named({ env }: RequestContext, pattern: string, sees: Sees): PresentSignal {
     const { name = '' } = readSegments(pattern, env.exchange.target.path);
     const signal = this.#view.get(name, this.#clock.now());
-    if (signal !== undefined && sees(sight, signal)) return signal;
+    if (signal !== undefined && isSeen(sees, signal)) return signal;
     if (signal !== undefined) throw new VigieError('request.forbidden', 'needs data:position');
     const known = [...this.#view.all(this.#clock.now())].map(({ definition }) => definition.name);
     throw unknownSignal(name, known);
   }
 }
 
-async function sightOf(routes: OwnRoutes, context: RequestContext, known?: readonly string[]): Promise<Sight> {
-  const { scopes, expires } = await admitReader(routes, sideShown(routes, context), context, known);
-  const granted = (scope: string): boolean => scopes?.has(scope) ?? true;
-  return { telemetry: granted('data:telemetry'), position: granted('data:position'), expires };
-}
-
-function sees({ position, telemetry }: Sight, signal: PresentSignal | undefined): boolean {
-  return signal?.position === true ? position : telemetry;
+/** A signal that says where the car is needs `data:position`, every other `data:telemetry`. */
+function isSeen(sees: Sees, signal: PresentSignal | undefined): boolean {
+  return sees(signal?.position === true ? 'data:position' : 'data:telemetry');
 }
 
 function json(env: RequestContext['env'], body: object): Response {

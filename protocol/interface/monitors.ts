@@ -1,4 +1,6 @@
 /** Scopes of the user side that a monitor by HTTP needs: it never reports what its creator may not read. */
+
+import type { MonitorEvent } from '../schema/event.ts';
 import type { CompiledMonitor } from '../schema/monitor/compile.ts';
 import { isSignal, signalNameOf, type TriggerData } from '../schema/monitor/data.ts';
 import type { Extension, ExtensionType } from '../schema/monitor/extensions.ts';
@@ -36,6 +38,19 @@ export function monitorScopesOf(
       return condition.kind === 'zone' ? (['data:position'] as const) : (['data:telemetry'] as const);
     }),
     ...extensions.flatMap(ofContent),
+  ]);
+}
+
+/**
+ * Scopes of what an event of a monitor contains. Where only the event is known its triggers may be zones and custom signals, which
+ * may be positions: `data:telemetry` and `data:position` are always among them.
+ */
+export function eventScopesOf({ values = [], extensions = [] }: Partial<MonitorEvent>): ReadonlySet<Scope> {
+  return new Set<Scope>([
+    'data:telemetry',
+    'data:position',
+    ...values.flatMap(({ data }) => (data === 'signal' ? [] : ofData(data, () => true))),
+    ...extensions.flatMap((one) => ofExtension[one.type]),
   ]);
 }
 

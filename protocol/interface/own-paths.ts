@@ -1,5 +1,6 @@
 /** What the server has beside the interface, described as OpenAPI paths. */
 
+import { type AccessRow, accessTo } from './access.ts';
 import { busPaths } from './own/bus-paths.ts';
 import { capturePaths } from './own/capture-paths.ts';
 import { carDescriptionSchema, linkReportSchema } from './own/car-description.ts';
@@ -15,9 +16,6 @@ export const ownTag = {
 
 const refused = (description: string): object => ({ description });
 
-/** Who may read the state of the car. */
-const readers = [{ BasicAuth: [], ClientId: [] }, { UserToken: ['data:telemetry'] }, { UserToken: ['data:position'] }];
-
 const refusals = {
   401: refused('The request does not prove whose it is.'),
   403: refused('The caller may not do this.'),
@@ -27,14 +25,13 @@ const refusals = {
   500: refused('A fault of the agent.'),
 };
 
-const common = { tag: ownTag.name, security: readers, refusals, refused };
+const common = { tag: ownTag.name, refusals, refused };
 
 const get = (operationId: string, summary: string, description: string, answer: object): object => ({
   operationId,
   tags: [ownTag.name],
   summary,
   description,
-  security: readers,
   responses: { 200: answer, ...refusals },
 });
 
@@ -44,7 +41,29 @@ const events = (schema: object, of?: string): object => ({
   content: { 'text/event-stream': { schema } },
 });
 
-export const ownPaths = {
+type Paths = Readonly<Record<string, Readonly<Record<string, object>>>>;
+
+/** Who may use a path, from the table of access. */
+function withSecurity(paths: Paths): Paths {
+  const entries = Object.entries(paths).map(([path, methods]) => {
+    const secured = Object.entries(methods).map(([method, described]) => {
+      const row = accessTo('car', method.toUpperCase(), path);
+      if (row === undefined) throw new Error(`${method} ${path} has no row in the table of access`);
+      return [method, { ...described, security: securityOf(row) }];
+    });
+    return [path, Object.fromEntries(secured)];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Any one entry is enough. */
+function securityOf({ principal, scopes: { required, optional } }: AccessRow): object[] {
+  if (principal === 'anyone') return [];
+  const anyOf = required.length > 0 || optional.length === 0 ? [required] : optional.map((scope) => [scope]);
+  return [{ BasicAuth: [], ClientId: [] }, ...anyOf.map((scopes) => ({ UserToken: scopes }))];
+}
+
+export const ownPaths = withSecurity({
   ...capturePaths(common),
   ...signalPaths(common),
   ...faultPaths(common),
@@ -56,7 +75,6 @@ export const ownPaths = {
       summary: 'Reads this document.',
       description:
         'Answers the OpenAPI 3.1 document of the interface as JSON, for generators of clients. No credentials are needed.',
-      security: [],
       responses: {
         200: { description: 'The document.', content: { 'application/json': { schema: { type: 'object' } } } },
         421: refused('The request names a host that this server is not.'),
@@ -116,7 +134,6 @@ export const ownPaths = {
       description:
         'The unit signs the command with a key of its own and checks it as any other. What becomes of it comes as `history` of the same address. A user needs the ' +
         'scope of the kind, such as `remote:door:write`.',
-      security: [{ BasicAuth: [], ClientId: [] }, { UserToken: [] }],
       requestBody: {
         required: true,
         content: {
@@ -146,4 +163,4 @@ export const ownPaths = {
       },
     },
   },
-} as const;
+});

@@ -69,7 +69,8 @@ test('a token for a fleet with the right of one of these commands can send that 
 test('the published fleet side of a hub refuses a command without the right of its kind', async () => {
   const target = { webhook: { target: 'https://hooks.example/', name: 'hooks' } };
   const callback = { label: 'outcomes', callback: target, remoteTypes: ['Immobilization', 'Stolen', 'Doors'] };
-  const owner = await rig.bearer({ fleets: ['north'], scopes: [...scopeNames, IMMOBILIZATION, STOLEN] });
+  const scopes = [...scopeNames, IMMOBILIZATION, STOLEN, 'hub:monitor:write'];
+  const owner = await rig.bearer({ fleets: ['north'], scopes });
   const made = await rig.ask('/fleets/north/remote/callbacks', owner, callback);
   expect(made.status).toBe(200);
   const [{ id }] = (await rig.ask('/fleets/north/vehicles', owner)).body._embedded.vehicles;

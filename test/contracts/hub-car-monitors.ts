@@ -72,7 +72,7 @@ export function hubCarMonitorsContract(name: string, database: () => Promise<Pic
         ['fleet', { name: 'ops', fleets: ['north'] }],
         ['user', { name: 'ada' }],
       ] as const) {
-        const all = { scopes: scopeNames, issued, expires: issued + 600_000, ...grant };
+        const all = { scopes: [...scopeNames, 'hub:monitor:write'], issued, expires: issued + 600_000, ...grant };
         tokens[who] = await signToken(tokenKeyFile(join(data, 'keys')), all);
       }
     });

@@ -63,7 +63,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       });
       await start();
       const issued = Date.now();
-      const grant = { scopes: scopeNames, issued, expires: issued + 600_000 };
+      const grant = { scopes: [...scopeNames, 'hub:monitor:write'], issued, expires: issued + 600_000 };
       const file = tokenKeyFile(join(data, 'keys'));
       tokens.set('fleet', await signToken(file, { ...grant, name: 'ops', fleets: ['north'] }));
       tokens.set('user', await signToken(file, { ...grant, name: 'ada' }));

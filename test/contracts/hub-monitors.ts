@@ -48,7 +48,13 @@ export function hubMonitorsContract(name: string, database: () => Promise<Pick<H
     };
     const tokenOf = (who: string, grant: { fleets?: readonly string[]; scopes?: readonly string[] }) => {
       const issued = Date.now();
-      const all = { name: who, scopes: scopeNames, issued, expires: issued + 600_000, ...grant };
+      const all = {
+        name: who,
+        scopes: [...scopeNames, 'hub:monitor:write'],
+        issued,
+        expires: issued + 600_000,
+        ...grant,
+      };
       return signToken(tokenKeyFile(join(data, 'keys')), all);
     };
 

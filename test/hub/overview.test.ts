@@ -46,7 +46,7 @@ async function ask<T>(id: string, query: Record<string, unknown> = {}): Promise<
     events: () => events.of(),
     look: () => undefined,
   });
-  const answer = await handlers[id]?.({ query, now, path: {} } as never);
+  const answer = await handlers[id]?.({ query, now, path: {}, caller: { name: 'ops' } } as never);
   return answer?.body as T;
 }
 

@@ -5,6 +5,7 @@ import { VigieError } from '../../../protocol/errors.ts';
 import { declaredMembers } from '../../../protocol/interface/bodies.ts';
 import { dateTime } from '../../../protocol/interface/json/date-time.ts';
 import { askedRemote, remoteLack } from '../../../protocol/interface/remotes.ts';
+import { seenCommand, seesOf } from '../../../protocol/interface/visible-members.ts';
 import type { Call, Handler, Handlers } from '../call.ts';
 import { found, unknown } from '../resources/context.ts';
 import { uuidFor } from '../resources/ids.ts';
@@ -47,7 +48,7 @@ function list({ store }: CommandDesk): Handler {
     return found({
       _links: { self: { href: `${call.base}${call.self}` }, ...next },
       vin,
-      remotes: commands.map((one) => written(call, one)),
+      remotes: commands.flatMap((one) => seen(call, one) ?? []).map((one) => written(call, one)),
     });
   };
 }
@@ -57,9 +58,14 @@ function get({ store }: CommandDesk): Handler {
   return async (call) => {
     const id = call.path['rid'] ?? '';
     const kept = await store.command(vinOf(call), id);
-    if (kept === undefined) throw unknown('remote', id);
-    return found(written(call, kept));
+    const shown = kept && seen(call, kept);
+    if (shown === undefined) throw unknown('remote', id);
+    return found(written(call, shown));
   };
+}
+
+function seen({ caller }: Call, command: KeptCommand): KeptCommand | undefined {
+  return caller.scopes === undefined ? command : seenCommand(seesOf(caller), command);
 }
 
 function vinOf({ path }: Call): string {

@@ -6,15 +6,8 @@ import type { Operation } from '../../../protocol/interface/operation.ts';
 import type { RecordFilter } from '../../../protocol/interface/record-filter.ts';
 import type { FaultRecord } from '../../../protocol/schema/fault.ts';
 import type { Call, Handlers } from '../call.ts';
-import {
-  type CaptureForm,
-  type CaptureView,
-  captureForms,
-  captureFrames,
-  captureList,
-  requireAll,
-} from '../captures.ts';
-import { MOST_FAULTS, requireTelemetry } from '../faults.ts';
+import { type CaptureForm, type CaptureView, captureForms, captureFrames, captureList } from '../captures.ts';
+import { MOST_FAULTS } from '../faults.ts';
 import { found, unknown } from '../resources/context.ts';
 import { query, reading } from './reading.ts';
 
@@ -33,20 +26,16 @@ export function diagnosticsHandlers({ reader, owners, captures }: DiagnosticsDes
   };
   return {
     'hub.faults.list': async (call) => {
-      requireTelemetry(call.caller);
       const keys = reader.fleetRecordKeys('fault', { owners: owners(call), filter: filterOf(call) });
       return found(await faults(keys, call, ({ vin }: FleetRecord) => ({ vin })));
     },
     'hub.faults.ofCar': async (call) => {
-      requireTelemetry(call.caller);
       return found(await faults(reader.recordKeys(await vinOf(call), 'fault', filterOf(call)), call, () => ({})));
     },
     'hub.captures.list': async (call) => {
-      requireAll(call.caller);
       return found(await captureList(captures(await vinOf(call))));
     },
     'hub.captures.get': async (call) => {
-      requireAll(call.caller);
       const format = (call.query['format'] ?? 'candump') as CaptureForm;
       const { body, headers } = await captureFrames(captures(await vinOf(call)), call.path['cid'] ?? '', format);
       return { status: 200, body, headers };
@@ -72,7 +61,6 @@ async function faults<T extends HubRecord>(
 }
 
 const chosen = {
-  forbids: true,
   parameters: [
     query('active', 'Only codes that are still reported, or only others.', { type: 'string', enum: ['true', 'false'] }),
     query('limit', 'Most records.', { type: 'integer', minimum: 1, maximum: MOST_FAULTS }),
@@ -88,15 +76,12 @@ export const diagnosticsOperations: readonly Operation[] = [
     'Reads the fault codes of a car, the newest first.',
     chosen,
   ),
-  reading('hub.captures.list', capturesPath, 'Lists the captures of raw frames that a car sent, the oldest first.', {
-    forbids: true,
-  }),
+  reading('hub.captures.list', capturesPath, 'Lists the captures of raw frames that a car sent, the oldest first.'),
   reading(
     'hub.captures.get',
     `${capturesPath}/{cid}`,
     'Reads the frames of a capture as a candump log, or as an MDF4 file.',
     {
-      forbids: true,
       parameters: [query('format', 'Form of the frames.', { type: 'string', enum: captureForms })],
       media: 'text/plain',
     },

@@ -7,6 +7,7 @@ import type { LiveFeed } from '../../../hub/live.ts';
 import type { VehicleReader } from '../../../hub/ports.ts';
 import { dateTime } from '../../../protocol/interface/json/date-time.ts';
 import type { FleetEvent } from '../../../protocol/interface/own/hub-overview.ts';
+import { scopeOfPath, seesOf } from '../../../protocol/interface/visible-members.ts';
 import type { Slot } from '../../../protocol/slots.ts';
 import { TooManyRequests } from '../access/failures.ts';
 import { withdrawn } from '../access/hub.ts';
@@ -20,6 +21,8 @@ export interface LiveDesk {
   readonly reader: Pick<VehicleReader, 'vehicle'>;
   /** Cars that the caller may see now; undefined: all. */
   visible(call: Call): Promise<ReadonlySet<string> | undefined>;
+  /** An event as the caller sees it; undefined: not at all. */
+  seenBy(call: Call): (event: FleetEvent) => FleetEvent | undefined;
   /** Whether the token with this id was withdrawn by now. */
   isWithdrawn(token: string): Promise<boolean>;
   /** Somebody looks at this car now. */
@@ -45,6 +48,8 @@ export function liveHandlers(desk: LiveDesk): Handlers {
   const follow = async (call: Call, vin?: string): Promise<Answer> => {
     if (open >= STREAMS) throw new TooManyRequests('all live streams are taken', 10_000);
     const { feed, clock } = desk;
+    const sees = seesOf(call.caller);
+    const see = desk.seenBy(call);
     let cancel: () => void = () => undefined;
     let isOpen = true;
     const gone = (): void => {
@@ -56,7 +61,7 @@ export function liveHandlers(desk: LiveDesk): Handlers {
     };
     const stream: EventStream<Told> = new EventStream<Told>({
       known: [],
-      sees: () => true,
+      sees: (told) => !isSlot(told) || sees(scopeOfPath(told.path)),
       event: (told, at) => (vin === undefined || !isSlot(told) ? eventOf(told) : changeOf(feed, vin, told, at)),
       ...{ clock, times: TIMES, until: call.caller.expires ?? Number.POSITIVE_INFINITY, gone },
     });
@@ -66,7 +71,9 @@ export function liveHandlers(desk: LiveDesk): Handlers {
       ...(token === undefined ? {} : { token }),
       visible: () => desk.visible(call),
       event: (event: FleetEvent) => {
-        if (stream.waiting < WAITING) stream.note(event, event.at);
+        const seen = see(event);
+        if (seen === undefined) return;
+        if (stream.waiting < WAITING) stream.note(seen, seen.at);
         else stream.end();
       },
       changed: (slots: readonly Slot[]) => {

@@ -2,6 +2,9 @@
 import { revisionOf } from '../../../hub/monitor-sync.ts';
 import type { CarMonitorStore, OwnedMonitor } from '../../../hub/monitors.ts';
 import { dateTime } from '../../../protocol/interface/json/date-time.ts';
+import { monitorScopesOf } from '../../../protocol/interface/monitors.ts';
+import { seesOf } from '../../../protocol/interface/visible-members.ts';
+import { compileMonitor } from '../../../protocol/schema/monitor.ts';
 import type { Caller, Handler } from '../call.ts';
 import { found } from '../resources/context.ts';
 
@@ -17,16 +20,18 @@ export function monitorsOf(store: Pick<CarMonitorStore, 'carMonitors'>, digest: 
       vin,
       ...(reportedAt === undefined ? {} : { reportedAt: dateTime(reportedAt) }),
       monitors: [
-        ...wanted.filter(isCallers).map(({ owner, monitor }) => {
-          const { monitorId, status } = monitor;
-          const there = known.get(monitorId);
-          const isCurrent = there?.revision === revisionOf(monitor, digest) && there.status === status;
-          return {
-            ...{ monitorId, label: monitor.monitor.label, [owner.kind]: owner.id, wanted: status },
-            ...(there === undefined ? {} : { reported: there.status, updatedAt: dateTime(there.updatedAt) }),
-            state: isCurrent ? 'current' : 'pending',
-          };
-        }),
+        ...wanted
+          .filter((one) => isCallers(one) && isSeen(caller, one))
+          .map(({ owner, monitor }) => {
+            const { monitorId, status } = monitor;
+            const there = known.get(monitorId);
+            const isCurrent = there?.revision === revisionOf(monitor, digest) && there.status === status;
+            return {
+              ...{ monitorId, label: monitor.monitor.label, [owner.kind]: owner.id, wanted: status },
+              ...(there === undefined ? {} : { reported: there.status, updatedAt: dateTime(there.updatedAt) }),
+              state: isCurrent ? 'current' : 'pending',
+            };
+          }),
         ...reported
           .filter(({ monitorId }) => !ids.has(monitorId))
           .map(({ monitorId, status, updatedAt, revision }) => ({
@@ -36,6 +41,12 @@ export function monitorsOf(store: Pick<CarMonitorStore, 'carMonitors'>, digest: 
       ],
     });
   };
+}
+
+/** A monitor is shown to who may read everything that it watches and reports. Any custom signal may be a position. */
+function isSeen(caller: Caller, { monitor }: OwnedMonitor): boolean {
+  if (caller.scopes === undefined) return true;
+  return [...monitorScopesOf(compileMonitor(monitor.monitor), () => true)].every(seesOf(caller));
 }
 
 function ownedBy({ fleets, user }: Caller): (one: OwnedMonitor) => boolean {

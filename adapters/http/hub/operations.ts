@@ -1,4 +1,4 @@
-/** What a hub answers beside the interface, under `/vigie/v1`. Access is that of the fleet side. */
+/** What a hub answers beside the interface, under `/vigie/v1`. */
 import type { Operation } from '../../../protocol/interface/operation.ts';
 import { JSON_MEDIA } from '../../../protocol/interface/operations/making.ts';
 import { idempotencyKey } from '../../../protocol/interface/parameters/query.ts';
@@ -6,7 +6,7 @@ import { requestBody } from '../../../protocol/interface/schemas/requests.ts';
 import { diagnosticsOperations } from './diagnostics.ts';
 import { liveOperations } from './live-operations.ts';
 import { overviewOperations } from './overview-operations.ts';
-import { query, reading } from './reading.ts';
+import { query, reading, writing } from './reading.ts';
 import { rolloutOperations } from './rollout-operations.ts';
 import { signalOperations } from './signals.ts';
 
@@ -20,16 +20,10 @@ export const hubOperations: readonly Operation[] = [
     'Reads which message numbers of a car arrived, which the car gave up, and which are missing.',
     { description: 'By priority class.' },
   ),
-  {
-    ...reading(
-      'hub.resend.create',
-      `${vehiclePath}/resend`,
-      'Asks the car now to send the messages again that are missing, with one command for each priority class.',
-    ),
-    method: 'POST',
+  writing('hub.resend.create', `${vehiclePath}/resend`, {
+    summary: 'Asks the car now to send the messages again that are missing, with one command for each priority class.',
     answers: { 202: { description: 'The commands; none when nothing is missing.', media: JSON_MEDIA } },
-    errors: [400, 401, 404, 406, 421, 429, 500, 507],
-  },
+  }),
   reading(
     'hub.monitors.list',
     `${vehiclePath}/monitors`,
@@ -37,18 +31,15 @@ export const hubOperations: readonly Operation[] = [
     { description: 'Monitors, each with its state.' },
   ),
   {
-    ...reading(
-      'hub.remotes.create',
-      remotesPath,
-      'Sends a command to the car, signed with the key of the hub, and keeps it in the audit trail.',
-      { parameters: [idempotencyKey] },
-    ),
-    method: 'POST',
+    ...writing('hub.remotes.create', remotesPath, {
+      summary: 'Sends a command to the car, signed with the key of the hub, and keeps it in the audit trail.',
+      parameters: [idempotencyKey],
+      answers: { 202: { description: 'Kept, and sent.', media: JSON_MEDIA } },
+    }),
     get body() {
       return requestBody('fleetRemote');
     },
     bodyName: 'fleetRemote',
-    answers: { 202: { description: 'Kept, and sent.', media: JSON_MEDIA } },
     errors: [400, 401, 403, 404, 406, 413, 415, 421, 429, 500, 507],
   },
   reading(

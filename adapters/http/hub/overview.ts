@@ -15,6 +15,7 @@ import {
   type HubValues,
   type SortKey,
 } from '../../../protocol/interface/own/hub-overview.ts';
+import { scopeOfPath, seenCar, seesOf } from '../../../protocol/interface/visible-members.ts';
 import { remoteKinds } from '../../../protocol/remote/table.ts';
 import { disassemble, slots } from '../../../protocol/slots.ts';
 import type { Call, Handler, Handlers } from '../call.ts';
@@ -36,8 +37,8 @@ const ROWS = 50;
 /** The handlers of the operations `hub.vehicles.list`, `hub.positions.list`, `hub.events.list`, `hub.orders.list`, `hub.car.get`, `hub.values.get`. */
 export function overviewHandlers(desk: OverviewDesk): Handlers {
   return {
-    'hub.vehicles.list': async (call) => found(tableOf(await desk.cars(call), call)),
-    'hub.positions.list': async (call) => found(positionsOf(await desk.cars(call), call)),
+    'hub.vehicles.list': async (call) => found(tableOf(seenCars(await desk.cars(call), call), call)),
+    'hub.positions.list': async (call) => found(positionsOf(seenCars(await desk.cars(call), call), call)),
     'hub.events.list': async (call) => {
       const { now, query } = call;
       const vin = query['vin'] as string | undefined;
@@ -49,6 +50,12 @@ export function overviewHandlers(desk: OverviewDesk): Handlers {
     'hub.car.get': car(desk),
     'hub.values.get': values(desk),
   };
+}
+
+/** Hidden members must not decide about the order either. */
+function* seenCars(cars: Iterable<FleetCar>, { caller }: Call): Iterable<FleetCar> {
+  const sees = seesOf(caller);
+  for (const car of cars) yield caller.scopes === undefined ? car : seenCar(sees, car);
 }
 
 function tableOf(cars: Iterable<FleetCar>, { query, now }: Call): FleetTable {
@@ -139,10 +146,12 @@ function values(desk: OverviewDesk): Handler {
     const status = await desk.reader.status(vin);
     desk.look(vin);
     const stale = new Set(status?.stale);
+    const sees = seesOf(call.caller);
+    const shown = [...disassemble(status?.contents() ?? {})].filter(({ slot }) => sees(scopeOfPath(slot.path)));
     const answer: HubValues = {
       at: call.now,
       heard: lastSeen,
-      values: [...disassemble(status?.contents() ?? {})].map(({ slot, value, at }) => ({
+      values: shown.map(({ slot, value, at }) => ({
         path: slot.path,
         value: shownValue(slot, value),
         at: dateTime(at),

@@ -1,7 +1,8 @@
-/** Roll-outs of configurations, under `/vigie/v1`. Access is that of the fleet side. */
+/** Roll-outs of configurations, under `/vigie/v1`. */
 import type { Operation } from '../../../protocol/interface/operation.ts';
+import { JSON_MEDIA } from '../../../protocol/interface/operations/making.ts';
 import { rolloutCarStates } from '../../../protocol/interface/own/rollouts.ts';
-import { query, reading } from './reading.ts';
+import { query, reading, writing } from './reading.ts';
 
 const allPath = '/vigie/v1/rollouts';
 const onePath = `${allPath}/{oid}`;
@@ -15,7 +16,7 @@ const tolerate = query(
   { type: 'integer', minimum: 0, maximum: 1_000_000 },
 );
 
-const changing = { method: 'POST', errors: [400, 401, 403, 404, 406, 421, 429, 500, 507] } as const;
+const answers = { 200: { description, media: JSON_MEDIA } };
 
 export const rolloutOperations: readonly Operation[] = [
   reading(
@@ -30,20 +31,13 @@ export const rolloutOperations: readonly Operation[] = [
     'Reads which cars of a roll-out have the configuration, reported it good, or went back; 200 cars at a time.',
     { parameters: [after, state], description },
   ),
-  {
-    ...reading('hub.rollouts.continue', `${onePath}/continue`, 'Has every car of the fleet get the configuration.', {
-      parameters: [tolerate],
-      description,
-    }),
-    ...changing,
-  },
-  {
-    ...reading(
-      'hub.rollouts.stop',
-      `${onePath}/stop`,
-      'Has no further car get the configuration; cars that have it keep it.',
-      { description },
-    ),
-    ...changing,
-  },
+  writing('hub.rollouts.continue', `${onePath}/continue`, {
+    summary: 'Has every car of the fleet get the configuration.',
+    parameters: [tolerate],
+    answers,
+  }),
+  writing('hub.rollouts.stop', `${onePath}/stop`, {
+    summary: 'Has no further car get the configuration; cars that have it keep it.',
+    answers,
+  }),
 ];

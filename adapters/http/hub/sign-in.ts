@@ -17,9 +17,9 @@ import {
   randomState,
 } from 'openid-client';
 import type { Clock, Log } from '../../../agent/ports.ts';
-import { type App, headerOf, type RequestContext, respond } from '../exchange.ts';
+import { headerOf, type RequestContext, respond } from '../exchange.ts';
 import { isLoopback } from '../hosts.ts';
-import { addRefusal } from '../routes.ts';
+import type { Router } from '../routes.ts';
 
 export interface IdentityProvider {
   /** Its address, which `iss` of its tokens is. */
@@ -81,12 +81,10 @@ export class SignIn {
   }
 
   /** Open to everybody: who signs in has no credentials yet. */
-  add(app: App): void {
-    app.get(SIGN_IN, (context) => this.#begin(context));
-    app.get(BACK, (context) => this.#end(context));
-    app.post(BACK, (context) => this.#hand(context));
-    addRefusal(app, SIGN_IN, ['GET']);
-    addRefusal(app, BACK, ['GET', 'POST']);
+  add(router: Router): void {
+    router.add('GET', SIGN_IN, (context) => this.#begin(context), { stream: true });
+    router.add('GET', BACK, (context) => this.#end(context), { stream: true });
+    router.add('POST', BACK, (context) => this.#hand(context));
   }
 
   async #begin(context: RequestContext): Promise<Response> {

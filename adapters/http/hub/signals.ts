@@ -3,18 +3,15 @@ import type { VehicleReader } from '../../../hub/ports.ts';
 import { sentSignalJson, signalHistoryJson } from '../../../protocol/interface/json/signals.ts';
 import type { Operation } from '../../../protocol/interface/operation.ts';
 import type { Call, Handlers } from '../call.ts';
-import { requireAll } from '../captures.ts';
 import { found, unknown } from '../resources/context.ts';
 import { MOST_READINGS, periodOf, unknownSignal } from '../signals.ts';
 import { query, reading } from './reading.ts';
 import { newestSignals, type SentReading, type SentSignal, sentReadings } from './sent-signals.ts';
 
 export function signalHandlers(reader: Pick<VehicleReader, 'vehicle' | 'records' | 'recordKeys'>): Handlers {
-  const vinOf = async ({ path, caller }: Call): Promise<string> => {
+  const vinOf = async ({ path }: Call): Promise<string> => {
     const { vin = '' } = path;
     if ((await reader.vehicle(vin)) === undefined) throw unknown('vehicle', vin);
-    // The car alone knows which of its signals are positions.
-    requireAll(caller);
     return vin;
   };
   const named = async (vin: string, { path: { name = '' } }: Call): Promise<SentSignal> => {
@@ -50,22 +47,16 @@ const inUnitOf =
     unit === (common ?? '') ? { at, value } : { at, value, unit };
 
 const path = '/vigie/v1/vehicles/{vin}/signals';
-const forbids = true;
 const moment = { type: 'string', minLength: 1, maxLength: 64 };
 
 export const signalOperations: readonly Operation[] = [
-  reading('hub.signals.list', path, 'Reads the custom signals of a car, each with its newest reading, by name.', {
-    forbids,
-  }),
-  reading('hub.signals.get', `${path}/{name}`, 'Reads one custom signal of a car with its newest reading.', {
-    forbids,
-  }),
+  reading('hub.signals.list', path, 'Reads the custom signals of a car, each with its newest reading, by name.'),
+  reading('hub.signals.get', `${path}/{name}`, 'Reads one custom signal of a car with its newest reading.'),
   reading(
     'hub.signals.history',
     `${path}/{name}/history`,
     'Reads what a car has recorded of a custom signal, by ascending time.',
     {
-      forbids,
       parameters: [
         query('from', 'First moment (RFC 3339); an hour before `to` unless given.', moment),
         query('to', 'Moment (RFC 3339) before which it ends; now unless given.', moment),

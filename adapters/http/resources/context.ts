@@ -2,8 +2,8 @@
 import { VigieError } from '../../../protocol/errors.ts';
 import type { Viewer } from '../../../protocol/interface/json/viewer.ts';
 import type { Side } from '../../../protocol/interface/operation.ts';
-import type { Scope } from '../../../protocol/interface/operations/scopes.ts';
 import { covers, type Period } from '../../../protocol/interface/parameters.ts';
+import { type Sees, seesOf } from '../../../protocol/interface/visible-members.ts';
 import type { Answer, Call } from '../call.ts';
 import type { PageTokens } from '../paging.ts';
 import type { FleetDescription, ServedVehicles, VehicleOutline, VehicleView } from './car.ts';
@@ -24,7 +24,7 @@ export interface Context {
   /** Whom resources are written for. */
   readonly viewer: Viewer;
   /** The caller may see what the scope stands for. */
-  sees(scope: Scope): boolean;
+  readonly sees: Sees;
 }
 
 /** Answers requests of one operation. */
@@ -39,8 +39,7 @@ export async function contextOf(served: ServedVehicles, call: Call, tokens: Page
   const fleet = fid === undefined ? undefined : fleets.find((one) => one.id === fid);
   if (fid !== undefined && fleet === undefined) throw unknown('fleet', fid);
   const car = await vehicleIn(served, call, fleets);
-  const { scopes } = caller;
-  const sees = (scope: Scope): boolean => side === 'fleet' || scopes === undefined || scopes.has(scope);
+  const sees = seesOf(caller);
   return {
     car,
     served,

@@ -1,5 +1,6 @@
 /** Links of answers: each leads to an operation of the table, and is left out where the caller would be refused. */
 
+import { scopesOf } from '../../../protocol/interface/access.ts';
 import type { Operation } from '../../../protocol/interface/operation.ts';
 import { lackOf } from '../../../protocol/interface/operations/scopes.ts';
 import { operationById } from '../../../protocol/interface/operations.ts';
@@ -54,9 +55,9 @@ function operationOf({ side }: Context, name: string): Operation {
   return operation;
 }
 
-function allowed({ call, side }: Context, { scopes }: Operation): boolean {
+function allowed({ call }: Context, operation: Operation): boolean {
   const granted = call.caller.scopes;
-  return side === 'fleet' || granted === undefined || lackOf(scopes, granted) === undefined;
+  return granted === undefined || lackOf(scopesOf(operation), granted) === undefined;
 }
 
 /** At a hub a request that names no vehicle is about none; in a car it is about that car. */

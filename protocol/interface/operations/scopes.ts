@@ -22,7 +22,12 @@ export const scopes: Readonly<Record<string, string>> = {
     remoteKinds.flatMap(({ scope }) => (scope === undefined ? [] : [[remoteScope(scope.name), scope.description]])),
   ),
 };
-export type Scope = DataScope | RemoteScope;
+
+/** Scopes that the published interface does not have: for frames, and for what only a hub or a bench does. */
+const ownScopes = ['data:bus', 'hub:rollout:write', 'hub:monitor:write', 'hub:resend:write', 'bench:write'] as const;
+type OwnScope = (typeof ownScopes)[number];
+
+export type Scope = DataScope | RemoteScope | OwnScope;
 
 export const scopeNames = Object.keys(scopes) as Scope[];
 
@@ -33,6 +38,12 @@ export const scopeNames = Object.keys(scopes) as Scope[];
 export const reservedScopes: readonly Scope[] = remoteKinds.flatMap(({ scope, member }) =>
   scope === undefined ? [remoteScope(member)] : [],
 );
+
+/** What `vigie hub token` grants only by name: rights of the hub, and of fleets {@link reservedScopes}. */
+export const namedScopes: readonly Scope[] = [
+  ...ownScopes.filter((name) => name.startsWith('hub:')),
+  ...reservedScopes,
+];
 
 /** @returns `granted` without the rights that a user never holds */
 export function userScopes(granted: ReadonlySet<string>): ReadonlySet<string> {
@@ -52,7 +63,7 @@ export const dataScopes: readonly Scope[] = [
 /** Seeing and sending a remote needs the scope of its kind. */
 export const remoteScopes: readonly Scope[] = scopeNames.filter((name) => name.startsWith('remote:'));
 
-/** Which scopes an operation of the user side needs. Interface 4.17.2, the tables of mandatory state. */
+/** Which scopes of a token an operation needs. For the user side interface 4.17.2, the tables of mandatory state. */
 export interface OperationScopes {
   /** All of these have to be granted. */
   readonly required: readonly Scope[];
@@ -72,7 +83,7 @@ export function lackOf(
 ): string | undefined {
   const missing = required.filter((scope) => !granted.has(scope));
   if (missing.length > 0) return `needs the ${missing.length > 1 ? 'scopes' : 'scope'} ${missing.join(', ')}`;
-  if (required.length > 0 || optional.length === 0) return undefined;
+  if (required.length > 0 || (optional.length === 0 && more !== true)) return undefined;
   // Interface 4.17.2: a token without any scope is refused.
   const any = more === true ? scopeNames : optional;
   return any.some((scope) => granted.has(scope)) ? undefined : `needs one of the scopes ${any.join(', ')}`;

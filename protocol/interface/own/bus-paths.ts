@@ -7,8 +7,7 @@ const PRIVACY =
   `A user needs the scope \`${BUS_SCOPE}\`. \`privacy\` says first, and whenever it changes, whether frames are shown: while the driver has chosen ` +
   'Full or Geolocation privacy, and while the car does not know what the driver chose, nothing else is sent.';
 
-export const busPaths = ({ tag, refusals, refused }: Omit<OwnPathParts, 'security'>) => {
-  const security = [{ BasicAuth: [], ClientId: [] }, { UserToken: [BUS_SCOPE] }];
+export const busPaths = ({ tag, refusals, refused }: OwnPathParts) => {
   const events = (schemas: readonly object[]): object => ({
     200: {
       description: 'Events. The schema is that of the data of one of them.',
@@ -27,7 +26,6 @@ export const busPaths = ({ tag, refusals, refused }: Omit<OwnPathParts, 'securit
           `Answers server-sent events (WHATWG HTML §9.2), ten times a second at most and only what changed. ${PRIVACY} \`identifiers\`: bus, identifier, and its ` +
           'message and signals in the DBC. `frames`: count, period, length, last bytes and changed bits of each identifier of which a frame came. The car does ' +
           'this work only while somebody follows.',
-        security,
         responses: events([busPrivacySchema, busIdentifiersSchema, busFramesSchema]),
       },
     },
@@ -37,7 +35,6 @@ export const busPaths = ({ tag, refusals, refused }: Omit<OwnPathParts, 'securit
         tags: [tag],
         summary: 'Follows the values of signals of the DBC, for plots.',
         description: `Answers server-sent events as \`/vigie/v1/bus\` does. ${PRIVACY} \`values\`: the newest value of each signal of which a frame came.`,
-        security,
         parameters: [
           {
             name: 'signal',

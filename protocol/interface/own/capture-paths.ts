@@ -3,21 +3,19 @@
 /** What the document says alike of all that the server has beside the interface. */
 interface Common {
   readonly tag: string;
-  readonly security: readonly object[];
   readonly refusals: Readonly<Record<number, object>>;
   readonly refused: (description: string) => object;
 }
 
 const rights = 'A user needs `data:telemetry` and `data:position`.';
 
-export const capturePaths = ({ tag, security, refusals, refused }: Common) => ({
+export const capturePaths = ({ tag, refusals, refused }: Common) => ({
   '/vigie/v1/captures': {
     get: {
       operationId: 'capturesGet',
       tags: [tag],
       summary: 'Lists the captures of raw frames that the car keeps.',
       description: `Oldest first, with cause, times, frames and bytes; \`complete\` when all parts are made. ${rights}`,
-      security,
       responses: {
         200: {
           description: 'The captures.',
@@ -34,7 +32,6 @@ export const capturePaths = ({ tag, security, refusals, refused }: Common) => ({
       tags: [tag],
       summary: 'Reads the frames of a capture as a candump log.',
       description: `As \`candump -l\` of can-utils writes it. ${rights}`,
-      security,
       parameters: [
         { name: 'id', in: 'path', required: true, description: 'Id of the capture.', schema: { type: 'string' } },
       ],

@@ -14,7 +14,7 @@ const { title: __, ...answer } = object(
   { description: 'Fault codes.', required: ['faults', 'more'] },
 );
 
-export const faultPaths = ({ tag, security, refusals, refused }: OwnPathParts) => ({
+export const faultPaths = ({ tag, refusals, refused }: OwnPathParts) => ({
   '/vigie/v1/faults': {
     get: {
       operationId: 'faultsGet',
@@ -23,7 +23,6 @@ export const faultPaths = ({ tag, security, refusals, refused }: OwnPathParts) =
       description:
         'Fault codes that control units report or have reported, the newest first, each with its first and last moment. ' +
         'Users need `data:telemetry`.',
-      security,
       parameters: [
         queryParameter('active', 'Only codes that are still reported, or only others.', { type: 'boolean' }),
         queryParameter('limit', 'Most records.', { type: 'integer', minimum: 1, maximum: 1_000, default: 1_000 }),

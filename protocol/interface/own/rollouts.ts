@@ -1,7 +1,8 @@
 /** What a hub says of roll-outs of configurations, under `/vigie/v1/rollouts`. */
+import type { Scope } from '../operations/scopes.ts';
 
 /** Scope for continuing and stopping one; the published interface has no such operation. */
-export const rolloutScope = 'hub:rollout:write';
+export const rolloutScope = 'hub:rollout:write' satisfies Scope;
 
 /** `first`: only the first group gets it; `all`: every car of the fleet; `stopped`: no further car. */
 export type RolloutStage = 'first' | 'all' | 'stopped';

@@ -3,7 +3,6 @@
 /** What the document says alike of all that the server has beside the interface. */
 export interface OwnPathParts {
   readonly tag: string;
-  readonly security: readonly object[];
   readonly refusals: Readonly<Record<number, object>>;
   readonly refused: (description: string) => object;
 }
@@ -28,14 +27,13 @@ export const answered = (description: string, schema: object = { type: 'object' 
   content: { 'application/json': { schema } },
 });
 
-export const signalPaths = ({ tag, security, refusals, refused }: OwnPathParts) => ({
+export const signalPaths = ({ tag, refusals, refused }: OwnPathParts) => ({
   '/vigie/v1/signals': {
     get: {
       operationId: 'signalsGet',
       tags: [tag],
       summary: 'Reads all custom signals as they stand.',
       description: 'Signals that say where the car is need `data:position`, all others `data:telemetry`.',
-      security,
       responses: {
         200: answered('The signals, in the order of the profile.'),
         ...refusals,
@@ -49,7 +47,6 @@ export const signalPaths = ({ tag, security, refusals, refused }: OwnPathParts) 
       tags: [tag],
       summary: 'Reads one custom signal as it stands.',
       description: 'Without a value where the car has not said it, and where privacy hides it.',
-      security,
       parameters: [nameParameter],
       responses: {
         200: answered('The signal.'),
@@ -66,7 +63,6 @@ export const signalPaths = ({ tag, security, refusals, refused }: OwnPathParts) 
       description:
         'Readings of the period by ascending time, also those recorded under earlier profiles. What is still being gathered, ' +
         'for a minute at most, is not among them. With `more` the period has further readings.',
-      security,
       parameters: [
         nameParameter,
         queryParameter('from', 'First moment; an hour before `to` unless given.', {
@@ -91,7 +87,6 @@ export const signalPaths = ({ tag, security, refusals, refused }: OwnPathParts) 
       summary: 'Follows what changes of the custom signals, for screens.',
       description:
         'Answers server-sent events as `/live` does: `change` with the value, `removed` when the car says that there is none.',
-      security,
       responses: {
         200: { description: 'Events.', content: { 'text/event-stream': { schema: { type: 'string' } } } },
         ...refusals,
