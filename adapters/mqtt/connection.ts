@@ -1,14 +1,14 @@
 /** One connection to a broker, from CONNECT to the end of the socket; never used again after that. */
 import './packet-numbers.ts';
-import './packet-properties.ts';
 import type { Socket } from 'node:net';
 import { ErrorWithReasonCode, type IConnackPacket, type IPublishPacket, MqttClient } from 'mqtt';
 import { writeToStream } from 'mqtt-packet';
 import { VigieError } from '../../protocol/errors.ts';
 import { Acknowledgements, machineClock, Taking } from './acknowledgements.ts';
-import { acknowledge, asBuffer, puback } from './bytes.ts';
+import { acknowledge, asBuffer } from './bytes.ts';
+import { readChecked } from './checked-reading.ts';
 import { type Identity, sayable } from './identity.ts';
-import { type Oversize, PacketBound, packetBytes } from './packet-bound.ts';
+import { type Oversize, packetBytes } from './packet-bound.ts';
 import { brokenRule } from './packet-rules.ts';
 import type { Closing, Version } from './protocol-choice.ts';
 import { type Outgoing, publishOptions, reasonText, refusal, unsendable } from './publishing.ts';
@@ -99,7 +99,11 @@ export class MqttConnection {
       this.#localAddress = this.#socket.localAddress;
       events.reached();
     });
-    this.#watchSizes();
+    readChecked(this.#socket, {
+      ...{ version, maximumPacket: identity.maximumPacket },
+      oversize: (packet) => this.#refuse(packet),
+      failed: (error) => this.#fail(error),
+    });
     this.#client = new MqttClient(() => this.#socket, options);
     this.#timer = setTimeout(() => this.destroy(`no answer within ${identity.timeout / 1000} s`), identity.timeout);
     this.#acknowledgements = new Acknowledgements({
@@ -366,33 +370,10 @@ export class MqttConnection {
     return new VigieError('link.lost', 'there is no connection to the broker', { where, cause: this.#cause });
   }
 
-  /**
-   * Lets no packet above the maximum gather in the library's parser, which collects whole packets of up to 256 MiB.
-   * The rest of such a packet is read and dropped, a PUBLISH with QoS 1 is acknowledged (a broker that keeps the
-   * session would send it again on every connection, and nothing else would ever arrive), and the connection ends.
-   */
-  #watchSizes(): void {
-    const bound = new PacketBound(this.#identity.maximumPacket);
-    let refused = false;
-    // Added before the library pipes the socket, so it sees each chunk first.
-    this.#socket.on('data', (chunk: Buffer) => {
-      const oversize = bound.feed(chunk);
-      if (oversize === undefined) return;
-      if (!refused) {
-        refused = true;
-        this.#refuse(oversize);
-      }
-      // After the library has answered the packets before it.
-      if (oversize.complete) setImmediate(() => this.#socket.end(puback(oversize.id ?? 0)));
-    });
-  }
-
   #refuse(oversize: Oversize): void {
     this.#open = false;
     this.#ended ??= `a packet of ${oversize.bytes} bytes came, ${this.#identity.maximumPacket} are allowed`;
     this.#events.oversize(oversize.bytes);
     if (!oversize.acknowledged) this.#socket.destroy();
-    this.#socket.unpipe();
-    this.#socket.resume();
   }
 }

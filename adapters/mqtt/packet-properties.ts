@@ -1,119 +1,200 @@
-/**
- * Reads the properties of MQTT 5 packets strictly, in place of mqtt-packet's own way: that turns a property which comes twice
- * into an array, and bytes that are missing into -1, which the client library does not expect and throws at outside of any
- * call. A packet with a fault here is never emitted; the parser emits `error` instead.
- */
-// @ts-expect-error: the package has no types for this file.
-import untyped from 'mqtt-packet/parser.js';
+/** Reads the body of a packet within its bounds, and its properties by the table of MQTT 5 (clause 2.2.2.2). */
 
-/** The members of mqtt-packet's parser that this file uses. */
-interface PacketParser {
-  readonly packet: { readonly cmd: string; readonly length: number };
-  /** Place in the packet behind its fixed header. */
-  _pos: number;
-  _parseByte(): number | undefined;
-  _parseNum(): number;
-  _parse4ByteNum(): number;
-  _parseVarByteNum(): number | false;
-  _parseString(): string | null;
-  _parseBuffer(): Buffer | null;
-  _emitError(error: Error): void;
+type PropertyType = 'flag' | 'two' | 'four' | 'variable' | 'text' | 'binary' | 'pair';
+
+/** Packets with properties. Those of PUBACK are also those of PUBREC, PUBREL, PUBCOMP, SUBACK and UNSUBACK. */
+export type PropertyPlace =
+  | 'CONNECT'
+  | 'will'
+  | 'CONNACK'
+  | 'PUBLISH'
+  | 'PUBACK'
+  | 'SUBSCRIBE'
+  | 'UNSUBSCRIBE'
+  | 'DISCONNECT'
+  | 'AUTH';
+
+export interface Property {
+  readonly name: string;
+  readonly type: PropertyType;
+  /** `all`: every packet that has properties. */
+  readonly places: readonly PropertyPlace[] | 'all';
+  /** Zero is a protocol error. */
+  readonly positive?: true;
 }
 
-type Value = number | boolean | string | Buffer;
-type Read = (parser: PacketParser) => Value | undefined;
+const message = ['PUBLISH', 'will'] as const;
+const handshake = ['CONNECT', 'CONNACK'] as const;
+const authentication = ['CONNECT', 'CONNACK', 'AUTH'] as const;
 
-const above = (least: number, value: number | false): number | undefined =>
-  value === false || value < least ? undefined : value;
-const byte: Read = (parser) => {
-  const value = parser._parseByte();
-  return value === 0 || value === 1 ? value === 1 : undefined;
+/** By identifier. */
+export const properties: Readonly<Record<number, Property>> = {
+  1: { name: 'payload format indicator', type: 'flag', places: message },
+  2: { name: 'message expiry interval', type: 'four', places: message },
+  3: { name: 'content type', type: 'text', places: message },
+  8: { name: 'response topic', type: 'text', places: message },
+  9: { name: 'correlation data', type: 'binary', places: message },
+  11: { name: 'subscription identifier', type: 'variable', places: ['PUBLISH', 'SUBSCRIBE'], positive: true },
+  17: { name: 'session expiry interval', type: 'four', places: ['CONNECT', 'CONNACK', 'DISCONNECT'] },
+  18: { name: 'assigned client identifier', type: 'text', places: ['CONNACK'] },
+  19: { name: 'server keep alive', type: 'two', places: ['CONNACK'] },
+  21: { name: 'authentication method', type: 'text', places: authentication },
+  22: { name: 'authentication data', type: 'binary', places: authentication },
+  23: { name: 'request problem information', type: 'flag', places: ['CONNECT'] },
+  24: { name: 'will delay interval', type: 'four', places: ['will'] },
+  25: { name: 'request response information', type: 'flag', places: ['CONNECT'] },
+  26: { name: 'response information', type: 'text', places: ['CONNACK'] },
+  28: { name: 'server reference', type: 'text', places: ['CONNACK', 'DISCONNECT'] },
+  31: { name: 'reason string', type: 'text', places: ['CONNACK', 'PUBACK', 'DISCONNECT', 'AUTH'] },
+  33: { name: 'receive maximum', type: 'two', places: handshake, positive: true },
+  34: { name: 'topic alias maximum', type: 'two', places: handshake },
+  35: { name: 'topic alias', type: 'two', places: ['PUBLISH'], positive: true },
+  36: { name: 'maximum QoS', type: 'flag', places: ['CONNACK'] },
+  37: { name: 'retain available', type: 'flag', places: ['CONNACK'] },
+  38: { name: 'user property', type: 'pair', places: 'all' },
+  39: { name: 'maximum packet size', type: 'four', places: handshake, positive: true },
+  40: { name: 'wildcard subscription available', type: 'flag', places: ['CONNACK'] },
+  41: { name: 'subscription identifiers available', type: 'flag', places: ['CONNACK'] },
+  42: { name: 'shared subscription available', type: 'flag', places: ['CONNACK'] },
 };
-const quality: Read = (parser) => {
-  const value = parser._parseByte();
-  return value === 0 || value === 1 ? value : undefined;
-};
-const short: Read = (parser) => above(0, parser._parseNum());
-const positiveShort: Read = (parser) => above(1, parser._parseNum());
-const long: Read = (parser) => above(0, parser._parse4ByteNum());
-const positiveLong: Read = (parser) => above(1, parser._parse4ByteNum());
-const text: Read = (parser) => parser._parseString() ?? undefined;
-const binary: Read = (parser) => parser._parseBuffer() ?? undefined;
-const identifier: Read = (parser) => above(1, parser._parseVarByteNum());
 
-/** Not in the table: it may come again and again in each packet. */
 const USER_PROPERTY = 0x26;
 const SUBSCRIPTION_IDENTIFIER = 0x0b;
-const withReason = ['connack', 'puback', 'pubrec', 'pubrel', 'pubcomp', 'suback', 'unsuback', 'disconnect', 'auth'];
+/** Bytes of a variable byte integer (MQTT 5 clause 1.5.5). */
+const MAX_VARIABLE_BYTES = 4;
+const MAX_TEXT_PREFIX = 2;
 
-/** By identifier: name, how its value is read, and the packets that may have it (MQTT 5 clause 2.2.2.2, table 2-4). A will is part of CONNECT. */
-const properties: ReadonlyMap<number, readonly [name: string, read: Read, packets: readonly string[]]> = new Map([
-  [0x01, ['payloadFormatIndicator', byte, ['publish', 'connect']]],
-  [0x02, ['messageExpiryInterval', long, ['publish', 'connect']]],
-  [0x03, ['contentType', text, ['publish', 'connect']]],
-  [0x08, ['responseTopic', text, ['publish', 'connect']]],
-  [0x09, ['correlationData', binary, ['publish', 'connect']]],
-  [SUBSCRIPTION_IDENTIFIER, ['subscriptionIdentifier', identifier, ['publish', 'subscribe']]],
-  [0x11, ['sessionExpiryInterval', long, ['connect', 'connack', 'disconnect']]],
-  [0x12, ['assignedClientIdentifier', text, ['connack']]],
-  [0x13, ['serverKeepAlive', short, ['connack']]],
-  [0x15, ['authenticationMethod', text, ['connect', 'connack', 'auth']]],
-  [0x16, ['authenticationData', binary, ['connect', 'connack', 'auth']]],
-  [0x17, ['requestProblemInformation', byte, ['connect']]],
-  [0x18, ['willDelayInterval', long, ['connect']]],
-  [0x19, ['requestResponseInformation', byte, ['connect']]],
-  [0x1a, ['responseInformation', text, ['connack']]],
-  [0x1c, ['serverReference', text, ['connack', 'disconnect']]],
-  [0x1f, ['reasonString', text, withReason]],
-  [0x21, ['receiveMaximum', positiveShort, ['connect', 'connack']]],
-  [0x22, ['topicAliasMaximum', short, ['connect', 'connack']]],
-  [0x23, ['topicAlias', positiveShort, ['publish']]],
-  [0x24, ['maximumQoS', quality, ['connack']]],
-  [0x25, ['retainAvailable', byte, ['connack']]],
-  [0x27, ['maximumPacketSize', positiveLong, ['connect', 'connack']]],
-  [0x28, ['wildcardSubscriptionAvailable', byte, ['connack']]],
-  [0x29, ['subscriptionIdentifiersAvailable', byte, ['connack']]],
-  [0x2a, ['sharedSubscriptionAvailable', byte, ['connack']]],
-]);
+/** The first fault stays; after it everything reads as zero or empty. */
+export class PacketReader {
+  readonly #bytes: Uint8Array;
+  #at: number;
+  #end: number;
+  #fault: string | undefined;
 
-type Properties = Record<string, Value | number[] | object>;
-
-/** The properties at the place of the parser; false after it has emitted an error, as the parser's own functions return it. */
-function parseProperties(this: PacketParser): Properties | false {
-  const fail = (fault: string): false => {
-    this._emitError(new Error(`malformed ${this.packet.cmd}: ${fault}`));
-    return false;
-  };
-  const length = this._parseVarByteNum();
-  const end = this._pos + Number(length);
-  if (length === false || end > this.packet.length) return fail('its properties are longer than the packet');
-  const result: Properties = {};
-  while (this._pos < end) {
-    const id = this._parseByte() ?? 0;
-    if (id === USER_PROPERTY) {
-      if (!addUserProperty(result, this._parseString(), this._parseString())) return fail('a user property is cut off');
-      continue;
-    }
-    const [name, read, packets] = properties.get(id) ?? [];
-    if (name === undefined || read === undefined) return fail(`there is no property ${id}`);
-    if (packets?.includes(this.packet.cmd) !== true) return fail(`it must not have ${name}`);
-    const value = read(this);
-    if (value === undefined) return fail(`${name} has an impossible value`);
-    if (!Object.hasOwn(result, name)) result[name] = value;
-    else if (id !== SUBSCRIPTION_IDENTIFIER || this.packet.cmd !== 'publish') return fail(`${name} comes twice`);
-    else result[name] = [result[name], value].flat() as number[];
+  constructor(bytes: Uint8Array, at: number) {
+    this.#bytes = bytes;
+    this.#at = Math.min(at, bytes.length);
+    this.#end = bytes.length;
   }
-  return this._pos === end ? result : fail('a property is longer than the properties');
-}
 
-/** As mqtt-packet has them: by name, a list where a name comes again. */
-function addUserProperty(result: Properties, name: string | null, value: string | null): boolean {
-  if (name === null || value === null) return false;
-  result['userProperties'] ??= Object.create(null) as object;
-  const all = result['userProperties'] as Record<string, string | string[]>;
-  const before = all[name];
-  all[name] = before === undefined ? value : [before, value].flat();
-  return true;
-}
+  get fault(): string | undefined {
+    return this.#fault;
+  }
 
-Object.assign((untyped as { readonly prototype: object }).prototype, { _parseProperties: parseProperties });
+  /** Bytes that are not read yet. */
+  get left(): number {
+    return this.#end - this.#at;
+  }
+
+  fail(fault: string): void {
+    this.#fault ??= fault;
+    this.#at = this.#end;
+  }
+
+  /** Nothing may follow. */
+  finish(): void {
+    if (this.left > 0) this.fail(`${this.left} bytes follow its end`);
+  }
+
+  byte(): number {
+    return this.number(1);
+  }
+
+  number(bytes: 1 | 2 | 4): number {
+    const at = this.#skip(bytes);
+    if (at === undefined) return 0;
+    let value = 0;
+    for (let i = at; i < at + bytes; i++) value = value * 0x100 + (this.#bytes[i] ?? 0);
+    return value;
+  }
+
+  /** A packet identifier, which is not zero [MQTT-2.2.1-3]. */
+  identifier(): void {
+    if (this.number(2) === 0) this.fail('its packet identifier is 0');
+  }
+
+  text(): string {
+    const length = this.number(MAX_TEXT_PREFIX);
+    const at = this.#skip(length);
+    // Only the name of the protocol is compared; its characters are ASCII.
+    return at === undefined || length > 6 ? '' : String.fromCharCode(...this.#bytes.subarray(at, at + length));
+  }
+
+  binary(): void {
+    this.#skip(this.number(2));
+  }
+
+  variable(): number {
+    let value = 0;
+    for (let i = 0; i < MAX_VARIABLE_BYTES; i++) {
+      const byte = this.byte();
+      value += (byte & 0x7f) * 0x80 ** i;
+      if (byte < 0x80) return value;
+    }
+    this.fail('a length has more than four bytes');
+    return 0;
+  }
+
+  properties(place: PropertyPlace): void {
+    const length = this.variable();
+    if (length > this.left) this.fail('its properties are longer than the packet');
+    const end = this.#end;
+    this.#end = Math.min(end, this.#at + length);
+    const seen = new Set<number>();
+    while (this.left > 0) this.#property(place, seen);
+    this.#end = end;
+    if (this.#fault !== undefined) this.#at = end;
+  }
+
+  #property(place: PropertyPlace, seen: Set<number>): void {
+    // All identifiers have one byte.
+    const id = this.byte();
+    const property = properties[id];
+    // A message has an identifier of each subscription that it matches (MQTT 5 clause 3.3.2.3.8).
+    const repeats = id === USER_PROPERTY || (id === SUBSCRIPTION_IDENTIFIER && place === 'PUBLISH');
+    if (property === undefined) this.fail(`there is no property ${id}`);
+    else if (property.places !== 'all' && !property.places.includes(place)) {
+      this.fail(`it may not have the property ${property.name}`);
+    } else if (seen.has(id) && !repeats) this.fail(`it has the property ${property.name} twice`);
+    else this.#value(property);
+    seen.add(id);
+  }
+
+  #value({ name, type, positive }: Property): void {
+    const value = this.#read(type);
+    if (this.#fault !== undefined) return;
+    if (type === 'flag' && value > 1) this.fail(`its ${name} is ${value} instead of 0 or 1`);
+    if (positive && value === 0) this.fail(`its ${name} is 0`);
+  }
+
+  #read(type: PropertyType): number {
+    switch (type) {
+      case 'flag':
+        return this.byte();
+      case 'two':
+        return this.number(2);
+      case 'four':
+        return this.number(4);
+      case 'variable':
+        return this.variable();
+      case 'pair':
+        this.binary();
+        this.binary();
+        return 0;
+      default:
+        this.binary();
+        return 0;
+    }
+  }
+
+  /** Where the skipped bytes begin; undefined: there are fewer. */
+  #skip(bytes: number): number | undefined {
+    if (bytes > this.left) {
+      this.fail('it ends too early');
+      return undefined;
+    }
+    const at = this.#at;
+    this.#at += bytes;
+    return at;
+  }
+}

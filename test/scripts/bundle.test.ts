@@ -80,7 +80,7 @@ test('loads neither child processes, worker threads nor signatures to read a log
 
 test('has what a package is told before it is loaded, though nothing is taken of it', () => {
   const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
-  for (const name of ['numbers', 'properties']) expect(files).toContain(`adapters/mqtt/packet-${name}.ts`);
+  expect(files).toContain('adapters/mqtt/packet-numbers.ts');
 });
 
 test('takes a module of Node that is imported when it is needed with all its members', () => {

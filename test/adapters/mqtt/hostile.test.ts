@@ -108,6 +108,24 @@ describe('a broker that misbehaves', () => {
     expect(levels).toEqual([5, 4]);
   });
 
+  it.each([
+    ['server keep alive twice', 'server keep alive twice', [0x13, 0, 5, 0x13, 0, 5]],
+    ['server keep alive of 0 and then another', 'server keep alive twice', [0x13, 0, 0, 0x13, 0, 5]],
+    ['a property that CONNACK does not have', 'may not have the property topic alias', [0x23, 0, 1]],
+    ['a property that ends too early', 'ends too early', [0x13, 0]],
+    ['a property that does not exist', 'no property 127', [0x7f]],
+  ])('with a CONNACK that has %s is left, and the log names it', async (_what, reason, properties) => {
+    const length = properties.length;
+    const car = await carAt(
+      (packet) => (levelOf(packet) === 5 ? Uint8Array.of(0x20, length + 3, 0, 0, length, ...properties) : undefined),
+      { protocol: 5 },
+    );
+    car.open();
+    const { fields } = await car.log.take(({ event }) => event === 'link.unreachable');
+    expect(fields).toMatchObject({ reason: expect.stringContaining(reason) });
+    expect(car.link.connected).toBe(false);
+  });
+
   it('with the largest packet there is gets no memory for it', async () => {
     const acknowledged = new Arrivals<Buffer>();
     const head = publishHead(0b010, down, 0xfff_ff00 - 4 - down.length);

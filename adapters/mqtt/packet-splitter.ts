@@ -1,0 +1,51 @@
+/** Longest fixed header: type and flags, and a length of four bytes (MQTT 5 clause 2.1.4). */
+const MAX_HEADER_BYTES = 5;
+
+/** Cuts a stream into whole packets, however it arrives. Gathers the bytes of one incomplete packet at most. */
+export class PacketSplitter {
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  #announced: number | undefined;
+
+  /** Bytes of the packet that is incomplete, as its header announces them; Infinity: its header is malformed. */
+  get announced(): number | undefined {
+    return this.#announced;
+  }
+
+  /** The first byte of the packet that is incomplete. */
+  get first(): number | undefined {
+    return this.#held[0]?.[0];
+  }
+
+  /** Adds the next bytes of the stream. Returns the packets that are complete now; they share its memory. */
+  feed(chunk: Buffer): readonly Buffer[] {
+    if (chunk.length === 0) return [];
+    this.#held.push(chunk);
+    this.#heldBytes += chunk.length;
+    if (this.#announced !== undefined && this.#announced > this.#heldBytes) return [];
+    const bytes = this.#held.length === 1 ? chunk : Buffer.concat(this.#held);
+    const packets: Buffer[] = [];
+    let at = 0;
+    for (;;) {
+      this.#announced = at < bytes.length ? packetBytesAt(bytes, at) : undefined;
+      if (this.#announced === undefined || at + this.#announced > bytes.length) break;
+      packets.push(bytes.subarray(at, at + this.#announced));
+      at += this.#announced;
+    }
+    this.#held = at < bytes.length ? [bytes.subarray(at)] : [];
+    this.#heldBytes = bytes.length - at;
+    return packets;
+  }
+}
+
+/** Bytes of the packet that begins there; undefined: its header is incomplete. */
+function packetBytesAt(bytes: Uint8Array, at: number): number | undefined {
+  let remaining = 0;
+  for (let i = 1; i < MAX_HEADER_BYTES; i++) {
+    const byte = bytes[at + i];
+    if (byte === undefined) return undefined;
+    remaining += (byte & 0x7f) * 0x80 ** (i - 1);
+    if (byte < 0x80) return 1 + i + remaining;
+  }
+  return Number.POSITIVE_INFINITY;
+}
