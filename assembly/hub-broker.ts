@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { EmbeddedBroker, type EmbeddedBrokerOptions, type MqttAddress } from '../adapters/mqtt/index.ts';
 import type { HeldLock, HubLocks, HubLog } from '../hub/ports.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { downFilter, isVin } from '../protocol/topics.ts';
+import { downFilter, isVin, parseTopic, retainedOf } from '../protocol/topics.ts';
 
 /** A broker that others run. */
 export interface ExternalBroker {
@@ -19,12 +19,16 @@ export interface HubBroker {
   readonly url: string;
   /** Hands a message to the broker; rejects when it does not take it. */
   publish(topic: string, payload: Uint8Array): Promise<void>;
+  /** Clears the topics and all others of the car that the broker retains; rejects while it cannot. */
+  clearRetained(vin: string, topics: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface HubBrokerParts {
   /** Resolves when the message of a car is on disk; only then may it be acknowledged. */
-  readonly accept: (topic: string, payload: Uint8Array) => Promise<void>;
+  readonly accept: (topic: string, payload: Uint8Array, retained: boolean) => Promise<void>;
+  /** A car has published its presence, which the broker retains. */
+  readonly presence: (vin: string) => void;
   /** A car can receive what waits for it. */
   readonly online: (vin: string) => void;
 }
@@ -35,20 +39,29 @@ const UP = /^vigie\/[^/]+\/[^/]+\/up\//;
 /** Rejects as {@link EmbeddedBroker.start} does. */
 export async function startEmbedded(
   options: Omit<EmbeddedBrokerOptions, 'accept' | 'subscribed'>,
-  { accept, online }: HubBrokerParts,
-): Promise<EmbeddedBroker> {
+  { accept, online, presence }: HubBrokerParts,
+): Promise<HubBroker & Pick<EmbeddedBroker, 'endClients' | 'renew'>> {
   const broker = new EmbeddedBroker({
     ...options,
     accept: async (topic, payload) => {
-      if (UP.test(topic)) await accept(topic, payload);
+      const parsed = parseTopic(topic);
+      if (parsed?.direction === 'presence' && payload.byteLength > 0) presence(parsed.vin);
+      if (UP.test(topic)) await accept(topic, payload, false);
     },
     subscribed: (filter) => {
       const vin = carOf(filter);
       if (vin !== undefined) online(vin);
     },
   });
-  await broker.start();
-  return broker;
+  const { url } = await broker.start();
+  return {
+    url,
+    publish: (topic, payload) => broker.publish(topic, payload),
+    clearRetained: (vin) => broker.clearRetained(retainedOf(vin).filters),
+    endClients: (mayStay) => broker.endClients(mayStay),
+    renew: (tls) => broker.renew(tls),
+    stop: () => broker.stop(),
+  };
 }
 
 export interface ExternalParts extends HubBrokerParts {
@@ -81,6 +94,7 @@ export async function connectExternal(broker: ExternalBroker, parts: ExternalPar
     return {
       url: typeof url === 'string' ? url : url.join(', '),
       publish: (topic, payload) => receiver.publish(topic, payload),
+      clearRetained: (vin, topics) => receiver.clearRetained(vin, topics),
       stop: async () => {
         await receiver.stop();
         stopping.abort();
@@ -98,9 +112,9 @@ export async function connectExternal(broker: ExternalBroker, parts: ExternalPar
  * from coming. The intake has logged it.
  */
 function dropping(accept: HubBrokerParts['accept']): HubBrokerParts['accept'] {
-  return async (topic, payload) => {
+  return async (topic, payload, retained) => {
     try {
-      await accept(topic, payload);
+      await accept(topic, payload, retained);
     } catch (error) {
       if (!(error instanceof VigieError) || error.code !== 'request.forbidden') throw error;
     }

@@ -25,6 +25,7 @@ import type { CallbacksConfiguration } from '../config/callbacks.ts';
 import type { SignInConfiguration } from '../config/hub.ts';
 import { type CommandKey, HubCommands } from '../hub/commands.ts';
 import { DueTimes } from '../hub/due-times.ts';
+import { Erasures } from '../hub/erasures.ts';
 import { EventReader } from '../hub/events.ts';
 import { Intake } from '../hub/intake.ts';
 import { LiveFeed } from '../hub/live.ts';
@@ -175,8 +176,13 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   delivering.begin();
   teardowns.unshift(() => delivering.stop());
   const waiting = (): void => delivering.wake();
+  const erasures = new Erasures({
+    ...{ registry, after, log },
+    clear: (vin, topics) => broker.clearRetained(vin, topics),
+  });
   const intake = new Intake({
     ...{ store, clock, log, measures, waiting },
+    forgotten: (vins) => erasures.forgottenSent(vins),
     soon: (work) => setImmediate(work),
     after,
   });
@@ -186,7 +192,8 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     displace = resolve;
   });
   const receiving: HubBrokerParts = {
-    accept: (topic, payload) => intake.accept(topic, payload),
+    accept: (topic, payload, retained) => intake.accept(topic, payload, retained),
+    presence: (vin) => void erasures.sent(vin),
     online: (vin) => {
       Promise.all([commands.resend(vin), monitors.online(vin)]).catch((error: Error) =>
         log.error('hub.commands.unread', { vin, error: error.message }),
@@ -218,6 +225,8 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
       log,
     }));
   teardowns.unshift(() => broker.stop());
+  erasures.begin();
+  teardowns.unshift(() => erasures.stop());
   if (embedded !== undefined) teardowns.unshift(watchRegistry({ states, clock, log }, embedded));
   const looking = { reader: overviewReader, clock, turn: () => new Promise<void>(setImmediate) };
   const [overview, events] = [new FleetOverview(looking), new EventReader(looking)];
@@ -230,6 +239,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     onChanges({ states, clock, log }, async (state) => {
       // Who joins or leaves a fleet has other monitors.
       monitors.wake();
+      erasures.wake();
       live.endTokens((token) => state.isWithdrawn(token));
     }),
   );

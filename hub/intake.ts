@@ -14,6 +14,7 @@ const BATCH = 500;
 const LOOKS = 20;
 const LOOK = 5;
 
+const FORGOTTEN = 'was forgotten: `vigie hub add` registers it again';
 const NOT_REGISTERED = 'is not registered here, or was removed: `vigie hub add` registers a car';
 
 export interface IntakeParts {
@@ -24,6 +25,8 @@ export interface IntakeParts {
   /** Calls `work` when what has already arrived has been taken in. */
   readonly soon: (work: () => void) => void;
   readonly after: Timer;
+  /** Cars that were forgotten have sent messages, which the broker may retain; absent: they stay there. */
+  readonly forgotten?: (vins: ReadonlySet<string>) => void;
   /** Events wait for receivers; absent: this process sends no events. */
   readonly waiting?: () => void;
 }
@@ -48,11 +51,15 @@ export class Intake {
 
   /**
    * Resolves when the message is on disk: only then may it be acknowledged. Bytes that are not messages are kept aside and
-   * acknowledged, or the car would send them for ever. Rejects with `store.failed`: the car sends it again. Rejects with
-   * `request.forbidden` for a car that is not in the registry or was removed from it: nothing of the message is kept.
+   * acknowledged, or the car would send them for ever; so are messages of forgotten cars, of which nothing is kept. Rejects
+   * with `store.failed`: the car sends it again. Rejects with `request.forbidden` for a car that is not in the registry or
+   * was removed from it: nothing of the message is kept.
+   * @param retained the broker had kept it: the car may have sent it long ago
    */
-  accept(topic: string, payload: Uint8Array): Promise<void> {
-    const item = this.#read(topic, payload);
+  async accept(topic: string, payload: Uint8Array, retained = false): Promise<void> {
+    // Clears a retained message (MQTT 5.0 §3.3.1.3).
+    if (payload.byteLength === 0) return;
+    const item = this.#read(topic, payload, retained);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ topic, item, resolve, reject });
       if (this.#draining) return;
@@ -73,10 +80,10 @@ export class Intake {
     while (this.#draining) await this.#drained;
   }
 
-  #read(topic: string, payload: Uint8Array): Waiting['item'] {
+  #read(topic: string, payload: Uint8Array, retained: boolean): Waiting['item'] {
     const received = Math.round(this.#parts.clock.now());
     try {
-      return { read: readMessage(topic, payload, received) };
+      return { read: readMessage(topic, payload, received, retained) };
     } catch (error) {
       if (!(error instanceof VigieError)) throw error;
       this.#parts.log.warn('hub.message.refused', { topic, reason: error.message });
@@ -110,13 +117,17 @@ export class Intake {
     const refused = batch.flatMap(({ item }) => ('refused' in item ? [item.refused] : []));
     const begun = clock.now();
     try {
-      const { fresh, strangers, deliveries } = await store.save(messages, refused);
-      measures.committed(messages.length, fresh, refused.length, clock.now() - begun);
+      const { fresh, strangers, forgotten, deliveries } = await store.save(messages, refused);
+      const vinOf = ({ item }: Waiting): string => ('read' in item ? item.read.vin : vinIn(item.refused.topic));
+      const dropped = batch.filter((one) => forgotten.has(vinOf(one))).length;
+      measures.committed(messages.length, fresh, refused.length, clock.now() - begun, dropped);
+      for (const vin of forgotten) log.warn('hub.car.refused', { vin, reason: FORGOTTEN });
+      if (forgotten.size > 0) this.#parts.forgotten?.(forgotten);
       for (const vin of strangers) log.warn('hub.car.refused', { vin, reason: NOT_REGISTERED });
-      for (const { item, resolve, reject } of batch) {
-        const vin = 'read' in item ? item.read.vin : vinIn(item.refused.topic);
-        if (strangers.has(vin)) reject(new VigieError('request.forbidden', NOT_REGISTERED, { where: vin }));
-        else resolve();
+      for (const one of batch) {
+        const vin = vinOf(one);
+        if (strangers.has(vin)) one.reject(new VigieError('request.forbidden', NOT_REGISTERED, { where: vin }));
+        else one.resolve();
       }
       if (deliveries !== undefined) this.#tell(deliveries);
     } catch (error) {

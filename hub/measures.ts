@@ -19,6 +19,8 @@ export interface HubMeasurements {
   readonly lag: readonly number[];
   readonly repeated: number;
   readonly refused: number;
+  /** Messages of forgotten cars, which are acknowledged and not kept. */
+  readonly forgotten: number;
   readonly commits: number;
   /** Sum of what they took, ms. */
   readonly commitTime: number;
@@ -56,6 +58,7 @@ export class HubMeasures {
   readonly #cars = new Map<string, HeardCar>();
   #repeated = 0;
   #refused = 0;
+  #forgotten = 0;
   #commits = 0;
   #commitTime = 0;
   #failedCommits = 0;
@@ -65,12 +68,16 @@ export class HubMeasures {
     this.#clock = clock;
   }
 
-  /** A commit has ended. `fresh`: those of its messages that were not there before. */
-  committed(messages: number, fresh: readonly CarMessage[], refused: number, took: number): void {
+  /**
+   * A commit has ended. `fresh`: those of its messages that were not there before; `forgotten`: messages of forgotten cars;
+   * `took`: ms.
+   */
+  committed(messages: number, fresh: readonly CarMessage[], refused: number, took: number, forgotten = 0): void {
     this.#commits++;
     this.#failing = false;
     this.#commitTime += took;
-    this.#repeated += messages - fresh.length;
+    this.#forgotten += forgotten;
+    this.#repeated += Math.max(0, messages - fresh.length - forgotten);
     this.#refused += refused;
     for (const one of fresh) this.#count(one);
   }
@@ -98,6 +105,7 @@ export class HubMeasures {
       lag: this.#lag,
       repeated: this.#repeated,
       refused: this.#refused,
+      forgotten: this.#forgotten,
       commits: this.#commits,
       commitTime: this.#commitTime,
       failedCommits: this.#failedCommits,
@@ -111,9 +119,11 @@ export class HubMeasures {
     };
   }
 
-  #count({ vin, class: priority, message, payload, received }: CarMessage): void {
+  #count({ vin, class: priority, message, payload, received, retained }: CarMessage): void {
     add(this.#messages, priority, 1);
     add(this.#bytes, priority, payload.byteLength);
+    // A retained message shows nothing of the car now.
+    if (retained === true) return;
     if (message.clock !== 'none') add(this.#lag, priority, Math.max(0, received - message.at));
     const car = this.#cars.get(vin) ?? { at: received, backlog: [] };
     car.at = received;

@@ -17,6 +17,8 @@ export interface CarMessage {
   readonly payload: Uint8Array;
   /** UTC ms of the hub. */
   readonly received: number;
+  /** The broker had kept it: the car may have sent it long ago. */
+  readonly retained?: true;
 }
 
 /** A message that the hub cannot read; a car that sends it again would send the same bytes. */
@@ -29,7 +31,7 @@ export interface RefusedMessage {
 }
 
 /** @throws VigieError `message.malformed`, `message.unbounded` for bytes that are not the message its topic announces */
-export function readMessage(topic: string, payload: Uint8Array, received: number): CarMessage {
+export function readMessage(topic: string, payload: Uint8Array, received: number, retained = false): CarMessage {
   const parsed = parseTopic(topic);
   if (parsed?.direction !== 'up') {
     throw new VigieError('message.malformed', 'the topic is not vigie/1/{VIN}/up/{kind} of this protocol version');
@@ -38,7 +40,15 @@ export function readMessage(topic: string, payload: Uint8Array, received: number
   if (message.kind !== parsed.kind) {
     throw new VigieError('message.malformed', `the topic announces ${parsed.kind}, the message is ${message.kind}`);
   }
-  return { vin: parsed.vin, class: classOf(message.kind), message, payload, received };
+  return { vin: parsed.vin, class: classOf(message.kind), message, payload, received, ...(retained && { retained }) };
+}
+
+/**
+ * When a car was heard that the hub knows by a retained message only, UTC ms: as the message says, since its arrival says
+ * nothing of the car.
+ */
+export function heardBefore({ message, received }: CarMessage): number {
+  return Math.max(0, Math.min(Math.round(message.at), received));
 }
 
 /** The level of a topic at which the topics of this protocol have the VIN. */

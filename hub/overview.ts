@@ -20,8 +20,8 @@ export interface OverviewParts {
 export class FleetOverview {
   readonly #parts: OverviewParts;
   readonly #cars = new Map<string, FleetCar>();
-  /** UTC ms of the newest message of all cars that were read, at most the moment of the look that read it. */
-  #heard = Number.NEGATIVE_INFINITY;
+  /** UTC ms of the newest change of all cars that were read, at most the moment of the look that read it. */
+  #changed = Number.NEGATIVE_INFINITY;
   /** UTC ms. */
   #nextLook = Number.NEGATIVE_INFINITY;
   #look: Promise<void> | undefined;
@@ -52,8 +52,8 @@ export class FleetOverview {
   async #read(): Promise<void> {
     const { reader, clock } = this.#parts;
     // The clock was set back: what was heard since is older than that.
-    if (this.#heard - CLOCK_TOLERANCE > clock.now()) this.#heard = Number.NEGATIVE_INFINITY;
-    await this.#readCars(this.#heard - CLOCK_TOLERANCE);
+    if (this.#changed - CLOCK_TOLERANCE > clock.now()) this.#changed = Number.NEGATIVE_INFINITY;
+    await this.#readCars(this.#changed - CLOCK_TOLERANCE);
     // A car that was erased is in no answer; everything is read again without it.
     if ((await reader.countVehicles()) < this.#cars.size) {
       this.#cars.clear();
@@ -70,7 +70,7 @@ export class FleetOverview {
       const batch = await reader.summaries(Math.max(0, since), after, BATCH);
       for (const one of batch) {
         this.#cars.set(one.vin, carOf(one));
-        this.#heard = Math.max(this.#heard, Math.min(one.lastSeen, now));
+        this.#changed = Math.max(this.#changed, Math.min(one.changed, now));
       }
       const last = batch.at(-1);
       if (last === undefined || batch.length < BATCH) return;

@@ -27,7 +27,7 @@ export type HubLog = Log;
 /** A car that the hub has heard. */
 export interface KnownVehicle {
   readonly vin: string;
-  /** UTC ms of the hub: its first and its latest message. */
+  /** UTC ms of the hub: its first message, and its latest new one that the car itself sent. */
   readonly firstSeen: number;
   readonly lastSeen: number;
 }
@@ -38,6 +38,8 @@ export interface Saved {
   readonly fresh: readonly CarMessage[];
   /** VINs of cars that the registry does not let send ({@link ./registry.ts}); nothing of theirs is kept. */
   readonly strangers: ReadonlySet<string>;
+  /** VINs of cars that were forgotten and not added again; nothing of theirs is kept, and they are not strangers. */
+  readonly forgotten: ReadonlySet<string>;
   /** Events that now wait for receivers; absent: none. */
   readonly deliveries?: KeptDeliveries;
 }
@@ -147,6 +149,8 @@ export interface VehicleReader {
 
 /** A car with what it told last. */
 export interface VehicleSummary extends KnownVehicle {
+  /** UTC ms of the hub: the latest message, of the car itself or retained by the broker. */
+  readonly changed: number;
   readonly contents: StatusContents;
   /** Numbers of all classes that did not arrive and were not given up. */
   readonly missing: number;
@@ -176,7 +180,7 @@ export interface EventRange {
 /** Reads all cars at once, for a table of them; every hub on the same database sees the same. */
 export interface OverviewReader {
   countVehicles(): Promise<number>;
-  /** Those heard at `since` or later whose VIN comes after `after`, in that order, at most `limit`. */
+  /** Those that changed at `since` or later whose VIN comes after `after`, in that order, at most `limit`. */
   summaries(since: number, after: string, limit: number): Promise<readonly VehicleSummary[]>;
   /** Messages that may tell of an event with `after` < id < `before`, at most `limit`, the newest first. */
   arrived(asked: EventScope & EventRange): Promise<readonly ArrivedMessage[]>;

@@ -60,6 +60,13 @@ export interface Enrolment {
   readonly at: number;
 }
 
+/** A forgotten car whose retained messages are to be cleared at the broker. */
+export interface Erasure {
+  readonly vin: string;
+  /** Retained topics beyond those of every car. */
+  readonly topics: readonly string[];
+}
+
 /**
  * While there is no fleet and no user in it, the registry is not in use: every car may send. From the first on, only
  * registered cars may, also when all of them were forgotten.
@@ -93,9 +100,18 @@ export interface Registry {
   remove(vin: string, at: number): Promise<void>;
   /**
    * Erases the car and everything that it sent or was sent from the files of the database.
-   * Of its certificates the numbers stay, which are revoked. False: nothing of it was there.
+   * Of its certificates the numbers stay, which are revoked. The car stays refused until it is added again. False:
+   * nothing of it was there.
    */
   forget(vin: string, at: number): Promise<boolean>;
+  /** Whether the car was forgotten and not added again: its messages are refused. */
+  isForgotten(vin: string): Promise<boolean>;
+  /** Forgotten cars of which the broker may still retain something. */
+  erasures(): Promise<readonly Erasure[]>;
+  /** The broker retains nothing of the forgotten car: erases its VIN. */
+  cleared(vin: string): Promise<void>;
+  /** The broker may retain something of a forgotten car again; changes nothing for other cars. */
+  clearAgain(vin: string): Promise<void>;
   /** By VIN. */
   cars(): Promise<readonly RegisteredCar[]>;
   car(vin: string): Promise<RegisteredCar | undefined>;

@@ -248,6 +248,13 @@ export const logEvents = {
   // The hub
   'hub.car.certified': ['info', 'The hub gives a car a certificate', 'vin', 'serial', 'renewed'],
   'hub.car.refused': ['warn', 'The hub refuses the messages of a car', 'vin', 'reason'],
+  'hub.erasure.cleared': ['info', 'The broker retains nothing of a forgotten car', 'vin'],
+  'hub.erasure.failed': [
+    'warn',
+    'The hub cannot clear what the broker retains of a forgotten car; it tries again',
+    'vin',
+    'error',
+  ],
   'hub.certificate.failed': ['error', 'The hub cannot renew its own certificate', 'error'],
   'hub.client.refused': ['warn', 'The hub refuses a connection to its broker', 'client', 'reason'],
   'hub.command.unsent': ['warn', 'The hub cannot send a command now; it sends it again', 'vin', 'id', 'error'],

@@ -63,6 +63,17 @@ export function upFilter(vin?: string): string {
   return `${vin === undefined ? `${ROOT}/+` : vehicle(vin)}/up/+`;
 }
 
+/**
+ * Filters of all messages that a broker may retain of the car, and the topics among them that every car has.
+ * @throws VigieError `input.malformed` when `vin` is none
+ */
+export function retainedOf(vin: string): { readonly filters: readonly string[]; readonly topics: readonly string[] } {
+  return {
+    filters: [upFilter(vin), presenceTopic(vin), downFilter(vin)],
+    topics: [presenceTopic(vin), upTopic(vin, 'status'), upTopic(vin, 'monitor')],
+  };
+}
+
 /** What a topic says; undefined for a topic that is not one of these, e.g. of another protocol version. */
 export function parseTopic(topic: string): Topic | undefined {
   if (!topic.startsWith(`${ROOT}/`)) return undefined;

@@ -323,20 +323,33 @@ export function tables(types: SqlTypes): string {
   `;
 }
 
+/** The second step: forgotten cars, and when a car was heard. */
+export function forgottenCars({ long, text, keyed }: SqlTypes): string {
+  return `
+  -- Cars whose messages are refused. vin and topics (JSON: names beyond those of every car): until nothing of the car is
+  -- retained at the broker; then only the digest is left.
+  CREATE TABLE forgotten_cars (
+    digest ${text} PRIMARY KEY,
+    at ${long} NOT NULL,
+    vin ${text},
+    topics ${text} NOT NULL DEFAULT '[]'
+  )${keyed};
+  CREATE INDEX erasures ON forgotten_cars (vin) WHERE vin IS NOT NULL;
+  -- UTC ms of the hub: the latest message of a car that changed something, retained ones included. last_seen is the latest
+  -- new one that came from the car itself.
+  ALTER TABLE vehicles ADD COLUMN changed ${long} NOT NULL DEFAULT 0;
+  UPDATE vehicles SET changed = last_seen;
+  `;
+}
+
+const SQLITE: SqlTypes = {
+  ...{ key: 'INTEGER PRIMARY KEY', counted: 'INTEGER PRIMARY KEY', long: 'INTEGER', int: 'INTEGER', short: 'INTEGER' },
+  ...{ real: 'REAL', text: 'TEXT', bytes: 'BLOB', flag: 'INTEGER', no: '0' },
+  ...{ table: ' STRICT', keyed: ' STRICT, WITHOUT ROWID', piece: "printf('%x-%x', boot, seq)" },
+};
+
 /** Those of SQLite. */
-export const steps: readonly string[] = [
-  tables({
-    ...{
-      key: 'INTEGER PRIMARY KEY',
-      counted: 'INTEGER PRIMARY KEY',
-      long: 'INTEGER',
-      int: 'INTEGER',
-      short: 'INTEGER',
-    },
-    ...{ real: 'REAL', text: 'TEXT', bytes: 'BLOB', flag: 'INTEGER', no: '0' },
-    ...{ table: ' STRICT', keyed: ' STRICT, WITHOUT ROWID', piece: "printf('%x-%x', boot, seq)" },
-  }),
-];
+export const steps: readonly string[] = [tables(SQLITE), forgottenCars(SQLITE)];
 
 /** Number of the format that this program writes. */
 export const FORMAT = steps.length;

@@ -2,6 +2,7 @@
 import {
   type CarMessage,
   correctionIn,
+  heardBefore,
   isAfter,
   type MessageOrder,
   type RecordPlace,
@@ -17,6 +18,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
 import { keepReport } from './command-store.ts';
 import { keepDeliveries, MOST_WAITING, type PlacedMessage } from './event-deliveries.ts';
+import { ANY_FORGOTTEN, forgottenDigest } from './forgotten.ts';
 import { newsOf } from './news.ts';
 import { numbersIn, REFUSED_KEPT, statusIn } from './queries.ts';
 import { IN_USE } from './registry.ts';
@@ -40,6 +42,8 @@ interface Changes {
   /** Of messages that were not there, in the order of {@link Saved.fresh}. */
   readonly rows: number[];
   readonly events: PlacedMessage[];
+  /** UTC ms of the newest new message that a car itself sent, by vehicle. */
+  readonly heard: Map<number, number>;
 }
 
 /** SQLITE_TOOBIG, SQLITE_CONSTRAINT and SQLITE_MISMATCH (sqlite.org/rescode.html). */
@@ -73,9 +77,13 @@ export class SqliteMessageStore implements MessageStore {
       const version = this.#database.one('PRAGMA data_version')?.['data_version'];
       if (version !== this.#version) this.#statuses.clear();
       this.#version = version;
-      const strangers = this.#strangersIn(messages, refused);
-      const changes: Changes = { numbers: new Map(), statuses: new Map(), rows: [], events: [] };
-      const fresh = messages.filter((one) => !strangers.has(one.vin) && this.#keep(one, changes));
+      const { strangers, forgotten } = this.#refusedIn(messages, refused);
+      const isRefused = (vin: string): boolean => strangers.has(vin) || forgotten.has(vin);
+      const changes: Changes = { numbers: new Map(), statuses: new Map(), rows: [], events: [], heard: new Map() };
+      const fresh = messages.filter((one) => !isRefused(one.vin) && this.#keep(one, changes));
+      for (const [vehicle, at] of changes.heard) {
+        this.#database.run('UPDATE vehicles SET last_seen = ? WHERE id = ?', at, vehicle);
+      }
       for (const { vehicle, class: priority, value, received } of changes.numbers.values()) {
         if (value.isEmpty) continue;
         const { arrived, givenUp, starts } = value.kept;
@@ -102,21 +110,34 @@ export class SqliteMessageStore implements MessageStore {
           status.write(),
         );
       }
-      this.#refuse(refused.filter(({ topic }) => !strangers.has(vinIn(topic))));
+      this.#refuse(refused.filter(({ topic }) => !isRefused(vinIn(topic))));
       const deliveries = this.#database.perform(keepDeliveries(changes.events, this.#limit));
-      return { statuses: changes.statuses, rows: changes.rows, strangers, fresh, deliveries };
+      return { statuses: changes.statuses, rows: changes.rows, strangers, forgotten, fresh, deliveries };
     });
     for (const [vehicle, status] of statuses) this.#statuses.set(vehicle, status);
     this.#news?.arrived(newsOf(saved.fresh.map((one, index) => ({ ...one, row: rows[index] as number }))));
     return saved;
   }
 
-  /** The cars that the registry does not let send. */
-  #strangersIn(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): ReadonlySet<string> {
-    if (this.#database.one(IN_USE) === undefined) return new Set();
-    const vins = new Set([...messages.map(({ vin }) => vin), ...refused.map(({ topic }) => vinIn(topic))]);
-    const active = 'SELECT 1 FROM cars WHERE vin = ? AND removed IS NULL';
-    return new Set([...vins].filter((vin) => this.#database.one(active, vin) === undefined));
+  /** The cars that may not send. */
+  #refusedIn(
+    messages: readonly CarMessage[],
+    refused: readonly RefusedMessage[],
+  ): Pick<Saved, 'strangers' | 'forgotten'> {
+    const inUse = this.#database.one(IN_USE) !== undefined;
+    const anyForgotten = this.#database.one(ANY_FORGOTTEN) !== undefined;
+    const [strangers, forgotten] = [new Set<string>(), new Set<string>()];
+    if (!inUse && !anyForgotten) return { strangers, forgotten };
+    const isActive = (vin: string): boolean =>
+      !inUse || this.#database.one('SELECT 1 FROM cars WHERE vin = ? AND removed IS NULL', vin) !== undefined;
+    const isForgotten = (vin: string): boolean =>
+      anyForgotten &&
+      this.#database.one('SELECT 1 FROM forgotten_cars WHERE digest = ?', forgottenDigest(vin)) !== undefined;
+    for (const vin of new Set([...messages.map((one) => one.vin), ...refused.map(({ topic }) => vinIn(topic))])) {
+      if (isForgotten(vin)) forgotten.add(vin);
+      else if (!isActive(vin)) strangers.add(vin);
+    }
+    return { strangers, forgotten };
   }
 
   refuses(error: unknown): boolean {
@@ -124,20 +145,24 @@ export class SqliteMessageStore implements MessageStore {
     return cause?.errcode !== undefined && REFUSALS.has(cause.errcode & 0xff);
   }
 
+  /** Id of the vehicle, which is added if it is new. */
+  #vehicleOf(one: CarMessage): number {
+    const { vin, received } = one;
+    const known = this.#database.one('UPDATE vehicles SET changed = ? WHERE vin = ? RETURNING id', received, vin);
+    if (known !== undefined) return known['id'] as number;
+    const { id } = this.#database.one(
+      `INSERT INTO vehicles (vin, public_id, first_seen, last_seen, changed) VALUES (?, ?, ?, ?, ?) RETURNING id`,
+      ...[vin, this.#idOf(vin), received, heardBefore(one), received],
+    ) as { id: number };
+    this.#database.run(NEW_CAR, id, received);
+    return id;
+  }
+
   /** @returns false: it was there already */
   #keep(one: CarMessage, changes: Changes): boolean {
-    const { vin, class: priority, message, payload, received } = one;
+    const { class: priority, message, payload, received } = one;
     const { seq, boot, kind, at, clock } = message;
-    const { id: vehicle, is_new: isNew } = this.#database.one(
-      `INSERT INTO vehicles (vin, public_id, first_seen, last_seen) VALUES (?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET last_seen = excluded.last_seen
-       RETURNING id, first_seen = last_seen AS is_new`,
-      vin,
-      this.#idOf(vin),
-      received,
-      received,
-    ) as { id: number; is_new: number };
-    if (isNew === 1) this.#database.run(NEW_CAR, vehicle, received);
+    const vehicle = this.#vehicleOf(one);
     const place = recordPlaceOf(message);
     const behind = clock === 'none' && place !== undefined ? this.#behind(vehicle, boot) : 0;
     const row = this.#database.one(
@@ -158,6 +183,7 @@ export class SqliteMessageStore implements MessageStore {
       return false;
     }
     changes.rows.push(row['id'] as number);
+    if (one.retained !== true) changes.heard.set(vehicle, received);
     this.#numbersIn(changes, vehicle, priority, received).arrive(message);
     if (kind === 'gap') {
       this.#numbersIn(changes, vehicle, message.body.class, received).giveUp(boot, message.body.numbers);

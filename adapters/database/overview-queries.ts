@@ -24,9 +24,9 @@ export class SqlOverview implements OverviewReader {
 
   async summaries(since: number, after: string, limit: number): Promise<readonly VehicleSummary[]> {
     const rows = await this.#select(
-      `SELECT vehicles.id, vin, first_seen, last_seen, document FROM vehicles
+      `SELECT vehicles.id, vin, first_seen, last_seen, changed, document FROM vehicles
        LEFT JOIN status ON status.vehicle = vehicles.id
-       WHERE last_seen >= ? AND vin > ? ORDER BY vin LIMIT ?`,
+       WHERE changed >= ? AND vin > ? ORDER BY vin LIMIT ?`,
       ...[since, after, limit],
     );
     const last = rows.at(-1)?.['vin'] as string | undefined;
@@ -34,7 +34,7 @@ export class SqlOverview implements OverviewReader {
     const numbers = await this.#select(
       `SELECT vehicle, CAST(sum(missing) AS bigint) AS missing FROM numbers
        JOIN vehicles ON vehicles.id = numbers.vehicle
-       WHERE last_seen >= ? AND vin > ? AND vin <= ? GROUP BY vehicle`,
+       WHERE changed >= ? AND vin > ? AND vin <= ? GROUP BY vehicle`,
       ...[since, after, last],
     );
     const missing = new Map(numbers.map((row) => [row['vehicle'] as number, row['missing'] as number]));
@@ -42,6 +42,7 @@ export class SqlOverview implements OverviewReader {
       vin: row['vin'] as string,
       firstSeen: row['first_seen'] as number,
       lastSeen: row['last_seen'] as number,
+      changed: row['changed'] as number,
       contents: statusIn(row).contents(SUMMARY),
       missing: missing.get(row['id'] as number) ?? 0,
     }));

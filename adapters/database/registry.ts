@@ -1,6 +1,7 @@
 /** The registry in the SQL that SQLite and PostgreSQL share. */
 import type {
   Enrolment,
+  Erasure,
   IssuedCertificate,
   IssuedToken,
   KnownOwner,
@@ -10,8 +11,14 @@ import type {
   Registry,
 } from '../../hub/registry.ts';
 import { DAY } from '../../protocol/calendar.ts';
+import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { classOf } from '../../protocol/classes.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { hexOf } from '../../protocol/signals/hash.ts';
+import { catalogTopic } from '../../protocol/topics.ts';
+import { forgottenDigest } from './forgotten.ts';
 import type { Select, SqlRow, SqlValue } from './queries.ts';
+import { kindNumber } from './rows.ts';
 
 /** One statement, with a value for each `?`. */
 export type SqlStatement = readonly [sql: string, ...values: SqlValue[]];
@@ -25,6 +32,8 @@ export interface RegistryDatabase {
   erase(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]>;
   /** Leaves nothing that was deleted in the files. Rejects with `store.failed`. */
   compact(): Promise<void>;
+  /** As {@link write}, for one small table: leaves nothing of what the statements replace in its files. */
+  scrub(table: string, statements: readonly SqlStatement[]): Promise<void>;
 }
 
 /** Cars that are read at once. */
@@ -58,6 +67,7 @@ export class SqlRegistry implements Registry {
         ['INSERT INTO owners (kind, id, created) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', kind, id, at],
         ['INSERT INTO owned_cars (kind, owner, vin) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', kind, id, vin],
       ]),
+      ['DELETE FROM forgotten_cars WHERE digest = ?', forgottenDigest(vin)],
       monitorsDue(vin, at),
       CHANGED,
     ]);
@@ -159,11 +169,43 @@ export class SqlRegistry implements Registry {
   }
 
   async forget(vin: string, at: number): Promise<boolean> {
+    const topics = JSON.stringify(await this.#catalogTopics(vin));
     // From the first commit on the car may not send; what follows is deleted in parts, since hubs wait for each.
+    const wasForgotten = await this.isForgotten(vin);
     const [cars = []] = await this.#database.write([
       ['UPDATE cars SET removed = coalesce(removed, ?) WHERE vin = ? RETURNING vin', at, vin],
+      [
+        `INSERT INTO forgotten_cars (digest, at, vin, topics) VALUES (?, ?, ?, ?)
+         ON CONFLICT (digest) DO UPDATE SET vin = excluded.vin, topics = excluded.topics`,
+        ...[forgottenDigest(vin), at, vin, topics],
+      ],
       CHANGED,
     ]);
+    let erased = cars.length > 0;
+    // A commit of a hub that began before this one may end after the car was erased.
+    do {
+      if (await this.#erase(vin, at)) erased = true;
+      await this.#database.compact();
+    } while ((await this.#database.select('SELECT 1 FROM vehicles WHERE vin = ?', vin)).length > 0);
+    if (!erased && !wasForgotten) {
+      await this.#database.write([['DELETE FROM forgotten_cars WHERE digest = ?', forgottenDigest(vin)]]);
+    }
+    return erased;
+  }
+
+  /** Retained topics of catalogs, which have names of their own. */
+  async #catalogTopics(vin: string): Promise<readonly string[]> {
+    const sql = `SELECT payload FROM messages WHERE vehicle = ${VEHICLE} AND class = ? AND kind = ?`;
+    const rows = await this.#database.select(sql, vin, classOf('catalog'), kindNumber('catalog'));
+    const topics = rows.flatMap(({ payload }) => {
+      const message = decodeMessage(payload as Uint8Array);
+      return message.kind === 'catalog' ? [catalogTopic(vin, hexOf(message.body.catalog), message.body.part)] : [];
+    });
+    return [...new Set(topics)];
+  }
+
+  /** @returns whether something was there */
+  async #erase(vin: string, at: number): Promise<boolean> {
     const inParts = async (table: string, key: string): Promise<void> => {
       const sql = `DELETE FROM ${table} WHERE vehicle = ${VEHICLE} AND (${key}) IN
         (SELECT ${key} FROM ${table} WHERE vehicle = ${VEHICLE} LIMIT ${BATCH}) RETURNING vehicle`;
@@ -203,8 +245,28 @@ export class SqlRegistry implements Registry {
       CHANGED,
       ['DELETE FROM vehicles WHERE vin = ? RETURNING id', vin],
     ]);
-    await this.#database.compact();
-    return cars.length > 0 || erased.some((rows) => rows.length > 0);
+    return erased.some((rows) => rows.length > 0);
+  }
+
+  async isForgotten(vin: string): Promise<boolean> {
+    const sql = 'SELECT 1 FROM forgotten_cars WHERE digest = ?';
+    return (await this.#database.select(sql, forgottenDigest(vin))).length > 0;
+  }
+
+  async erasures(): Promise<readonly Erasure[]> {
+    const rows = await this.#database.select(
+      'SELECT vin, topics FROM forgotten_cars WHERE vin IS NOT NULL ORDER BY vin',
+    );
+    return rows.map(({ vin, topics }) => ({ vin: vin as string, topics: JSON.parse(topics as string) as string[] }));
+  }
+
+  async cleared(vin: string): Promise<void> {
+    const sql = "UPDATE forgotten_cars SET vin = NULL, topics = '[]' WHERE digest = ?";
+    await this.#database.scrub('forgotten_cars', [[sql, forgottenDigest(vin)]]);
+  }
+
+  async clearAgain(vin: string): Promise<void> {
+    await this.#database.write([['UPDATE forgotten_cars SET vin = ? WHERE digest = ?', vin, forgottenDigest(vin)]]);
   }
 
   /** Events of the car that wait, for the owner or for everybody, each receiver in a commit of its own: hubs wait for it. */

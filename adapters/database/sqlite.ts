@@ -115,6 +115,18 @@ export class SqliteDatabase implements RegistryDatabase {
     });
   }
 
+  /** What is deleted is overwritten (sqlite.org/pragma.html#pragma_secure_delete), and the log emptied. */
+  async scrub(_table: string, statements: readonly SqlStatement[]): Promise<void> {
+    this.#database.exec('PRAGMA secure_delete = ON');
+    try {
+      await this.write(statements);
+    } finally {
+      this.#database.exec('PRAGMA secure_delete = OFF');
+    }
+    // A reader that is busy keeps the log until the next checkpoint.
+    this.all('PRAGMA wal_checkpoint(TRUNCATE)');
+  }
+
   #failure(cause: unknown): VigieError {
     const { message, errcode } = cause as Error & { readonly errcode?: number };
     const text = errcode === FULL ? `${message}: make room on this disk; until then nothing is stored here` : message;

@@ -27,6 +27,10 @@ export interface EmbeddedBrokerOptions {
   readonly refused?: (clientId: string, reason: string) => void;
 }
 
+interface RetainedMessages {
+  createRetainedStreamCombi(filters: readonly string[]): AsyncIterable<{ readonly topic: string }>;
+}
+
 /** CONNACK: not authorized (MQTT 3.1.1 §3.2.2.3). */
 const NOT_AUTHORIZED = 5;
 
@@ -104,7 +108,11 @@ export class EmbeddedBroker {
    * Publishes a message to all subscribers with QoS 1; sessions of disconnected clients keep it in memory.
    * Rejects with `link.lost` while the broker does not run.
    */
-  async publish(topic: string, payload: Uint8Array): Promise<void> {
+  publish(topic: string, payload: Uint8Array): Promise<void> {
+    return this.#publish(topic, payload, false);
+  }
+
+  async #publish(topic: string, payload: Uint8Array, retain: boolean): Promise<void> {
     const aedes = this.#running?.aedes;
     if (aedes === undefined) throw new VigieError('link.lost', 'the embedded broker does not run', { where: topic });
     await new Promise<void>((resolve, reject) => {
@@ -113,11 +121,24 @@ export class EmbeddedBroker {
         qos: 1,
         topic,
         payload: Buffer.from(payload),
-        retain: false,
+        retain,
         dup: false,
       } as const;
       aedes.publish(packet, (error) => (error === undefined || error === null ? resolve() : reject(error)));
     });
+  }
+
+  /** Clears all retained messages that match the filters. Rejects with `link.lost` while the broker does not run. */
+  async clearRetained(filters: readonly string[]): Promise<void> {
+    const aedes = this.#running?.aedes;
+    if (aedes === undefined) throw new VigieError('link.lost', 'the embedded broker does not run');
+    // The library's types leave it out.
+    const { createRetainedStreamCombi } = Reflect.get(aedes, 'persistence') as RetainedMessages;
+    const topics: string[] = [];
+    for await (const { topic } of createRetainedStreamCombi.call(Reflect.get(aedes, 'persistence'), filters)) {
+      topics.push(topic);
+    }
+    for (const topic of topics) await this.#publish(topic, new Uint8Array(), true);
   }
 
   /** Ends the connections of clients that may no longer be there. */

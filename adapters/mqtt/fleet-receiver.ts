@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { HeldLock, HubLocks, HubLog } from '../../hub/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import { parseTopic, presenceFilter, upFilter, upTopic } from '../../protocol/topics.ts';
+import { parseTopic, presenceFilter, retainedOf, upFilter, upTopic } from '../../protocol/topics.ts';
 import { type BrokerAbilities, CloudClient, type CloudClientOptions, type Subscriber } from './cloud-client.ts';
 import type { MqttAddress } from './link.ts';
 
@@ -17,7 +17,9 @@ export interface FleetReceiverOptions {
   /** Messages that the broker sends before they are acknowledged (MQTT 5). */
   readonly receiveMaximum: number;
   /** Resolves when the message of a car is on disk: it is acknowledged then. */
-  readonly accept: (topic: string, payload: Uint8Array) => Promise<void>;
+  readonly accept: (topic: string, payload: Uint8Array, retained: boolean) => Promise<void>;
+  /** A car has published its presence, which the broker retains. */
+  readonly presence: (vin: string) => void;
   /** A car has connected. */
   readonly online: (vin: string) => void;
   /** VINs of the cars that are known. */
@@ -39,6 +41,10 @@ const RETRY = 1_000;
 /** Retained messages of a car, by kind. */
 const RETAINED = ['status', 'hello', 'monitor'] as const;
 
+/** The first clears what was found by the second. */
+const CLEARING_ROUNDS = 3;
+const MAY_WRITE = 'let the hub write to vigie/1/+/up/+, vigie/1/+/presence and vigie/1/+/down/+';
+
 const ignore = (): void => undefined;
 const inUse = (reason: string): VigieError => new VigieError('usage.wrong', reason);
 
@@ -51,6 +57,8 @@ export class FleetReceiver {
   readonly #receiving: Promise<void>;
   #received: () => void = ignore;
   #turns: Promise<void> = Promise.resolve();
+  /** Cars whose retained messages are read only to be cleared. */
+  readonly #clearing = new Set<string>();
 
   private constructor(options: FleetReceiverOptions) {
     this.#options = options;
@@ -73,6 +81,46 @@ export class FleetReceiver {
   async publish(topic: string, payload: Uint8Array): Promise<void> {
     if (this.#client === undefined) throw new VigieError('link.lost', 'the hub is not connected', { where: topic });
     await this.#client.publish(topic, payload, { expiry: EXPIRY });
+  }
+
+  /**
+   * Clears the `topics`, and every topic of the car that the broker retains. Resolves when the broker retains none; one that
+   * has retained messages for no filter with wildcards is believed when it has acknowledged. Rejects with `link.lost`
+   * without a connection, with `link.refused` where the broker does not let the hub clear them.
+   */
+  async clearRetained(vin: string, topics: readonly string[]): Promise<void> {
+    const client = this.#client;
+    if (client === undefined) throw new VigieError('link.lost', 'the hub is not connected', { where: vin });
+    const known = retainedOf(vin);
+    this.#clearing.add(vin);
+    try {
+      let found = new Set([...known.topics, ...topics]);
+      for (let round = 0; round < CLEARING_ROUNDS; round++) {
+        for (const topic of found) await client.publish(topic, new Uint8Array(), { retain: true });
+        found = await this.#retainedAt(client, known.filters);
+        if (found.size === 0) return;
+      }
+      throw new VigieError('link.refused', `the broker still retains ${[...found].join(', ')}: ${MAY_WRITE}`);
+    } finally {
+      this.#clearing.delete(vin);
+    }
+  }
+
+  /** Topics that match and have a retained message. */
+  async #retainedAt(client: CloudClient, filters: readonly string[]): Promise<Set<string>> {
+    const found = new Set<string>();
+    for (const filter of filters) {
+      try {
+        const subscription = await client.subscribe(filter, (topic, payload, { retained }) => {
+          if (retained && payload.byteLength > 0) found.add(topic);
+        });
+        await subscription.close();
+      } catch (error) {
+        // Rules of brokers may not let hubs read the messages to cars.
+        if (!(error instanceof VigieError) || error.code !== 'link.refused') throw error;
+      }
+    }
+    return found;
   }
 
   /** Disconnects when what has come is on disk; the broker keeps what comes later for the next start. */
@@ -139,20 +187,23 @@ export class FleetReceiver {
 
   /** `share` goes before each filter. */
   #receivers(share: string): readonly Subscriber[] {
-    const { accept, online } = this.#options;
+    const { accept, online, presence } = this.#options;
     return [
       {
         filter: `${share}${upFilter()}`,
-        receive: (topic, payload) => {
+        receive: (topic, payload, { retained }) => {
           this.#received();
-          return accept(topic, payload);
+          if (retained && this.#clearing.has(parseTopic(topic)?.vin ?? '')) return Promise.resolve();
+          return accept(topic, payload, retained);
         },
       },
       {
         filter: `${share}${presenceFilter}`,
         receive: (topic, payload, { retained }) => {
           const parsed = parseTopic(topic);
-          if (parsed !== undefined && !retained && Buffer.from(payload).toString() === 'online') online(parsed.vin);
+          if (parsed === undefined || payload.byteLength === 0) return;
+          presence(parsed.vin);
+          if (!retained && Buffer.from(payload).toString() === 'online') online(parsed.vin);
         },
       },
     ];

@@ -67,6 +67,12 @@ export const hubMetrics: readonly Metric<HubSnapshot>[] = [
   ),
   metric('counter', 'repetitions_total', 'Messages that were there already', ({ counted }) => counted.repeated),
   metric('counter', 'refused_total', 'Messages that cannot be read or kept', ({ counted }) => counted.refused),
+  metric(
+    'counter',
+    'forgotten_messages_total',
+    'Messages of forgotten cars, which are not kept',
+    ({ counted }) => counted.forgotten,
+  ),
   metric('gauge', 'waiting_messages', 'Messages that wait for a commit', ({ waiting }) => waiting),
   metric('counter', 'commits_total', 'Commits of messages', ({ counted }) => counted.commits),
   metric('counter', 'commit_seconds_total', 'Sum of the times of commits', ({ counted }) => counted.commitTime / 1000),

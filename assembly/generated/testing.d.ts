@@ -45,6 +45,8 @@ export declare class EmbeddedBroker {
      * Rejects with `link.lost` while the broker does not run.
      */
     publish(topic: string, payload: Uint8Array): Promise<void>;
+    /** Clears all retained messages that match the filters. Rejects with `link.lost` while the broker does not run. */
+    clearRetained(filters: readonly string[]): Promise<void>;
     /** Ends the connections of clients that may no longer be there. */
     endClients(mayStay: (rights: ClientRights) => boolean): void;
     /** For connections from now on. */

@@ -34,7 +34,7 @@ test('on a full disk nothing is acknowledged; with space again everything arrive
   });
   const broker = await startEmbedded(
     { port: 0 },
-    { accept: (topic, payload) => intake.accept(topic, payload), online: () => undefined },
+    { accept: (topic, payload) => intake.accept(topic, payload), online: () => undefined, presence: () => undefined },
   );
   const car = await new DrivingCar({ vin: 'VF3VGEHVBV0000001', url: broker.url }).start();
   try {

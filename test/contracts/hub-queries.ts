@@ -53,6 +53,9 @@ export async function useEveryQuery(hub: HubDatabase): Promise<void> {
   await hub.registry.leave(ONE, [{ kind: 'user', id: 'ada' }], NOON);
   await hub.registry.remove(OTHER, NOON);
   await hub.registry.forget(ONE, NOON);
+  await hub.registry.erasures();
+  await hub.registry.clearAgain(ONE);
+  await hub.registry.cleared(ONE);
 }
 
 function order(id: string): NewCommand {

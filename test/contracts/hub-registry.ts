@@ -166,6 +166,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
         { vin: OTHER, state: 'applied', detail: KEPT },
       ]);
       expect(await hub.registry.forget(ONE, NOON)).toBe(true);
+      await hub.registry.cleared(ONE);
       expect((await hub.rollouts.cars('r', '', 9)).map(({ vin }) => vin)).toEqual([OTHER]);
 
       const left = await hub.files();
@@ -175,8 +176,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       for (const [table, count] of Object.entries(before)) expect([table, after[table]]).toEqual([table, count / 2]);
       expect(await hub.reader.vehicle(ONE)).toBeUndefined();
       expect((await hub.registry.cars()).map(({ vin }) => vin)).toEqual([OTHER]);
-      // It is a stranger now.
-      expect([...(await send(ONE, 900)).strangers]).toEqual([ONE]);
+      expect([...(await send(ONE, 900)).forgotten]).toEqual([ONE]);
       expect(await hub.registry.forget(ONE, NOON)).toBe(false);
     });
 
@@ -187,6 +187,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect(await hub.retention.removeBefore('trip', NOON + 1)).toEqual({ removed: 100 });
       expect(await hub.rows()).toMatchObject({ messages: 1, records: 1 });
       await hub.registry.forget(ONE, NOON);
+      await hub.registry.cleared(ONE);
       const left = await hub.files();
       expect([ONE, MARK, KEPT].filter((text) => left.includes(text))).toEqual([]);
     });
@@ -202,11 +203,52 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect((await hub.reader.status(ONE))?.contents()).toEqual({ odometer });
     });
 
+    test('without a registry too a forgotten car is refused, until it is added again', async () => {
+      await send(ONE, 0);
+      await send(OTHER, 0);
+      expect(await hub.registry.forget(ONE, NOON)).toBe(true);
+      expect(await hub.registry.inUse()).toBe(false);
+      const garbage = { topic: `vigie/1/${ONE}/up/trip`, reason: 'no', payload: Uint8Array.of(1), received: NOON };
+      const saved = await hub.store.save(
+        [received('trip', trip('a'), { seq: 1 }), received('trip', trip('b'), { seq: 1, vin: OTHER })],
+        [garbage],
+      );
+      expect([[...saved.forgotten], [...saved.strangers]]).toEqual([[ONE], []]);
+      expect(saved.fresh.map(({ vin }) => vin)).toEqual([OTHER]);
+      expect((await hub.reader.vehicles()).map(({ vin }) => vin)).toEqual([OTHER]);
+      expect([await hub.registry.isForgotten(ONE), await hub.registry.isForgotten(OTHER)]).toEqual([true, false]);
+      await hub.registry.add(ONE, [FLEET], NOON);
+      expect((await send(ONE, 2)).fresh).toHaveLength(1);
+      expect(await hub.registry.isForgotten(ONE)).toBe(false);
+      expect(await hub.registry.erasures()).toEqual([]);
+    });
+
+    test('what a broker keeps of a forgotten car is to be cleared until that is done; then no file has its VIN', async () => {
+      const entries = [{ number: 1, name: 'Cabin.Humidity', kind: 'quantity' as const, unit: '%' }];
+      const catalog = { catalog: new Uint8Array(8).fill(7), part: 0, parts: 1, entries };
+      await hub.store.save([received('catalog', catalog, { seq: 4 })], []);
+      const before = await hub.registry.version();
+      await hub.registry.forget(ONE, NOON);
+      // Hubs see that there is something to do.
+      expect(await hub.registry.version()).not.toBe(before);
+      const topics = [`vigie/1/${ONE}/up/catalog-0707070707070707-0`];
+      expect(await hub.registry.erasures()).toEqual([{ vin: ONE, topics }]);
+      await hub.registry.cleared(ONE);
+      expect(await hub.registry.erasures()).toEqual([]);
+      expect((await hub.files()).includes(ONE)).toBe(false);
+      expect([...(await send(ONE, 5)).forgotten]).toEqual([ONE]);
+      // It sent something again, which the broker may retain.
+      await hub.registry.clearAgain(ONE);
+      await hub.registry.clearAgain(OTHER);
+      expect(await hub.registry.erasures()).toEqual([{ vin: ONE, topics: [] }]);
+    });
+
     test('the last car forgotten leaves a registry in use: no stranger may send', async () => {
       await hub.registry.add(ONE, [FLEET], NOON);
       await hub.registry.forget(ONE, NOON);
       expect(await hub.registry.inUse()).toBe(true);
-      expect([...(await send(ONE, 0)).strangers]).toEqual([ONE]);
+      expect([...(await send(ONE, 0)).forgotten]).toEqual([ONE]);
+      expect([...(await send(OTHER, 0)).strangers]).toEqual([OTHER]);
     });
 
     test('a one-time token is good for one car and one key, until it expires, and while the car is not removed', async () => {
@@ -275,8 +317,9 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
     test('a car is forgotten that was never registered, as on a hub without a registry', async () => {
       await send(ONE, 0);
       expect(await hub.registry.forget(ONE, NOON)).toBe(true);
+      await hub.registry.cleared(ONE);
       expect((await hub.files()).includes(ONE)).toBe(false);
-      expect([...(await send(ONE, 0)).strangers]).toEqual([]);
+      expect([...(await send(ONE, 0)).forgotten]).toEqual([ONE]);
     });
   });
 }

@@ -488,6 +488,28 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       ]);
     });
 
+    test('only a new message of the car itself counts as heard: no repetition and nothing that the broker retained', async () => {
+      const heard = async (vin: string) => (await hub.reader.vehicle(vin))?.lastSeen;
+      const status = (vin: string, seq: number, when: number) =>
+        received('status', { full: true, status: { kinetic: { createdAt: NOON, speed: seq } } } as never, {
+          ...{ vin, seq, received: when },
+        });
+      // A hub that starts with an empty database learns of parked cars by what the broker retained.
+      await hub.store.save([{ ...status(OTHER, 0, NOON + 900), retained: true }], []);
+      expect(await hub.reader.vehicle(OTHER)).toEqual({ vin: OTHER, firstSeen: NOON + 900, lastSeen: NOON });
+      expect(await hub.reader.status(OTHER)).toBeDefined();
+      await hub.store.save([status(ONE, 0, NOON + 5)], []);
+      await hub.store.save([status(ONE, 0, NOON + 60)], []);
+      expect(await heard(ONE)).toBe(NOON + 5);
+      await hub.store.save([{ ...status(ONE, 1, NOON + 70), retained: true }], []);
+      expect(await heard(ONE)).toBe(NOON + 5);
+      // Several in one commit, in any order.
+      const two = status(ONE, 2, NOON + 80);
+      await hub.store.save([status(ONE, 0, NOON + 79), two, { ...status(ONE, 3, NOON + 81), retained: true }, two], []);
+      expect(await heard(ONE)).toBe(NOON + 80);
+      expect(await heard(OTHER)).toBe(NOON);
+    });
+
     test('a commit that fails keeps none of its messages', async () => {
       const broken = { ...received('trip', trip('b'), { seq: 1 }), received: 'never' as unknown as number };
       const whole = { full: true, status: { kinetic: { createdAt: NOON, speed: 12 } } } as never;

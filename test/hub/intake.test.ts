@@ -16,8 +16,8 @@ const immediately: Timer = (_delay, due) => {
 interface Commit {
   readonly messages: readonly CarMessage[];
   readonly refused: readonly RefusedMessage[];
-  /** `strangers`: VINs of cars that the registry does not let send. */
-  done(strangers?: ReadonlySet<string>): void;
+  /** `strangers`: VINs of cars that the registry does not let send; `forgotten`: of cars that were forgotten. */
+  done(strangers?: ReadonlySet<string>, forgotten?: ReadonlySet<string>): void;
   fail(error: Error): void;
 }
 
@@ -33,7 +33,8 @@ class SlowDisk implements MessageStore {
       this.commits.push({
         messages,
         refused,
-        done: (strangers = new Set()) => resolve({ strangers, fresh: messages }),
+        done: (strangers = new Set(), forgotten = new Set()) =>
+          resolve({ strangers, forgotten, fresh: forgotten.size > 0 ? [] : messages }),
         fail: reject,
       });
       this.#asked();
@@ -60,10 +61,15 @@ function begin(after: Timer = immediately) {
   const log = new MemoryLog();
   const clock = { now: () => NOON };
   const measures = new HubMeasures(clock);
-  const intake = new Intake({ store: disk, clock, log, measures, soon: (work) => setImmediate(work), after });
+  const reported: string[][] = [];
+  const intake = new Intake({
+    ...{ store: disk, clock, log, measures, after },
+    soon: (work) => setImmediate(work),
+    forgotten: (vins) => reported.push([...vins]),
+  });
   const send = (seq: number): Promise<void> =>
     intake.accept(upTopic(ONE, 'gap'), payloadOf('gap', { class: 5, count: 1 }, { seq }));
-  return { disk, log, intake, measures, send };
+  return { disk, log, intake, measures, reported, send };
 }
 
 const numbersOf = ({ messages }: Commit): number[] => messages.map(({ message }) => message.seq);
@@ -230,4 +236,30 @@ test('a message that the database does not take is kept aside and acknowledged; 
   expect(aside[0]?.reason).toContain(disk.refusal);
   expect(log.lines).toMatchObject([{ event: 'hub.message.refused', fields: { topic: upTopic(ONE, 'gap') } }]);
   expect(measures.snapshot()).toMatchObject({ refused: 1, failedCommits: 0 });
+});
+
+test('messages of a forgotten car are acknowledged and counted, and reported for the broker to be cleared', async () => {
+  const { disk, log, measures, send, reported } = begin();
+  const sent = [send(0), send(1)];
+  (await disk.commit(0)).done(new Set(), new Set([ONE]));
+  await Promise.all(sent);
+  expect(reported).toEqual([[ONE]]);
+  expect(measures.snapshot()).toMatchObject({ forgotten: 2, repeated: 0, heard: 0 });
+  expect(log.lines).toMatchObject([{ event: 'hub.car.refused', fields: { vin: ONE } }]);
+});
+
+test('an empty message clears what the broker retains and is no message of the car', async () => {
+  const { disk, intake, log } = begin();
+  await intake.accept(upTopic(ONE, 'status'), new Uint8Array());
+  expect([disk.commits, log.lines]).toEqual([[], []]);
+});
+
+test('a message that the broker retained does not count as heard', async () => {
+  const { disk, intake, measures } = begin();
+  const accepted = intake.accept(upTopic(ONE, 'gap'), payloadOf('gap', { class: 5, count: 1 }), true);
+  const commit = await disk.commit(0);
+  expect(commit.messages).toMatchObject([{ retained: true }]);
+  commit.done();
+  await accepted;
+  expect(measures.snapshot()).toMatchObject({ heard: 0 });
 });

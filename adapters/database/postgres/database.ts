@@ -110,6 +110,11 @@ export class PostgresDatabase implements RegistryDatabase {
     for (const { name } of tables) await this.#compactTable(name as string);
   }
 
+  async scrub(table: string, statements: readonly SqlStatement[]): Promise<void> {
+    await this.write(statements);
+    await this.#compactTable(table);
+  }
+
   /** Long tables take longer than other statements may. */
   async #compactTable(name: string): Promise<void> {
     try {

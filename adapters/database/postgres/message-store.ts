@@ -6,6 +6,7 @@
 import { finalStatuses } from '../../../hub/commands.ts';
 import {
   type CarMessage,
+  heardBefore,
   isAfter,
   type MessageOrder,
   type RefusedMessage,
@@ -17,6 +18,7 @@ import type { IdOf, MessageStore, Saved } from '../../../hub/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { UNCOUNTED_BOOT } from '../../../protocol/schema/message.ts';
 import { keepDeliveries, MOST_WAITING, type PlacedMessage, type SqlSteps } from '../event-deliveries.ts';
+import { ANY_FORGOTTEN, forgottenDigest } from '../forgotten.ts';
 import { newsOf } from '../news.ts';
 import { numbersIn, REFUSED_KEPT } from '../queries.ts';
 import { IN_USE } from '../registry.ts';
@@ -47,15 +49,17 @@ export class PostgresMessageStore implements MessageStore {
   async save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved> {
     let statuses: ReadonlyMap<number, KnownStatus> = new Map();
     const saved = await this.#database.transaction(async (execute) => {
-      const strangers = await strangersIn(execute, messages, refused);
-      const known = refused.filter(({ topic }) => !strangers.has(vinIn(topic)));
+      const { strangers, forgotten } = await refusedIn(execute, messages, refused);
+      const isRefused = (vin: string): boolean => strangers.has(vin) || forgotten.has(vin);
+      const known = refused.filter(({ topic }) => !isRefused(vinIn(textOf(topic))));
       if (known.length > 0) await keepRefused(execute, known);
-      const own = messages.filter(({ vin }) => !strangers.has(vin));
-      if (own.length === 0) return { strangers, fresh: [] };
+      const own = messages.filter(({ vin }) => !isRefused(vin));
+      if (own.length === 0) return { strangers, forgotten, fresh: [] };
       const vehicles = await keepVehicles(execute, own, this.#idOf);
       const kept = await keepMessages(execute, own, vehicles);
+      await keepHeard(execute, own, kept, vehicles);
       await keepNumbers(execute, kept, repeatedIn(own, kept, vehicles));
-      if (kept.length === 0) return { strangers, fresh: [] };
+      if (kept.length === 0) return { strangers, forgotten, fresh: [] };
       statuses = await this.#statuses.keep(execute, kept);
       await keepCorrections(execute, kept);
       await keepRecords(execute, kept);
@@ -66,7 +70,7 @@ export class PostgresMessageStore implements MessageStore {
       await keepMonitors(execute, kept);
       const deliveries = await perform(execute, keepDeliveries(kept, this.#limit));
       await notify(execute, newsOf(kept));
-      return { strangers, fresh: kept, deliveries };
+      return { strangers, forgotten, fresh: kept, deliveries };
     });
     this.#statuses.committed(statuses);
     return saved;
@@ -78,46 +82,66 @@ export class PostgresMessageStore implements MessageStore {
   }
 }
 
-/**
- * The cars that the registry does not let send. The rows of the others are locked until the commit, so that none of
- * them is erased meanwhile.
- */
-async function strangersIn(
+/** The cars that may not send. The rows of the others are locked until the commit: no other process erases them meanwhile. */
+async function refusedIn(
   execute: Execute,
   messages: readonly CarMessage[],
   refused: readonly RefusedMessage[],
-): Promise<ReadonlySet<string>> {
-  const [owner] = await execute(IN_USE);
-  if (owner === undefined) return new Set();
+): Promise<Pick<Saved, 'strangers' | 'forgotten'>> {
+  const [{ in_use: inUse, any_forgotten: anyForgotten } = {}] = await execute(
+    `SELECT EXISTS (${IN_USE}) AS in_use, EXISTS (${ANY_FORGOTTEN}) AS any_forgotten`,
+  );
   const vins = new Set([...messages.map(({ vin }) => vin), ...refused.map(({ topic }) => vinIn(textOf(topic)))]);
+  const forgotten = new Set<string>();
+  if (anyForgotten as unknown as boolean) {
+    const digests = new Map([...vins].map((vin) => [forgottenDigest(vin), vin]));
+    const sql = 'SELECT digest FROM forgotten_cars WHERE digest = ANY ($1::text[])';
+    for (const { digest } of await execute(sql, [[...digests.keys()]])) {
+      forgotten.add(digests.get(digest as string) as string);
+    }
+  }
+  if (!(inUse as unknown as boolean)) return { strangers: new Set(), forgotten };
   const active = await execute(
     'SELECT vin FROM cars WHERE vin = ANY ($1::text[]) AND removed IS NULL ORDER BY vin FOR KEY SHARE',
     [[...vins]],
   );
   for (const { vin } of active) vins.delete(vin as string);
-  return vins;
+  for (const vin of forgotten) vins.delete(vin);
+  return { strangers: vins, forgotten };
 }
 
-/** @returns the ids of the vehicles by VIN */
+interface KnownRow {
+  readonly id: number;
+  /** UTC ms: when the car was heard last, before this commit. */
+  readonly heard: number;
+}
+
+/** Adds new vehicles and locks the rows of all. @returns them by VIN */
 async function keepVehicles(
   execute: Execute,
   messages: readonly CarMessage[],
   idOf: IdOf,
-): Promise<Map<string, number>> {
-  const seen = new Map<string, { readonly first: number; readonly last: number }>();
-  for (const { vin, received } of messages) {
-    seen.set(vin, { first: seen.get(vin)?.first ?? received, last: received });
+): Promise<ReadonlyMap<string, KnownRow>> {
+  const seen = new Map<string, { readonly first: number; readonly last: number; readonly before: number }>();
+  for (const one of messages) {
+    const { first = one.received, before = heardBefore(one) } = seen.get(one.vin) ?? {};
+    seen.set(one.vin, { first, before, last: one.received });
   }
   const rows = await execute(
     // A car that is known takes no new id, of which there are 2^31. The newest message counts: what was heard with a fast clock
     // does not stay in the future.
-    `INSERT INTO vehicles (id, vin, public_id, first_seen, last_seen)
-     SELECT coalesce(known.id, nextval('vehicles_id_seq')), given.vin, given.public_id, first, last
-     FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS given (vin, public_id, first, last)
-     LEFT JOIN vehicles AS known ON known.vin = given.vin ORDER BY given.vin COLLATE "C"
-     ON CONFLICT (vin) DO UPDATE SET last_seen = excluded.last_seen
-     RETURNING id, vin, vehicles.xmax = 0 AS is_new`,
-    columns([...seen].map(([vin, { first, last }]) => [vin, idOf(vin), first, last])),
+    `WITH given AS (
+       SELECT vins.*, known.id, known.last_seen FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
+       AS vins (vin, public_id, first, last, before) LEFT JOIN vehicles AS known ON known.vin = vins.vin
+     ), written AS (
+       INSERT INTO vehicles (id, vin, public_id, first_seen, last_seen, changed)
+       SELECT coalesce(id, nextval('vehicles_id_seq')), vin, public_id, first, last, last
+       FROM given ORDER BY given.vin COLLATE "C"
+       ON CONFLICT (vin) DO UPDATE SET last_seen = excluded.last_seen, changed = excluded.changed
+       RETURNING id, vin, vehicles.xmax = 0 AS is_new
+     )
+     SELECT written.*, coalesce(given.last_seen, given.before) AS heard FROM written JOIN given ON given.vin = written.vin`,
+    columns([...seen].map(([vin, { first, last, before }]) => [vin, idOf(vin), first, last, before])),
   );
   // Only a row that an update has replaced has been locked (xmax).
   const added = rows.filter(({ is_new: isNew }) => (isNew as unknown) === true).map(({ id }) => [id, 0]);
@@ -128,18 +152,40 @@ async function keepVehicles(
       columns(added),
     );
   }
-  return new Map(rows.map(({ id, vin }) => [vin as string, id as number]));
+  return new Map(rows.map(({ id, vin, heard }) => [vin as string, { id: id as number, heard: heard as number }]));
+}
+
+/**
+ * Corrects when cars were heard: only a new message that the car itself sent counts. Most commits have one of each car as
+ * the last, for which {@link keepVehicles} has written the right time.
+ */
+async function keepHeard(
+  execute: Execute,
+  messages: readonly CarMessage[],
+  kept: readonly PlacedMessage[],
+  vehicles: ReadonlyMap<string, KnownRow>,
+): Promise<void> {
+  const written = new Map(messages.map(({ vin, received }) => [vin, received]));
+  const heard = new Map([...vehicles].map(([vin, row]) => [vin, row.heard]));
+  for (const { vin, received, retained } of kept) if (retained !== true) heard.set(vin, received);
+  const wrong = [...heard].filter(([vin, at]) => written.get(vin) !== at);
+  if (wrong.length === 0) return;
+  await execute(
+    `UPDATE vehicles SET last_seen = given.heard FROM unnest($1::bigint[], $2::bigint[]) AS given (id, heard)
+     WHERE vehicles.id = given.id`,
+    columns(wrong.map(([vin, at]) => [(vehicles.get(vin) as KnownRow).id, at])),
+  );
 }
 
 /** @returns those that were not there, in the order in which they came */
 async function keepMessages(
   execute: Execute,
   messages: readonly CarMessage[],
-  vehicles: ReadonlyMap<string, number>,
+  vehicles: ReadonlyMap<string, KnownRow>,
 ): Promise<PlacedMessage[]> {
   const keyed = new Map<string, CarMessage & { readonly vehicle: number }>();
   for (const one of messages) {
-    const vehicle = vehicles.get(one.vin) as number;
+    const vehicle = (vehicles.get(one.vin) as KnownRow).id;
     const key = `${vehicle}/${one.class}/${one.message.seq}/${one.message.boot}`;
     if (!keyed.has(key)) keyed.set(key, { ...one, vehicle });
   }
@@ -173,13 +219,13 @@ async function keepMessages(
 function repeatedIn(
   messages: readonly CarMessage[],
   kept: readonly PlacedMessage[],
-  vehicles: ReadonlyMap<string, number>,
+  vehicles: ReadonlyMap<string, KnownRow>,
 ): (CarMessage & { readonly vehicle: number })[] {
   const fresh = new Set(kept.map(({ message }) => message));
   return messages.flatMap((one) =>
     one.message.boot < UNCOUNTED_BOOT || fresh.has(one.message)
       ? []
-      : [{ ...one, vehicle: vehicles.get(one.vin) as number }],
+      : [{ ...one, vehicle: (vehicles.get(one.vin) as KnownRow).id }],
   );
 }
 

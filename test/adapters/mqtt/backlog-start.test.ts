@@ -39,6 +39,7 @@ function optionsAt(url: string, accept: () => Promise<void>): FleetReceiverOptio
     receiveMaximum: 10,
     accept,
     online: () => undefined,
+    presence: () => undefined,
     known: async () => [],
     locks: { acquire: () => Promise.reject(new Error('unused')), place: async () => undefined },
     displaced: () => undefined,

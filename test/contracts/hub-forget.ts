@@ -1,0 +1,185 @@
+/** A forgotten car at the broker: what it retains of the car, and what the car sends later. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SystemClock } from '../../adapters/clock/system.ts';
+import { type Hub, type HubOptions, startHub } from '../../assembly/hub.ts';
+import { openRegistry } from '../../assembly/hub-registry.ts';
+import { catalogTopic, downTopic, presenceTopic, upTopic } from '../../protocol/topics.ts';
+import { NOON, ONE, OTHER, payloadOf } from '../hub/messages.ts';
+import type { BrokerRig } from '../rig/broker.ts';
+import { Observer } from '../rig/car.ts';
+import { MemoryLog } from '../rig/log.ts';
+
+export interface ForgettingHub {
+  /** URL of PostgreSQL; absent: SQLite. */
+  readonly database?: string;
+  /** Absent: the embedded broker. */
+  readonly broker?: BrokerRig;
+  /** Ends what was made for one test. */
+  readonly remove?: () => Promise<void>;
+}
+
+let markers = 0;
+
+const statusOf = (speed: number, seq: number): Buffer =>
+  Buffer.from(
+    payloadOf('status', { full: true, status: { kinetic: { createdAt: NOON, speed } } } as never, { seq, at: NOON }),
+  );
+
+/** Every topic that a car or a program of its operator has retained. */
+async function retain(url: string, vin: string): Promise<void> {
+  const car = await Observer.connect(url, 4);
+  const retained: readonly (readonly [string, string | Buffer])[] = [
+    [presenceTopic(vin), 'online'],
+    [upTopic(vin, 'status'), statusOf(7, 0)],
+    [upTopic(vin, 'monitor'), Buffer.from(payloadOf('monitor', { version: 1, monitors: [] }))],
+    [
+      catalogTopic(vin, '07'.repeat(8), 0),
+      Buffer.from(payloadOf('catalog', { catalog: new Uint8Array(8).fill(7), part: 0, parts: 1, entries: [] })),
+    ],
+    [upTopic(vin, 'hello'), 'of another program'],
+    [downTopic(vin, 'config'), 'of another program'],
+  ];
+  for (const [topic, payload] of retained) await car.client.publishAsync(topic, payload, { qos: 1, retain: true });
+  await car.close();
+}
+
+/** Retained topics of the car. Brokers send what was retained last after the others of one subscription. */
+async function retainedOf(url: string, vin: string): Promise<readonly string[]> {
+  const observer = await Observer.connect(url, 4);
+  const marker = `test/marker-${++markers}`;
+  await observer.client.publishAsync(marker, 'end', { qos: 1, retain: true });
+  await observer.client.subscribeAsync([`vigie/1/${vin}/#`, marker], { qos: 0 });
+  await observer.seen.take(({ topic }) => topic === marker);
+  await observer.close();
+  const retained = observer.seen.all.filter(({ topic, packet }) => packet.retain && topic !== marker);
+  return retained.map(({ topic }) => topic.slice(`vigie/1/${vin}/`.length));
+}
+
+export function hubForgetContract(name: string, make: () => Promise<ForgettingHub>): void {
+  describe(`a hub with ${name} forgets a car`, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'vigie-hub-forget-'));
+    const hubs: Hub[] = [];
+    let made = 0;
+    let data: string;
+    let place: ForgettingHub;
+
+    beforeEach(async () => {
+      data = join(folder, String(++made));
+      place = await make();
+    });
+    afterEach(async () => {
+      for (const hub of hubs.splice(0)) await hub.stop();
+      await place.remove?.();
+    });
+    afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+    /** `group`: a new one begins with a fresh session. */
+    async function start(group = `forget-${made}`): Promise<Hub> {
+      const { database, broker } = place;
+      const options: HubOptions = {
+        data,
+        ...(database === undefined ? {} : { database }),
+        ...(broker === undefined ? {} : { broker: { address: { url: broker.url }, group, receiveMaximum: 100 } }),
+        ...{ port: 0, http: 0, clock: new SystemClock(), log: new MemoryLog() },
+      };
+      const hub = await startHub(options);
+      hubs.push(hub);
+      return hub;
+    }
+    async function stop(hub: Hub): Promise<void> {
+      hubs.splice(hubs.indexOf(hub), 1);
+      await hub.stop();
+    }
+    /** As `vigie hub forget` and `vigie hub add` do, in another process. */
+    async function change(work: 'forget' | 'add', vin: string): Promise<void> {
+      const { database } = place;
+      const open = await openRegistry({ data, ...(database === undefined ? {} : { database }) }, new MemoryLog());
+      if (work === 'add') await open.registry.add(vin, [{ kind: 'fleet', id: 'north' }], Date.now());
+      else expect(await open.registry.forget(vin, Date.now())).toBe(true);
+      await open.close();
+    }
+    const known = async (hub: Hub) => (await hub.store.vehicles()).map(({ vin }) => vin);
+    const until = async (holds: () => Promise<boolean>): Promise<void> => {
+      while (!(await holds())) await new Promise(setImmediate);
+    };
+    const untilKnown = (hub: Hub, vin: string) => until(async () => (await known(hub)).includes(vin));
+    const untilClear = (url: string) => until(async () => (await retainedOf(url, ONE)).length === 0);
+
+    test('and clears what the broker retains of it, also what it sends later, until it is added again', {
+      timeout: 180_000,
+    }, async () => {
+      const hub = await start();
+      const url = hub.broker;
+      await retain(url, OTHER);
+      await retain(url, ONE);
+      await untilKnown(hub, ONE);
+      const all = (await retainedOf(url, ONE)).toSorted();
+      expect(all).toHaveLength(6);
+      await change('forget', ONE);
+      await untilClear(url);
+      expect((await retainedOf(url, OTHER)).toSorted()).toEqual(all);
+      // The car does not know it. The broker acknowledges all of it, and the hub keeps nothing.
+      await retain(url, ONE);
+      await untilClear(url);
+      expect(await known(hub)).toEqual([OTHER]);
+      await change('add', ONE);
+      await change('add', OTHER);
+      // With a registry, a client needs credentials at the embedded broker.
+      if (place.broker === undefined) return;
+      await retain(url, ONE);
+      await untilKnown(hub, ONE);
+      expect((await retainedOf(url, ONE)).toSorted()).toEqual(all);
+    });
+
+    test('also while it does not run, and the next one with a fresh session does not know the car', {
+      timeout: 180_000,
+    }, async () => {
+      const first = await start();
+      await retain(first.broker, ONE);
+      await untilKnown(first, ONE);
+      await stop(first);
+      await change('forget', ONE);
+      const second = await start(`fresh-${made}`);
+      const vin = 'VF3VGEHVBF0000009';
+      await retain(second.broker, vin);
+      await untilKnown(second, vin);
+      await untilClear(second.broker);
+      expect(await known(second)).toEqual([vin]);
+    });
+
+    test('also while the broker is away', { timeout: 180_000 }, async () => {
+      const { broker } = place;
+      if (broker === undefined) return;
+      const hub = await start();
+      await retain(broker.url, ONE);
+      await untilKnown(hub, ONE);
+      await broker.stop();
+      await change('forget', ONE);
+      await broker.start();
+      await untilClear(broker.url);
+      expect(await known(hub)).toEqual([]);
+    });
+
+    test('a fresh session of a hub counts no car as heard that the broker only retains', async () => {
+      if (place.broker === undefined) return;
+      const first = await start();
+      const { broker } = place;
+      await retain(broker.url, ONE);
+      await untilKnown(first, ONE);
+      const before = await first.store.vehicles();
+      await stop(first);
+      // One that the hub has, and one that came meanwhile and whose session is lost.
+      const car = await Observer.connect(broker.url, 4);
+      await car.client.publishAsync(upTopic(ONE, 'status'), statusOf(9, 1), { qos: 1, retain: true });
+      await car.close();
+      const second = await start(`unheard-${made}`);
+      await until(
+        async () => (await second.store.numbers(ONE))?.some(({ arrived }) => arrived.at(-1)?.[1] === 1) === true,
+      );
+      expect(await second.store.vehicles()).toEqual(before);
+    });
+  });
+}
