@@ -94,6 +94,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
   restore: ['test/assembly/hub-restore.test.ts', 'test/assembly/hub-restore.engine.test.ts'],
   // Light cars at a broker, all cars at a glance, lists along indexes; `npm run fleet` is the measurement.
   scale: [
+    'test/scripts/fleet.long.test.ts',
     'test/scripts/fleet.test.ts',
     'test/hub/overview.test.ts',
     'test/hub/viewers.test.ts',

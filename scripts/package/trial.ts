@@ -1,10 +1,11 @@
 /**
  * `npm run test:package [-- [arm64] [armv7] [x64]]`: tries out what `npm run package` made, or would make. Each
  * executable runs the bench, emulated where this machine is another, and is commanded by a `vigie` of this machine. The
- * package of this machine's architecture is installed into a fresh minimal Debian, run there, upgraded, and purged
- * without a trace. The three shells complete its command line. Without arguments it also tries the package for npm
- * (library-trial.ts). Lintian finds no fault in any package. Its last line is `N passed, N failed, N skipped`; the exit status is 0 when none failed.
- * Needs root and Debian; what is missing is installed.
+ * executable of this machine's architecture has the same bytes when it is made again; its package is installed into a
+ * fresh minimal Debian, run there, upgraded, and purged without a trace. The three shells complete its command line.
+ * Without arguments it also tries the package for npm (library-trial.ts). Lintian finds no fault in any package. Its last
+ * line is `N passed, N failed, N skipped`; the exit status is 0 when none failed. Needs root and Debian; what is missing is
+ * installed.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
@@ -82,6 +83,12 @@ try {
     await makePackage(target, executable, debian, 'quick');
     packages.push(debian);
     if (target.arch !== process.arch) continue;
+    await check(`${target.name}: is made of the same bytes again`, async () => {
+      const again = join(scratch, 'again');
+      await makeExecutable(target, again);
+      assert.ok(readFileSync(again).equals(readFileSync(executable)));
+      rmSync(again);
+    });
     await check(
       `${target.name}: is installed into a minimal Debian, runs, is upgraded, and is purged without a trace`,
       () => installed(debian),

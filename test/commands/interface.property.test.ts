@@ -13,7 +13,7 @@ import { crawl, idsAt } from '../rig/interface-links.ts';
 import { type DocumentedRequest, documentedRequests, type Known } from '../rig/interface-requests.ts';
 import { runs } from '../rig/runs.ts';
 
-const REQUESTS = runs(3_000, 20_000);
+const REQUESTS = runs(1_500, 20_000);
 /** Requests under way at a time. */
 const AT_ONCE = 8;
 /** After so many times something is made anew that can be taken away. */

@@ -1,5 +1,5 @@
 /**
- * The process that kill.test.ts kills: lives the day from where the store left it. Arguments: the file of frames, the
+ * The process that kill.long.test.ts kills: lives the day from where the store left it. Arguments: the file of frames, the
  * directory of the store, the number of the start. Prints how far it is, and `done` at the end.
  */
 import { readFileSync, writeSync } from 'node:fs';

@@ -1,31 +1,19 @@
-/** What the car tells of its monitors over the scripted day, whole and cut into pieces. */
+/** What the car tells of its monitors over the scripted day. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Noise } from '../../adapters/simulated/noise.ts';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import { readingsFromTelemetry } from '../../protocol/schema/telemetry.ts';
-import type { DayLog } from '../rig/day.ts';
-import { type DayOutcome, monitors, runDay, wholeDay } from '../rig/day-run.ts';
-import { messagesOf, recordsOf, timeOf } from './records.ts';
+import { type DayOutcome, monitors, wholeDay } from '../rig/day-run.ts';
+import { eventsIn, messagesOf, recordsOf, timeOf } from './records.ts';
 import * as truth from './truth.ts';
 
-let log: DayLog;
 let day: DayOutcome;
 
 beforeAll(async () => {
-  ({ log, day } = await wholeDay());
+  ({ day } = await wholeDay());
 }, 300_000);
 
-/** Events as a receiver has them that drops what it has seen. */
-function eventsOf(outcome: DayOutcome, monitor?: string): MonitorEvent[] {
-  const seen = new Map<number, MonitorEvent>();
-  for (const { message } of messagesOf(outcome)) {
-    if (message.kind === 'event') seen.set(message.seq, message.body);
-  }
-  const all = [...seen.entries()].sort(([a], [b]) => a - b).map(([, body]) => body);
-  return monitor === undefined ? all : all.filter(({ monitorId }) => monitorId === monitor);
-}
-
-const told = (monitor: string): MonitorEvent[] => eventsOf(day, monitor).filter(({ complement }) => !complement);
+const eventsOf = (monitor: string): MonitorEvent[] => eventsIn(day).filter(({ monitorId }) => monitorId === monitor);
+const told = (monitor: string): MonitorEvent[] => eventsOf(monitor).filter(({ complement }) => !complement);
 
 describe('the monitors of the day', () => {
   test('the cloud is told what the car watches', () => {
@@ -58,19 +46,7 @@ describe('the monitors of the day', () => {
       expect(before.some(({ slot }) => slot.path === 'kinetic.speed')).toBe(true);
       expect(before.every((reading) => reading.at <= at && reading.at >= at - 5_000)).toBe(true);
     }
-    const complements = eventsOf(day, 'fast').filter(({ complement }) => complement);
+    const complements = eventsOf('fast').filter(({ complement }) => complement);
     expect(complements.map(({ id }) => id)).toEqual(fast.map(({ id }) => id));
   });
-
-  test('cut anywhere, the same events, each once', async () => {
-    const noise = new Noise(7);
-    const cuts = Array.from({ length: 12 }, () => Math.floor(noise.next() * log.count)).sort((a, b) => a - b);
-    const cut = await runDay(log, cuts);
-    // What was measured around an event is not kept over a cut (docs/monitors.md).
-    const facts = (outcome: DayOutcome): object[] =>
-      eventsOf(outcome)
-        .filter(({ complement }) => !complement)
-        .map(({ telemetry: _, ...event }) => event);
-    expect(facts(cut)).toEqual(facts(day));
-  }, 300_000);
 });

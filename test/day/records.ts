@@ -1,6 +1,7 @@
 /** Reading what the day left. */
 import type { StoredRecord } from '../../agent/ports.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
+import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import type { Body, BodyKind, Message } from '../../protocol/schema/message.ts';
 import { readingsFromTelemetry } from '../../protocol/schema/telemetry.ts';
 import { MIDNIGHT } from '../rig/day.ts';
@@ -43,4 +44,13 @@ export function firstDifference(one: DayOutcome, other: DayOutcome): Message | {
     return topic !== twin?.topic || Buffer.compare(payload, twin.payload) !== 0;
   });
   return found && decodeMessage(found.payload);
+}
+
+/** Events of monitors as a receiver has them that drops what it has seen. */
+export function eventsIn(outcome: DayOutcome): MonitorEvent[] {
+  const seen = new Map<number, MonitorEvent>();
+  for (const { message } of messagesOf(outcome)) {
+    if (message.kind === 'event') seen.set(message.seq, message.body);
+  }
+  return [...seen.entries()].sort(([a], [b]) => a - b).map(([, body]) => body);
 }

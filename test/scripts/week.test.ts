@@ -1,5 +1,4 @@
 /** What the simulated week calls flat. */
-import { execFile } from 'node:child_process';
 import { expect, test, vi } from 'vitest';
 import { disobeyed, growth, type WeekMemory } from '../../scripts/scenarios/week.ts';
 
@@ -35,12 +34,3 @@ test('a week in which the car has not obeyed a command is not as it should be', 
     '3 of the commands ended as Failed the car did not show it',
   ]);
 });
-
-test('the car obeys the command of its first three hours, for which it is woken', async () => {
-  const words = ['--expose-gc', 'scripts/scenarios/index.ts', 'week', '--days', '0.125', '--every', '3'];
-  const printed = await new Promise<string>((resolve) => {
-    // Of one line it says that it shows nothing, and fails.
-    execFile(process.execPath, words, (_error, stdout, stderr) => resolve(stdout + stderr));
-  });
-  expect(printed).toContain('\n1 × Success\n');
-}, 60_000);

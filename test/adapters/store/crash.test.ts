@@ -8,9 +8,10 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openStore } from '../../../adapters/store/store.ts';
 import { bundled } from '../../rig/run.ts';
+import { runs } from '../../rig/runs.ts';
 import { entriesIn, outboxEntry } from './entries.ts';
 
-const kills = 20;
+const kills = runs(6, 20);
 
 interface Printed {
   readonly next: number;

@@ -1,6 +1,7 @@
 /** Any sequence of calls on the file store has the outcome of a map. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { runs } from '../../rig/runs.ts';
 import { entriesIn, outboxEntry } from './entries.ts';
 import { type FileOutboxStore, openOutboxStore } from './outbox-alone.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
@@ -107,6 +108,6 @@ it('the file store is the simple thing it says it is', async () => {
       const { failures } = real.store.metrics;
       expect(real.disk.paths.length).toBeLessThan(16 + (8 * 1.5 * real.store.bytes) / segmentBytes + failures);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(60, 300) },
   );
 });

@@ -1,0 +1,12 @@
+/** The first hours of the simulated week. */
+import { execFile } from 'node:child_process';
+import { expect, test } from 'vitest';
+
+test('the car obeys the command of its first three hours, for which it is woken', async () => {
+  const words = ['--expose-gc', 'scripts/scenarios/index.ts', 'week', '--days', '0.125', '--every', '3'];
+  const printed = await new Promise<string>((resolve) => {
+    // Of one line it says that it shows nothing, and fails.
+    execFile(process.execPath, words, (_error, stdout, stderr) => resolve(stdout + stderr));
+  });
+  expect(printed).toContain('\n1 × Success\n');
+}, 60_000);

@@ -1,0 +1,16 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MutantWorlds, mutants, newestMutants, rareMutants, wideMutants } from './mutants.ts';
+
+let worlds: MutantWorlds;
+beforeAll(async () => {
+  worlds = await MutantWorlds.open();
+});
+afterAll(() => worlds.close());
+
+test.each([...mutants, ...wideMutants, ...rareMutants, ...newestMutants])(
+  'an invariant finds that $defect',
+  async (mutant) => {
+    const breaches = await worlds.live(mutant, mutant.seed);
+    expect(breaches.map(({ invariant }) => invariant)).toContain(mutant.invariant);
+  },
+);
