@@ -31,6 +31,7 @@ import { type FaultCodes, readFaultsCommand } from './faults.ts';
 import { FrameTap } from './frame-tap.ts';
 import type { InterfaceOptions } from './interface.ts';
 import type { OutboxNumbers } from './own-outbox.ts';
+import { readAgain } from './read-again.ts';
 import { type OwnStore, openKeys, openRecords } from './records.ts';
 import { keepChannels } from './retry.ts';
 import type { CarService } from './service.ts';
@@ -128,21 +129,22 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   }
   if (data !== undefined) {
     makeDirectory(data);
-    const unlock = takeDirectory(data, log);
+    const unlock = await readAgain(() => takeDirectory(data, log), options);
     teardowns.unshift(async () => unlock());
   }
   if (notificationChannels !== undefined) {
     teardowns.unshift(async () => notificationChannels.close());
     teardowns.unshift(await keepChannels(notificationChannels, { service, clock, log }));
   }
-  const first = (data !== undefined && (await beginRecords(data, log))) || options.first === true;
+  const begun = data !== undefined && (await readAgain(() => beginRecords(data, log), options));
+  const first = begun || options.first === true;
   const records = await openRecords({ ...options, first, settings }, teardowns);
   const { boot, store, ledger } = records;
   const names = namesOf({ vin, vehicle, http: options.http });
   const own =
     http === undefined || data === undefined
       ? undefined
-      : await ownKey(join(data, 'interface-key'), 'interface', remoteTypes, log);
+      : await readAgain(() => ownKey(join(data, 'interface-key'), 'interface', remoteTypes, log), options);
   const keys = await openKeys({ data, first, clock, log, trust, own, service }, records, teardowns);
   const link = linkOf(options, rest);
   teardowns.unshift(() => link.close());

@@ -6,7 +6,9 @@ import { type FileSystem, lockDirectory, openDocument } from '../adapters/store/
 import type { Document, Log, Memory } from '../agent/ports.ts';
 import { emptyLedger, type LedgerDocument, lacksCommits } from '../agent/remotes/ledger.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { isReadFailure } from '../protocol/read-failure.ts';
 import { UNCOUNTED_BOOT } from '../protocol/schema/message.ts';
+import { isUnreadable } from './read-again.ts';
 
 /** What a disk says that can take nothing now, but once could. */
 const REFUSALS = ['ENOSPC', 'EROFS', 'EDQUOT', 'EIO'];
@@ -51,6 +53,7 @@ function makeMissing(path: string, mode: number): void {
 /**
  * Takes the directory for this process. A disk that refuses to write must not keep the car dark: then the agent runs
  * without the lock, and says so.
+ * @throws VigieError `usage.wrong` when another process has it, `store.unreadable` when the disk does not return its lock
  */
 export function takeDirectory(path: string, log: Log): () => void {
   try {
@@ -71,6 +74,11 @@ export interface Boots {
 /** So many that no two of a car fall on the same. */
 const UNCOUNTED = [UNCOUNTED_BOOT, 2 * UNCOUNTED_BOOT] as const;
 
+/** A random number for a start that cannot be counted. */
+export function uncountedBoot(anyNumber: (least: number, below: number) => number = randomInt): number {
+  return anyNumber(...UNCOUNTED);
+}
+
 /**
  * Counts this start. One that the disk does not take has a number by chance, far from the others: what it sends may be
  * numbered as what another start sends, and receivers tell them apart by the start.
@@ -81,7 +89,7 @@ export async function countBoot(
   vin: string,
   where: string,
   log: Log,
-  anyNumber: (least: number, below: number) => number = randomInt,
+  anyNumber?: (least: number, below: number) => number,
 ): Promise<number> {
   const { boot, vin: owner = vin } = boots.data;
   if (owner !== vin) {
@@ -95,7 +103,7 @@ export async function countBoot(
   } catch (error) {
     if (!(error instanceof VigieError)) throw error;
     log.error('start.unrecorded', { error: error.message });
-    return anyNumber(...UNCOUNTED);
+    return uncountedBoot(anyNumber);
   }
 }
 
@@ -112,18 +120,29 @@ const MADE = /^((boot|remotes|starts|trust)\.json(\..*)?|configuration|interface
  * Begins a folder in which no agent ever ran: from now on what a later start does not find there is lost. Nothing else of
  * an agent may be written before. A disk that refuses has said so when it is asked to keep more.
  * @returns whether no agent ever ran there
+ * @throws VigieError `store.unreadable` when the disk does not return the names in the folder
  */
 export async function beginRecords(data: string, log: Log): Promise<boolean> {
-  if (readdirSync(data).some((name) => MADE.test(name))) return false;
+  if (namesIn(data).some((name) => MADE.test(name))) return false;
   try {
     // In this order: without the list of changed keys no key would be trusted after a power cut in between.
     await (await openDocument<TrustChanges>(join(data, TRUST), {}, { log })).write({ generation: 0 });
     await (await openDocument(join(data, LEDGER), emptyLedger, { log })).write(emptyLedger);
   } catch (error) {
-    if (!(error instanceof VigieError)) throw error;
+    if (!(error instanceof VigieError) || isUnreadable(error)) throw error;
     log.error('records.unprepared', { error: error.message });
   }
   return true;
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (!isReadFailure(error)) throw error;
+    const what = `the disk does not return the names in it (${(error as Error).message})`;
+    throw new VigieError('store.unreadable', what, { where: folder, cause: error });
+  }
 }
 
 /** What became of commands; `first`: no copy was ever made. `files`: default, the file system of the machine. */
@@ -190,6 +209,7 @@ export async function openChanges({
 
 /** Whether an error is that of a disk which can take nothing now. */
 function refused(error: unknown): boolean {
+  if (isUnreadable(error)) return false;
   const cause = error instanceof VigieError ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
   return cause?.code !== undefined && REFUSALS.includes(cause.code);
 }

@@ -32,6 +32,7 @@ import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { HelloConfiguration } from '../protocol/schema/hello.ts';
 import { checkKeys } from './checked-keys.ts';
+import { isUnreadable } from './read-again.ts';
 import { FilesRefused } from './refused.ts';
 import { digestOf, unpackFiles } from './sent-files.ts';
 import { inspectVehicle, type Vehicle } from './vehicle.ts';
@@ -53,6 +54,8 @@ export interface ConfigurationsParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly unwritten: Unwritten;
+  /** The disk does not return some of the records: nothing is written to their directory. */
+  readonly unreadable?: boolean;
   /** The number of the car, for configurations that have none; absent: it is in the file on the unit. */
   readonly vin?: string;
 }
@@ -120,15 +123,26 @@ export class Configurations {
     });
   }
 
-  /** Rejects with `store.failed` when the folder of the generations cannot be made. */
+  /**
+   * Rejects with `store.failed` when the folder of the generations cannot be made, and with `store.unreadable` when the
+   * disk does not return which one is in effect. With `unreadable` it is then the file on the unit.
+   */
   static async open(parts: ConfigurationsParts): Promise<Configurations> {
-    const { data, log } = parts;
-    const files = new GenerationFiles(join(data, 'configuration'));
-    const document = await openDocument<Generations>(join(data, 'configuration.json'), noGenerations, {
-      log,
-      accept: readGenerations,
+    const { data, log, unreadable = false } = parts;
+    const files = new GenerationFiles(join(data, 'configuration'), !unreadable);
+    const read = (): Promise<Document<Generations>> =>
+      openDocument(join(data, 'configuration.json'), noGenerations, { log, accept: readGenerations });
+    if (!unreadable) return new Configurations(parts, files, await read());
+    const unwritten = (generations: Generations): Document<Generations> => ({
+      data: generations,
+      write: async () => undefined,
     });
-    return new Configurations(parts, files, document);
+    try {
+      return new Configurations(parts, files, unwritten((await read()).data));
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      return new Configurations(parts, files, unwritten(noGenerations));
+    }
   }
 
   /**
@@ -161,6 +175,7 @@ export class Configurations {
   /** The broker was reached with the configuration that runs. Resolves with whether that ended its trial. */
   async reached(): Promise<boolean> {
     this.#cancel();
+    if (this.#parts.unreadable === true) return false;
     // One that was just sent has not run yet: that the broker is reached says nothing of it.
     const { trying } = this;
     if (trying) {

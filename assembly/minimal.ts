@@ -1,10 +1,12 @@
-/** The agent that is left after repeated crashes: connected, and nothing else. */
+/** The agent that is left after repeated crashes or without readable records: connected, and nothing else. */
 import type { CarClock } from '../adapters/clock/system.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
+import { memoryStore } from '../adapters/store/index.ts';
 import { MinimalAgent } from '../agent/minimal.ts';
 import type { Log } from '../agent/ports.ts';
 import type { IdentifiedConfiguration } from '../config/configuration.ts';
 import { agentSettings } from '../protocol/settings.ts';
+import { uncountedBoot } from './directory.ts';
 import { openKeys, openRecords } from './records.ts';
 import type { Service } from './service.ts';
 import { type Teardown, withTeardown } from './teardown.ts';
@@ -13,7 +15,8 @@ import { version } from './version.ts';
 export interface MinimalParts {
   readonly configuration: IdentifiedConfiguration;
   readonly mqtt: MqttAddress;
-  readonly data: string;
+  /** Directory of the records; absent: the disk does not return them, so no key is trusted and nothing is written. */
+  readonly data?: string;
   readonly service: Service;
   readonly clock: CarClock;
   readonly log: Log;
@@ -21,8 +24,8 @@ export interface MinimalParts {
 }
 
 /**
- * Starts it; the result teardowns it.
- * @throws VigieError `store.failed` when the records cannot be opened at all, and what the address of the broker is
+ * Starts it; the result ends it.
+ * @throws VigieError `store.unreadable` when the disk does not return the records, and what the address of the broker is
  * refused with; nothing is left open then
  */
 export async function startMinimal(parts: MinimalParts): Promise<() => Promise<void>> {
@@ -35,9 +38,11 @@ async function begin(parts: MinimalParts, teardowns: Teardown[]): Promise<void> 
   const { configuration, data, service, clock, log, reason } = parts;
   const { vin, commands, profile } = configuration;
   const settings = agentSettings(configuration);
-  const records = await openRecords({ vin, data, first: false, settings, clock, log }, teardowns);
-  const { boot, store, ledger } = records;
-  const { trust } = commands ?? {};
+  const store = async () => ({ ...memoryStore(), boot: uncountedBoot() });
+  const place = data === undefined ? { store } : { data };
+  const records = await openRecords({ vin, ...place, first: false, settings, clock, log }, teardowns);
+  const { boot, ledger } = records;
+  const { trust } = (data === undefined ? undefined : commands) ?? {};
   const verifier = await openKeys({ data, first: false, clock, log, trust, service }, records, teardowns);
   const link = new MqttLink({ ...parts.mqtt, vin, log });
   teardowns.unshift(() => link.close());
@@ -45,8 +50,8 @@ async function begin(parts: MinimalParts, teardowns: Teardown[]): Promise<void> 
     {
       clock,
       log,
-      store: service.store(store),
-      memory: store.memory,
+      store: service.store(records.store),
+      memory: records.store.memory,
       verifier,
       ledger,
       agentCommands: service.agentCommands,

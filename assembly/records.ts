@@ -7,6 +7,7 @@ import type { Log } from '../agent/ports.ts';
 import { emptyLedger, type LedgerDocument } from '../agent/remotes/ledger.ts';
 import type { AgentSettings } from '../protocol/settings.ts';
 import { type Boots, countBoot, openChanges, openLedger } from './directory.ts';
+import { readAgain } from './read-again.ts';
 import { keepTrust } from './retry.ts';
 import type { CarService } from './service.ts';
 import type { Teardown } from './teardown.ts';
@@ -43,7 +44,7 @@ export interface OpenRecords {
 
 /**
  * Counts this start and opens the records; `teardowns` closes them.
- * @throws VigieError `usage.wrong` when they are another car's, `store.failed` when they cannot be opened
+ * @throws VigieError `usage.wrong` when they are another car's, `store.unreadable` when the disk does not return them
  */
 export async function openRecords(options: OpenRecordsOptions, teardowns: Teardown[]): Promise<OpenRecords> {
   const { vin, data, first, settings, files, clock, log } = options;
@@ -59,17 +60,20 @@ export async function openRecords(options: OpenRecordsOptions, teardowns: Teardo
     };
     return { boot: own?.boot ?? 1, store: own ?? memoryStore({ now }), ledger };
   }
-  const boots = await openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log });
+  const read = <T>(attempt: () => Promise<T>): Promise<T> => readAgain(attempt, { clock, log });
+  const boots = await read(() => openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log }));
   const boot = await countBoot(boots, vin, data, log);
-  const store = await openStore(join(data, 'outbox'), {
-    log,
-    now,
-    agreed: () => clock.agreed(),
-    keptBytes: settings.outbox.keepAcknowledged,
-    ...(files === undefined ? {} : { files }),
-  });
+  const store = await read(() =>
+    openStore(join(data, 'outbox'), {
+      log,
+      now,
+      agreed: () => clock.agreed(),
+      keptBytes: settings.outbox.keepAcknowledged,
+      ...(files === undefined ? {} : { files }),
+    }),
+  );
   teardowns.unshift(() => store.close());
-  return { boot, store, ledger: await openLedger(data, first, log) };
+  return { boot, store, ledger: await read(() => openLedger(data, first, log)) };
 }
 
 export interface KeysOptions extends Pick<OpenRecordsOptions, 'data' | 'first' | 'clock' | 'log'> {
@@ -89,7 +93,13 @@ export async function openKeys(
   const changes =
     trust === undefined || data === undefined
       ? {}
-      : { changes: await openChanges({ data, memory: store.memory, file: trust, first, ledger, log }), log };
+      : {
+          changes: await readAgain(() => openChanges({ data, memory: store.memory, file: trust, first, ledger, log }), {
+            clock,
+            log,
+          }),
+          log,
+        };
   const keys = TrustStore.without(clock, { ...changes, ...(own === undefined ? {} : { own: [own.key] }) });
   store.memory.keep(() => keys.states());
   if (trust !== undefined) teardowns.unshift(await keepTrust(keys, trust, { service, clock, log }));

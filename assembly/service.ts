@@ -158,7 +158,7 @@ export interface ServiceOptions {
   readonly log: Log;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly configurations: Configurations;
-  readonly starts: Starts;
+  readonly starts: Pick<Starts, 'before'>;
   readonly metrics?: Listening;
   /** Why the agent is in its minimal mode; absent: it is not. */
   readonly minimal?: string;

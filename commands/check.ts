@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from 'node:path';
 import { Command, Option } from 'commander';
-import { FORMAT, readFormat } from '../adapters/service/record-format.ts';
+import { FORMAT, readFormat } from '../adapters/store/index.ts';
 import { checkKeys } from '../assembly/checked-keys.ts';
 import { checkMonitors } from '../assembly/monitors.ts';
 import { inspectVehicle, readDbc, type Vehicle } from '../assembly/vehicle.ts';

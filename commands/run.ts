@@ -4,8 +4,8 @@ import { Command } from 'commander';
 import { closeStandardInput } from '../adapters/can/log/standard-input.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { openServiceLog } from '../adapters/logging/index.ts';
-import { claimFormat } from '../adapters/service/record-format.ts';
-import { openDocument } from '../adapters/store/index.ts';
+import { claimFormat, openDocument } from '../adapters/store/index.ts';
+import { Backoff } from '../agent/backoff.ts';
 import { STAY } from '../agent/health/starts.ts';
 import type { Log } from '../agent/ports.ts';
 import { brokerOf, startConfigured } from '../assembly/configured.ts';
@@ -13,6 +13,7 @@ import { type Boots, beginRecords, makeDirectory, takeDirectory } from '../assem
 import { Configurations, type Unwritten } from '../assembly/generation.ts';
 import { startMinimal } from '../assembly/minimal.ts';
 import { writtenMonitors } from '../assembly/monitors.ts';
+import { isUnreadable, readAgain } from '../assembly/read-again.ts';
 import { FilesRefused } from '../assembly/refused.ts';
 import { renewalOf } from '../assembly/renewal.ts';
 import { Service, Starts } from '../assembly/service.ts';
@@ -41,11 +42,21 @@ With \`log: '-'\` in the configuration, live frames come from standard input:
     )
     .action(async (options: Options) => {
       const signalled = untilSignal();
-      const unwritten: Unwritten = {};
-      while (await runOnce(options, signalled, unwritten));
+      const kept: Kept = { unwritten: {}, waits: new Backoff(REREAD) };
+      while (await runOnce(options, signalled, kept));
       // A bus that never spoke is still being waited for there.
       closeStandardInput();
     });
+}
+
+/** Time between attempts to read records that the disk did not return, ms. */
+const REREAD = { first: 5_000, longest: 5 * 60_000 } as const;
+
+/** What one run leaves to the next in the same process. */
+interface Kept {
+  readonly unwritten: Unwritten;
+  /** Since the disk returned all records. */
+  readonly waits: Backoff;
 }
 
 interface Options {
@@ -55,7 +66,7 @@ interface Options {
 }
 
 /** Runs the agent until a signal (false), or until it is to be started anew (true). */
-async function runOnce(options: Options, signalled: Promise<void>, unwritten: Unwritten): Promise<boolean> {
+async function runOnce(options: Options, signalled: Promise<void>, kept: Kept): Promise<boolean> {
   const { configuration: local } = loadConfiguration(options.config, process.env, undefined, 'awaited');
   const data = options.data ?? local?.data ?? (process.env['VIGIE_DATA'] || configurationDefaults.data);
   const log = openServiceLog(process.stderr, local?.log.level ?? configurationDefaults.log.level, process.env);
@@ -63,42 +74,70 @@ async function runOnce(options: Options, signalled: Promise<void>, unwritten: Un
   // Without a readable file there is only what an earlier run left: nothing new is made for a mistyped name.
   if (local === undefined && !existsSync(join(data, 'configuration'))) return refuse(options.config);
   makeDirectory(data);
-  const unlock = takeDirectory(data, log);
+  const { config } = options;
+  const { unwritten, waits } = kept;
+  let unlock: () => void = () => undefined;
   try {
-    checkFormat(data, log);
-    const unused = await beginRecords(data, log);
-    const starts = await Starts.open(data, log);
-    const minimal = starts.minimal ? (starts.before ?? 'the agent did not stay up') : undefined;
-    const vin = local?.vin === undefined ? await vinOfCar(local, data, { clock, log }, signalled) : undefined;
-    const known = local?.vin ?? vin;
-    if (local !== undefined && known === undefined) return false;
-    const parts = {
-      ...{ file: resolve(options.config), data, environment: process.env, clock, log, unwritten },
-      ...(known === undefined ? {} : { vin: known }),
-    };
-    const configurations = await Configurations.open(parts);
-    const { configuration, vehicle, diagnostics } = await configurations.choose(minimal);
-    complain(diagnostics);
-    if (starts.backOff > 0) log.warn('agent.crashedBefore', { before: starts.before, ms: starts.backOff });
-    if (await first(signalled, after(clock, starts.backOff))) return false;
-    await starts.begin();
-    const run = {
-      configuration,
-      vehicle,
-      data,
-      first: unused,
-      log,
-      clock,
-      configurations,
-      starts,
-      minimal,
-      record: options.record,
-    };
-    return await attend(run, signalled);
+    unlock = await readAgain(() => takeDirectory(data, log), { clock, log });
+    const again = await runWithRecords({ options, local, data, log, clock, unwritten }, signalled);
+    waits.reset();
+    return again;
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    const parts = { config, vin: local?.vin, data, unwritten, clock, log, fault: error, waits };
+    return await (await import('./without-records.ts')).runWithoutRecords(parts, signalled);
   } finally {
     log.flush();
     unlock();
   }
+}
+
+interface RecordsOfRun {
+  readonly options: Options;
+  /** The configuration on the unit; undefined when it has errors. */
+  readonly local: Configuration | undefined;
+  readonly data: string;
+  readonly log: Log;
+  readonly clock: SystemClock;
+  readonly unwritten: Unwritten;
+}
+
+/** As {@link runOnce}, in a directory that this process has. @throws VigieError `store.unreadable` for the records */
+async function runWithRecords(
+  { options, local, data, log, clock, unwritten }: RecordsOfRun,
+  signalled: Promise<void>,
+): Promise<boolean> {
+  const read = <T>(attempt: () => T | Promise<T>): Promise<T> => readAgain(attempt, { clock, log });
+  await read(() => checkFormat(data, log));
+  const unused = await read(() => beginRecords(data, log));
+  const starts = await read(() => Starts.open(data, log));
+  const minimal = starts.minimal ? (starts.before ?? 'the agent did not stay up') : undefined;
+  const vin = local?.vin === undefined ? await read(() => vinOfCar(local, data, { clock, log }, signalled)) : undefined;
+  const known = local?.vin ?? vin;
+  if (local !== undefined && known === undefined) return false;
+  const parts = {
+    ...{ file: resolve(options.config), data, environment: process.env, clock, log, unwritten },
+    ...(known === undefined ? {} : { vin: known }),
+  };
+  const configurations = await read(() => Configurations.open(parts));
+  const { configuration, vehicle, diagnostics } = await configurations.choose(minimal);
+  complain(diagnostics);
+  if (starts.backOff > 0) log.warn('agent.crashedBefore', { before: starts.before, ms: starts.backOff });
+  if (await first(signalled, after(clock, starts.backOff))) return false;
+  await starts.begin();
+  const run = {
+    configuration,
+    vehicle,
+    data,
+    first: unused,
+    log,
+    clock,
+    configurations,
+    starts,
+    minimal,
+    record: options.record,
+  };
+  return await attend(run, signalled);
 }
 
 interface Run {
@@ -160,8 +199,9 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
     if (minimal !== undefined && !ends) await starts.forgive();
     await starts.end();
   } catch (error) {
-    ends = !configurations.trying;
-    starts.crashed(error);
+    ends = isUnreadable(error) || !configurations.trying;
+    if (isUnreadable(error)) await starts.end();
+    else starts.crashed(error);
     if (ends) throw error;
     await configurations.giveUp((error as Error).message);
   } finally {
@@ -189,8 +229,8 @@ async function vinOfCar(
 }
 
 /** Refuses records of a newer agent. A disk that refuses the number must not keep the car dark. */
-function checkFormat(data: string, log: Log): void {
-  const { fault, refused } = claimFormat(data);
+async function checkFormat(data: string, log: Log): Promise<void> {
+  const { fault, refused } = await claimFormat(data);
   if (fault !== undefined) log.error('records.versionDamaged', { fault });
   if (refused !== undefined) log.error('records.versionUnwritten', { error: refused });
 }

@@ -63,6 +63,7 @@ export const errors = {
   'link.lost': retriable(50301, 'the connection ended before the broker acknowledged'),
   'link.refused': retriable(50302, 'the broker refused the connection or the message'),
   'store.failed': retriable(50701, 'the disk refused a write'),
+  'store.unreadable': retriable(50702, 'the disk did not return what it stores'),
   'command.malformed': lasting(40020, 'a command that is not a valid signed command', 'WrongCommand'),
   'command.unsigned': lasting(40101, 'signature wrong or key unknown', 'MissingRights'),
   'command.forbidden': lasting(40301, 'the key may not give this kind of command', 'MissingRights'),

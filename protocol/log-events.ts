@@ -214,8 +214,16 @@ export const logEvents = {
   'state.unreadable': ['warn', 'A stored state is not readable; its part starts anew', 'key', 'error'],
 
   // The store
+  'records.rereading': ['warn', 'The disk does not return the records; the agent reads them again', 'error', 'ms'],
   'records.uncommitted': ['error', 'A record is not on disk yet', 'kind', 'id', 'error'],
   'records.unlocked': ['error', 'The agent cannot lock the directory of records', 'error'],
+  'records.unreadable': [
+    'error',
+    'The disk does not return the records; the agent runs in minimal mode without them, and leaves them unchanged',
+    'file',
+    'error',
+    'fix',
+  ],
   'records.unprepared': ['error', 'The agent cannot prepare the directory of records', 'error'],
   'records.versionDamaged': ['error', 'The file with the version of the records was damaged', 'fault'],
   'records.versionUnwritten': ['error', 'The agent cannot write the version of the records', 'error'],

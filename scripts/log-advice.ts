@@ -111,6 +111,7 @@ export const logAdvice: Partial<Record<LogEvent, string>> = {
   'program.missed': 'none, if the unit was off',
   'records.uncommitted': DISK,
   'records.unlocked': DISK,
+  'records.unreadable': 'see `fix`; the agent resumes when it can read the records again',
   'records.unprepared': DISK,
   'records.versionUnwritten': DISK,
   'recorder.failed': DISK,

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import type { Log } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { isReadFailure } from '../../protocol/read-failure.ts';
 import { generateKey, readTrust } from './directory.ts';
 import { CommandSigner } from './signer.ts';
 import type { TrustedKey } from './trust-file.ts';
@@ -16,6 +18,7 @@ export interface OwnKey {
  * broker. `kinds` is what it may command from now on. A directory that cannot be used is put aside, beside it, and
  * another key is made: only this unit trusts it. Undefined when the disk does not take that, which is logged, and must
  * not keep the agent from starting.
+ * @throws VigieError `store.unreadable` when the disk does not return a file of the directory, which is left as it is
  */
 export async function ownKey(
   directory: string,
@@ -26,6 +29,10 @@ export async function ownKey(
   try {
     return await open(directory, name, kinds);
   } catch (error) {
+    if (error instanceof VigieError && error.code === 'input.unreadable' && isReadFailure(error)) {
+      const where = error.where ?? directory;
+      throw new VigieError('store.unreadable', 'the disk does not return the key', { where, cause: error });
+    }
     log.error('ownKey.damaged', { error: (error as Error).message });
   }
   try {

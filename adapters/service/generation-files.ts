@@ -25,9 +25,10 @@ export interface SentFile {
 export class GenerationFiles {
   readonly #folder: string;
 
-  /** @throws VigieError `store.failed` when the folder cannot be made */
-  constructor(folder: string) {
+  /** `make`: whether a missing folder is made. @throws VigieError `store.failed` when the folder cannot be made */
+  constructor(folder: string, make = true) {
     this.#folder = folder;
+    if (!make) return;
     guarded(folder, () => mkdirSync(folder, { recursive: true, mode: 0o750 }));
   }
 

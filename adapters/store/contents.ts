@@ -171,7 +171,7 @@ export class Contents {
 
   /**
    * The payload of an entry's record, for a cursor that is used before the next read; undefined when the record is
-   * damaged. Throws `store.failed` when the disk does not give it.
+   * damaged. Throws `store.unreadable` when the disk does not return it.
    */
   read(series: Series, row: number): RecordCursor | undefined {
     const { rows } = series;

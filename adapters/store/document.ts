@@ -11,7 +11,8 @@ export interface FileDocument<T> extends Document<T> {
 }
 
 /**
- * Reads the document at `path`, else its previous generation, else takes `fallback`; never rejects for bad data.
+ * Reads the document at `path`, else its previous generation, else takes `fallback`; never rejects for bad data, and with
+ * `store.unreadable` when the disk does not return a file.
  * `write` takes effect in `data` at once; writes that come while one is under way become one. It rejects with
  * `store.failed`, naming the file, when the disk did not take it; the next write tries again.
  */

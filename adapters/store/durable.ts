@@ -10,8 +10,9 @@ import { Decoder, Encoder } from 'cbor-x/index-no-eval';
 import type { Adapter } from 'lowdb';
 import type { Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { isReadFailure } from '../../protocol/read-failure.ts';
 import { crc32c } from './crc32c.ts';
-import { type FileSystem, nodeFileSystem } from './files.ts';
+import { type FileSystem, nodeFileSystem, unreadable } from './files.ts';
 
 export interface DurableOptions<T> {
   /** JSON unless said otherwise; CBOR when the document holds byte strings. */
@@ -80,6 +81,12 @@ export interface Held<T> {
   readonly value: T;
 }
 
+/** One generation that was read: its document, or how to put a corrupt file aside; neither if there is no file. */
+interface ReadGeneration<T> {
+  readonly held?: Held<T>;
+  readonly putAside?: () => void;
+}
+
 export class DurableFile<T> implements Adapter<Held<T>> {
   readonly #path: string;
   readonly #options: DurableOptions<T>;
@@ -110,14 +117,18 @@ export class DurableFile<T> implements Adapter<Held<T>> {
 
   /**
    * The document, else its previous generation, else null. A corrupt file is renamed to `<name>.corrupt-<n>`;
-   * bad data never makes this reject.
+   * bad data never makes this reject. Rejects with `store.unreadable`, and nothing is renamed, when the disk does not
+   * return a file that is needed.
    */
   async read(): Promise<Held<T> | null> {
     const newest = this.#readGeneration(this.#path);
-    const previous = newest === undefined ? this.#readGeneration(this.#previous) : undefined;
-    const completed = previous === undefined ? undefined : this.#complete();
-    const held = newest ?? completed ?? previous;
-    if (held !== undefined) this.#found = held === previous ? 'previous' : 'newest';
+    const previous = newest.held === undefined ? this.#readGeneration(this.#previous) : {};
+    // What a program leaves that ends between the two renames of a write: the newest generation.
+    const next = previous.held === undefined ? {} : this.#readGeneration(this.#temporary);
+    for (const { putAside } of [newest, previous, next]) putAside?.();
+    const completed = next.held !== undefined && this.#complete() ? next.held : undefined;
+    const held = newest.held ?? completed ?? previous.held;
+    if (held !== undefined) this.#found = held === previous.held ? 'previous' : 'newest';
     return held ?? null;
   }
 
@@ -167,41 +178,35 @@ export class DurableFile<T> implements Adapter<Held<T>> {
     }
   }
 
-  /**
-   * What a program leaves that ends between the two renames of a write: the newest generation, under the name of the
-   * temporary file. The next write would begin with that file, so it gets its name first.
-   */
-  #complete(): Held<T> | undefined {
-    const held = this.#readGeneration(this.#temporary);
-    if (held === undefined) return undefined;
+  /** Gives the temporary file its name, because the next write would begin with that file. False if the disk refuses. */
+  #complete(): boolean {
     try {
       this.#files.rename(this.#temporary, this.#path);
-      return held;
+      return true;
     } catch (error) {
       this.#options.log?.warn('store.aside', { file: this.#temporary, error: String(error) });
-      return undefined;
+      return false;
     }
   }
 
-  #readGeneration(path: string): Held<T> | undefined {
+  #readGeneration(path: string): ReadGeneration<T> {
+    const corrupt = (reason: unknown): ReadGeneration<T> => ({ putAside: () => this.#putAside(path, reason) });
     let bytes: Uint8Array;
     try {
       bytes = this.#files.read(path);
     } catch (error) {
-      // Put aside as well: the next write must not make it the previous generation.
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) this.#putAside(path, error);
-      return undefined;
+      if (isReadFailure(error)) throw unreadable(path, error);
+      // A folder is put aside as well: the next write must not make it the previous generation.
+      return (error as NodeJS.ErrnoException).code === 'ENOENT' ? {} : corrupt(error);
     }
     try {
       const data = this.#format.open(bytes);
       const { accept } = this.#options;
       const value = accept === undefined ? (data as T) : accept(data);
-      if (value !== undefined) return { value };
-      this.#putAside(path, new TypeError('it does not hold such a document'));
+      return value === undefined ? corrupt(new TypeError('it does not hold such a document')) : { held: { value } };
     } catch (error) {
-      this.#putAside(path, error);
+      return corrupt(error);
     }
-    return undefined;
   }
 
   #putAside(path: string, reason: unknown): void {

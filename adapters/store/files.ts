@@ -22,6 +22,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { VigieError } from '../../protocol/errors.ts';
 
 /** A file that is open for writing. */
 export interface OpenFile {
@@ -156,6 +157,12 @@ export const nodeFileSystem: FileSystem = {
       });
     }),
 };
+
+/** The error for stored bytes that the disk did not return; `cause` is the system's own error. */
+export function unreadable(where: string, cause: unknown): VigieError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new VigieError('store.unreadable', `the disk does not return its contents (${reason})`, { where, cause });
+}
 
 /** Whether the system refused because there is no room on the disk. */
 export function isFull(cause: unknown): boolean {

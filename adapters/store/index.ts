@@ -5,5 +5,6 @@ export type { FileSystem } from './files.ts';
 export { lockDirectory } from './lock.ts';
 export { MemoryRecords, type MemoryStore, type MemoryStoreOptions, memoryOutboxStore, memoryStore } from './memory.ts';
 export type { JournalMetrics } from './metrics.ts';
+export { type ClaimedFormat, claimFormat, FORMAT, readFormat } from './record-format.ts';
 export type { RecordRule, RecordRules } from './retention.ts';
 export { openStore, type Store, type StoreOptions } from './store.ts';

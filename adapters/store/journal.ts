@@ -65,8 +65,6 @@ export class Journal implements Adapter<Contents>, Medium {
   damagedFiles: readonly string[] = [];
   /** Commits may have been lost by damage. */
   doubtful = false;
-  /** Files that the disk did not give: nothing in them counts once a group was written. */
-  #unreadable: readonly string[] = [];
   readonly #log: Log | undefined;
   readonly #store: SegmentFiles;
   readonly #manifest: Manifest;
@@ -101,14 +99,13 @@ export class Journal implements Adapter<Contents>, Medium {
     this.#compaction = new Compaction(this.contents, this.#reader, this.segmentBytes, options.log);
   }
 
-  /** Rebuilds the contents from the segments; call it once, before the first write. */
+  /** Rebuilds the contents from the segments; call it once, before the first write. Rejects with `store.unreadable`. */
   async read(): Promise<Contents> {
     const recovery = new Recovery(this.#store, this.#manifest, this.contents, this.#log);
     await recovery.read();
     const { segments, findings } = recovery;
     this.damagedFiles = recovery.damagedFiles;
     this.doubtful = recovery.doubtful;
-    this.#unreadable = recovery.unreadable;
     this.wear.resume(recovery.wear);
     Object.assign(this.metrics, findings);
     for (const segment of segments) this.#segments.set(segment.number, segment);
@@ -173,6 +170,11 @@ export class Journal implements Adapter<Contents>, Medium {
       this.#current = undefined;
       this.#reader.close();
     }
+  }
+
+  /** Closes the files of a journal that could not be opened; nothing is written. */
+  abandon(): void {
+    this.#reader.close();
   }
 
   // For the contents.
@@ -296,10 +298,8 @@ export class Journal implements Adapter<Contents>, Medium {
     const older = this.#sealed.filter((segment) => !dead.includes(segment));
     await this.#manifest.cover(this.contents, current, older, dead.length > 0);
     for (const segment of dead) this.#release(segment);
-    for (const path of this.#unreadable) this.#store.putAside(path);
     // What is damaged is to be found no more, not even after a power cut.
-    if (this.#unreadable.length > 0 || dead.some(({ damaged }) => damaged)) await this.#store.syncNames();
-    this.#unreadable = [];
+    if (dead.some(({ damaged }) => damaged)) await this.#store.syncNames();
   }
 
   /** Segments that are not needed once what was written is on the medium. */

@@ -1,13 +1,13 @@
 /** Which files of a journal are which segments. */
 import type { Header } from './segment.ts';
 
-/** Stands for the end of a segment that could not be read. */
+/** In headers that earlier versions wrote after a segment that the disk did not return: its end is unknown. */
 export const unknownEnd = 0xffff_ffff;
 
 export interface SegmentFile {
   readonly number: number;
   readonly path: string;
-  /** Undefined when there is none or the file cannot be read. */
+  /** Undefined when there is none or it is damaged. */
   readonly header: Header | undefined;
 }
 

@@ -1,12 +1,15 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { VigieError } from '../../protocol/errors.ts';
+import { isReadFailure } from '../../protocol/read-failure.ts';
+import { unreadable } from './files.ts';
 
 /**
  * Takes a directory of records for this process: two agents that append to one journal would ruin it. A lock whose
  * owner is gone (killed, power cut, another boot) is taken over.
  * @returns gives the directory free again
- * @throws VigieError `usage.wrong` when a running process has it; `store.failed` when it cannot be written
+ * @throws VigieError `usage.wrong` when a running process has it; `store.failed` when it cannot be written;
+ * `store.unreadable` when the disk does not return the lock of another process
  */
 export function lockDirectory(directory: string): () => void {
   const path = join(directory, 'lock');
@@ -105,7 +108,7 @@ function read(path: string): string {
     return readFileSync(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
+    throw isReadFailure(error) ? unreadable(path, error) : error;
   }
 }
 

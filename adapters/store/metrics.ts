@@ -44,7 +44,6 @@ export function noMetrics(): JournalMetrics {
     spares: 0,
     damaged: 0,
     torn: 0,
-    unreadable: 0,
     aside: 0,
     unknown: 0,
     malformed: 0,

@@ -3,8 +3,7 @@
  * at a time and kept.
  */
 import type { Log } from '../../agent/ports.ts';
-import { VigieError } from '../../protocol/errors.ts';
-import type { FileSystem, OpenFile } from './files.ts';
+import { type FileSystem, type OpenFile, unreadable } from './files.ts';
 import { headLength, recordAt } from './record.ts';
 import type { Segment } from './segment.ts';
 
@@ -35,7 +34,7 @@ export class SegmentReader {
 
   /**
    * The record at `offset`, head included; good until the next read. Undefined when it is damaged. Throws
-   * `store.failed`, naming the file, when the disk does not give it.
+   * `store.unreadable`, naming the file, when the disk does not return it.
    */
   read(segment: Segment, offset: number, size: number): Uint8Array | undefined {
     const piece = this.#piece(segment, offset, size);
@@ -51,8 +50,7 @@ export class SegmentReader {
       return this.#file(segment).read(into.subarray(0, Math.max(0, segment.used - offset)), offset);
     } catch (cause) {
       this.forget(segment);
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new VigieError('store.failed', `the journal was not read (${reason})`, { where: segment.path, cause });
+      throw unreadable(segment.path, cause);
     }
   }
 

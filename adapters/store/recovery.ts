@@ -1,7 +1,7 @@
 /** Reads the segments of a journal when it is opened, and puts its directory in order. */
 import type { Log } from '../../agent/ports.ts';
 import type { Contents } from './contents.ts';
-import { findGroups } from './groups.ts';
+import { findGroups, type Groups } from './groups.ts';
 import { listSegments, type SegmentFile } from './listing.ts';
 import type { Manifest } from './manifest.ts';
 import { headLength, lengthAt } from './record.ts';
@@ -16,21 +16,38 @@ export interface SegmentFindings {
   damaged: number;
   /** Segments that ended in something never completed, which was cut off. */
   torn: number;
-  /** Segments that the disk did not give; they are left alone. */
-  unreadable: number;
   /** Segments without a single whole record, and copies of others, renamed to end in `.corrupt`. */
   aside: number;
 }
 
+/** Reports on one segment and puts its file, which is at `path` now, in order. */
+type Change = (path: string) => Promise<void>;
+
+/** What was read of a segment. */
+interface SegmentContents extends Pick<Groups, 'damaged' | 'torn' | 'more' | 'end'> {
+  /** Number of records that count. */
+  readonly records: number;
+  /** No segment was begun after it. */
+  readonly last: boolean;
+  /** It is known to have been on the medium. */
+  readonly was: boolean;
+  /** Not one whole record is in it. */
+  readonly nothing: boolean;
+  /** Length of the file, bytes. */
+  readonly size: number;
+  /** Bytes of the last segment that may not be on the medium: from `settled` to `end`. */
+  readonly unsettled: Uint8Array;
+}
+
+const noBytes = new Uint8Array(0);
+
 export class Recovery {
-  readonly findings = { damaged: 0, torn: 0, unreadable: 0, aside: 0, unknown: 0, malformed: 0 };
+  readonly findings = { damaged: 0, torn: 0, aside: 0, unknown: 0, malformed: 0 };
   readonly segments: Segment[] = [];
   /** Files in which damage was found. */
   readonly damagedFiles: string[] = [];
   /** Commits may be lost: state is, or what no checkpoint after the damage tells of. */
   doubtful = false;
-  /** Files that the disk did not give. */
-  readonly unreadable: string[] = [];
   /** All that is found is on the medium, or that there is nothing. */
   settled = true;
   readonly #files: SegmentFiles;
@@ -53,26 +70,27 @@ export class Recovery {
   }
 
   /**
-   * Reads all segments, oldest first, into the contents, and makes durable what a killed process left in the page cache.
-   * Throws `store.failed` only when the directory itself cannot be listed: starting empty beside records that exist would
-   * give their numbers out again.
+   * Reads all segments, oldest first, into the contents; then puts the directory in order and makes durable what a killed
+   * process left in the page cache. Rejects with `store.unreadable`, and nothing on the disk has changed, when the disk
+   * does not return the directory or a file: only bytes that were read can be damaged.
    */
   async read(): Promise<void> {
     await this.#manifest.read();
     const { newest, segments, classes } = this.#manifest;
     const listing = listSegments(this.#files.list(newest), segments);
-    this.#tidy(listing);
-    const listed = this.#files.rename(listing.segments);
-    for (const [i, file] of listed.entries()) {
+    const changes: Change[] = [];
+    for (const [i, file] of listing.segments.entries()) {
       // A later file may be one whose first group never got to the medium: its header tells.
-      const last = file.number >= newest && listed.slice(i + 1).every(({ header }) => header === undefined);
-      await this.#readSegment(file, last, listing.limits.get(file.number));
+      const last = file.number >= newest && listing.segments.slice(i + 1).every(({ header }) => header === undefined);
+      changes.push(this.#readSegment(file, last, listing.limits.get(file.number)));
     }
     this.#files.letGo();
+    this.#tidy(listing);
+    for (const [i, { path }] of this.#files.rename(listing.segments).entries()) await changes[i]?.(path);
     for (const [where, records] of this.#skipped) this.#log?.warn('store.skipped', { where, records });
-    const missing = segments.filter((number) => !listed.some((one) => one.number === number));
+    const missing = segments.filter((number) => !listing.segments.some((one) => one.number === number));
     // One that is newer than all that the manifest names tells by itself what was before.
-    const newestMissing = missing.includes(newest) && listed.every(({ number }) => number < newest);
+    const newestMissing = missing.includes(newest) && listing.segments.every(({ number }) => number < newest);
     if (newestMissing) this.#replay.doubt(Number.POSITIVE_INFINITY);
     const lost = this.#replay.settle(classes);
     // A segment goes by itself only when nothing lives in it.
@@ -94,6 +112,7 @@ export class Recovery {
   }
 
   #tidy({ unbegun, givenUp, copies, misnamed }: ReturnType<typeof listSegments>): void {
+    this.#files.dropExcess();
     for (const { path } of unbegun) {
       this.#log?.info('store.unbegun', { file: path });
       this.#files.remove(path);
@@ -111,24 +130,16 @@ export class Recovery {
     }
   }
 
-  /** `last`: nothing was begun after it. `limit`: up to where its records count, as the next says. */
-  async #readSegment(file: SegmentFile, last: boolean, limit: number | undefined): Promise<void> {
-    const { number, path, header } = file;
-    let bytes: Uint8Array;
-    try {
-      bytes = this.#files.read(path);
-    } catch (error) {
-      this.findings.unreadable++;
-      this.unreadable.push(path);
-      this.damagedFiles.push(path);
-      this.#files.pass(number);
-      this.#log?.error('store.unreadable', { file: path, error: String(error) });
-      this.#replay.doubt(Number.POSITIVE_INFINITY);
-      return;
-    }
+  /**
+   * Reads a segment into the contents. `last`: nothing was begun after it. `limit`: up to where its records count, as the
+   * next says.
+   */
+  #readSegment(file: SegmentFile, last: boolean, limit: number | undefined): Change {
+    const { number, header } = file;
+    const bytes = this.#files.read(file.path);
     const known = last ? this.#manifest.of(number) : undefined;
     const groups = findGroups(bytes, number, header, last ? undefined : (limit ?? Number.POSITIVE_INFINITY), known);
-    const { records, holes, damaged } = groups;
+    const { records, holes } = groups;
     let hole = 0;
     for (const at of records) {
       for (; hole < holes.length && holes[hole]!.end <= at; hole++) this.#replay.doubt(holes[hole]!.bytes);
@@ -138,36 +149,58 @@ export class Recovery {
     // The last may be one that was begun as the power failed, unless it is known that it had been on the medium.
     const was = !last || known !== undefined;
     const nothing = records.length === 0 && (was || groups.foreign);
-    if (damaged > 0 || (nothing && was)) {
+    if (nothing && was) this.#replay.doubt(Number.POSITIVE_INFINITY);
+    const unsettled = last ? bytes.slice(groups.settled, groups.end) : noBytes;
+    const { damaged, torn, more, end } = groups;
+    const found = {
+      damaged,
+      torn,
+      more,
+      end,
+      records: records.length,
+      last,
+      was,
+      nothing,
+      size: bytes.length,
+      unsettled,
+    };
+    return (path) => this.#settleSegment(newSegment(number, path), found);
+  }
+
+  /** Reports what was found in a segment, and cuts off or puts aside what does not count. */
+  async #settleSegment(segment: Segment, found: SegmentContents): Promise<void> {
+    const { number, path } = segment;
+    const { records, damaged, last, nothing } = found;
+    if (damaged > 0 || (nothing && found.was)) {
       this.findings.damaged += Math.max(1, damaged);
       this.damagedFiles.push(path);
-      this.#log?.warn('store.damaged', { file: path, stretches: Math.max(1, damaged), records: records.length });
+      this.#log?.warn('store.damaged', { file: path, stretches: Math.max(1, damaged), records });
     }
     if (nothing) {
       this.findings.aside++;
-      if (was) this.#replay.doubt(Number.POSITIVE_INFINITY);
       this.#files.putAside(path);
       return;
     }
-    if (groups.torn) {
+    if (found.torn) {
       this.findings.torn++;
-      this.#log?.warn('store.torn', { file: path, cutAt: groups.end, bytes: bytes.length - groups.end });
+      this.#log?.warn('store.torn', { file: path, cutAt: found.end, bytes: found.size - found.end });
     }
-    if (records.length === 0 && last) {
+    if (records === 0 && last) {
       // Begun, and nothing completed in it.
       this.#files.remove(path);
       return;
     }
-    const segment: Segment = { ...newSegment(number, path), used: groups.end, damaged: damaged > 0 };
+    segment.used = found.end;
+    segment.damaged = damaged > 0;
     this.segments.push(segment);
     // The older ones were on the medium, and mostly cut where they end, before the next was begun.
     if (!last) {
       // A manifest that the disk refused later may still name this one as the newest: it must not look shortened.
-      if (groups.more && (await this.#manifest.shorten(number, groups.end))) await this.#files.cut(segment);
+      if (found.more && (await this.#manifest.shorten(number, found.end))) await this.#files.cut(segment);
       return;
     }
-    const mayCut = await this.#manifest.shorten(number, groups.end);
-    await this.#files.makeDurable(segment, bytes, groups.settled, mayCut);
+    const mayCut = await this.#manifest.shorten(number, found.end);
+    await this.#files.makeDurable(segment, found.unsettled, mayCut);
   }
 
   #take(bytes: Uint8Array, at: number, { number, path }: SegmentFile): void {

@@ -1,14 +1,13 @@
 /** The segment files of a journal: a directory of `00000001.journal`, `00000002.journal`, …, read in that order. */
 import { join } from 'node:path';
 import type { Log } from '../../agent/ports.ts';
-import { VigieError } from '../../protocol/errors.ts';
-import type { FileSystem, OpenFile } from './files.ts';
+import { type FileSystem, type OpenFile, unreadable } from './files.ts';
 import { type KeepingRule, type KeptSegment, KeptSegments } from './kept-segments.ts';
-import { type SegmentFile, unknownEnd } from './listing.ts';
+import type { SegmentFile } from './listing.ts';
 import { type Header, headerLength, readHeader, type Segment, writeHeader } from './segment.ts';
 
-/** A segment before another one, and where its records end. */
-type Before = Pick<Segment, 'number' | 'used'>;
+/** What the header of the first segment names as the one before it. */
+const NO_SEGMENT: Pick<Segment, 'number' | 'used'> = { number: 0, used: 0 };
 
 const pattern = /^(\d{8,})\.journal/;
 const spareEnding = '.spare';
@@ -26,8 +25,6 @@ export class SegmentFiles {
   #last = 0;
   /** There was a directory when it was listed. */
   #exists = true;
-  /** The newest of the segments that the disk did not give. */
-  #unreadable: Before = { number: 0, used: 0 };
   /** Files that no name of a segment leads to any more, since this moment and for good. */
   #newSpares: string[] = [];
   #spares: string[] = [];
@@ -57,7 +54,10 @@ export class SegmentFiles {
     return this.#last + 1;
   }
 
-  /** The files that may hold records; numbers of segments go on after `newest`. Throws `store.failed`. */
+  /**
+   * The files that may hold records; numbers of segments go on after `newest`. Changes nothing on the disk. Throws
+   * `store.unreadable`.
+   */
   list(newest: number): readonly SegmentFile[] {
     const names = this.#names();
     this.#last = Math.max(this.#last, newest);
@@ -96,8 +96,7 @@ export class SegmentFiles {
     try {
       // Sparse: fdatasync then need not write a new length each time, and no zeros are written either.
       if (spare === undefined) file.truncate(length);
-      const previous = before === undefined || before.number < this.#unreadable.number ? this.#unreadable : before;
-      file.write(writeHeader(segment.number, previous, spare !== undefined), 0);
+      file.write(writeHeader(segment.number, before ?? NO_SEGMENT, spare !== undefined), 0);
     } catch (error) {
       this.discard(segment.path, file);
       throw error;
@@ -189,6 +188,11 @@ export class SegmentFiles {
     return oldest !== undefined && this.#drop(oldest, false);
   }
 
+  /** Removes the files that are no longer kept for their messages. */
+  dropExcess(): void {
+    for (const kept of this.#kept.excess) this.#drop(kept, false);
+  }
+
   #drop(kept: KeptSegment, whole: boolean): boolean {
     if (!this.#letGo(kept.path, whole)) return false;
     this.#kept.forget(kept);
@@ -233,34 +237,27 @@ export class SegmentFiles {
   }
 
   #header(path: string): Header | undefined {
-    try {
-      return readHeader(this.read(path, headerLength));
-    } catch {
-      // Reading the whole file is going to fail as well, and says so.
-      return undefined;
-    }
+    return readHeader(this.read(path, headerLength));
   }
 
-  /** The file, or the first bytes of it; good until the next is read. Throws the system's error. */
+  /** The file, or the first bytes of it; good until the next is read. Throws `store.unreadable`. */
   read(path: string, most = Number.POSITIVE_INFINITY): Uint8Array {
-    const file = this.#files.open(path, 'read');
+    let file: OpenFile | undefined;
     try {
+      file = this.#files.open(path, 'read');
       const size = Math.min(file.size(), most);
       if (this.#buffer.length < size) this.#buffer = new Uint8Array(size);
       return this.#buffer.subarray(0, file.read(this.#buffer.subarray(0, size), 0));
+    } catch (error) {
+      throw unreadable(path, error);
     } finally {
-      this.closeQuietly(file);
+      if (file !== undefined) this.closeQuietly(file);
     }
   }
 
   /** No more files are going to be read whole. */
   letGo(): void {
     this.#buffer = new Uint8Array(0);
-  }
-
-  /** The disk did not give that segment: the next one to be made comes after it. */
-  pass(number: number): void {
-    this.#unreadable = { number, used: unknownEnd };
   }
 
   #names(): readonly { readonly number: number; readonly path: string }[] {
@@ -270,8 +267,7 @@ export class SegmentFiles {
     } catch (cause) {
       this.#exists = false;
       if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return [];
-      const message = 'the directory of the journal cannot be listed; give the agent access to it';
-      throw new VigieError('store.failed', message, { where: this.directory, cause });
+      throw unreadable(this.directory, cause);
     }
     const numbered = names.flatMap((name) => {
       const match = pattern.exec(name);
@@ -284,7 +280,6 @@ export class SegmentFiles {
       this.#newSpares.push(path);
       this.#renamed = true;
     }
-    for (const kept of this.#kept.excess) this.#drop(kept, false);
     const segments = numbered.filter(({ name }) => name.endsWith('.journal') || name.endsWith(movedEnding));
     return segments.sort((a, b) => a.number - b.number);
   }
@@ -301,15 +296,18 @@ export class SegmentFiles {
     }
   }
 
-  /** Puts on the medium what was read of the last segment, cut to what counts in it where it may be. */
-  async makeDurable(segment: Segment, bytes: Uint8Array, settled: number, mayCut: boolean): Promise<void> {
+  /**
+   * Puts on the medium what was read of the last segment, cut to what counts in it where it may be. `unsettled`: its last
+   * bytes, which may not be there.
+   */
+  async makeDurable(segment: Segment, unsettled: Uint8Array, mayCut: boolean): Promise<void> {
     let file: OpenFile | undefined;
     segment.clean = mayCut;
     try {
       file = this.#files.open(segment.path, 'change');
       if (mayCut) file.truncate(segment.used);
       // Written again: after an fdatasync that failed, the system may take for stored what it only has in its cache.
-      if (settled < segment.used) file.write(bytes.subarray(settled, segment.used), settled);
+      if (unsettled.length > 0) file.write(unsettled, segment.used - unsettled.length);
       await file.sync();
       await this.#files.syncDirectory(this.directory);
     } catch (error) {

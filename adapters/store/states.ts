@@ -89,7 +89,8 @@ export function journalKeeper(contents: Contents): StateKeeper {
     get first() {
       const found: [string, number, Uint8Array][] = [];
       for (let row = rows.next(0); row >= 0; row = rows.next(rows.number(row) + 1)) {
-        const cursor = contents.tryRead(series, row);
+        // A state that is taken for missing would be replaced: one that the disk does not return keeps the store from opening.
+        const cursor = contents.read(series, row);
         if (cursor === undefined) continue;
         cursor.array();
         cursor.count();

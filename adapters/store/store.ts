@@ -13,7 +13,7 @@ import type { JournalMetrics } from './metrics.ts';
 import { type OutboxDuties, outboxStore } from './outbox-store.ts';
 import { journalRecords } from './records.ts';
 import type { RecordRules } from './retention.ts';
-import { journalKeeper, statesIn } from './states.ts';
+import { journalKeeper, type States, statesIn } from './states.ts';
 
 export interface StoreOptions {
   /** Bytes after which the next journal segment is begun; 1 MiB. */
@@ -50,6 +50,16 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** The states of a journal that was read. Throws `store.unreadable`, and closes the journal's files, when the disk fails. */
+function openStates(journal: Journal, contents: Contents, log: Log | undefined): States {
+  try {
+    return statesIn(journalKeeper(contents), log);
+  } catch (error) {
+    journal.abandon();
+    throw error;
+  }
+}
+
 /** After a write that no caller waits for has failed, the store tries again after this, ms. */
 const retryAfter = 5000;
 
@@ -69,7 +79,8 @@ function systemTime(): number | undefined {
  * commit tries everything again. An acknowledgement by itself is in the page cache when the event loop turns, and on
  * disk with the next flush.
  *
- * Rejects with `store.failed` when the directory cannot be listed.
+ * Rejects with `store.unreadable` when the disk does not return the directory, a segment or a state: no file is renamed or
+ * removed then, and a later call may find everything.
  */
 export async function openStore(directory: string, options: StoreOptions = {}): Promise<Store> {
   const now = options.now ?? systemTime;
@@ -116,7 +127,7 @@ export async function openStore(directory: string, options: StoreOptions = {}): 
   const find: OutboxDuties['find'] = (wants) =>
     findMessages(options.files ?? nodeFileSystem, () => journal.messageFiles(), wants);
   const outbox = outboxStore(contents, { commit, acknowledged, find }, journal.damagedFiles);
-  const states = statesIn(journalKeeper(contents), log);
+  const states = openStates(journal, contents, log);
   const records = journalRecords(contents, journal, { rules: options.records ?? {}, agreed, changed });
   contents.beforeGroup.push(
     () => records.retire(),

@@ -59,6 +59,7 @@ export declare const errors: {
     readonly 'link.lost': ErrorFact;
     readonly 'link.refused': ErrorFact;
     readonly 'store.failed': ErrorFact;
+    readonly 'store.unreadable': ErrorFact;
     readonly 'command.malformed': ErrorFact;
     readonly 'command.unsigned': ErrorFact;
     readonly 'command.forbidden': ErrorFact;

@@ -192,7 +192,8 @@ export const helloSchema = record(
     mode: optional(
       7,
       enumeration(['normal', 'minimal'], {
-        description: 'minimal: nothing is read and recorded, because the agent did not stay up; absent: normal.',
+        description:
+          'minimal: nothing is read and recorded, because the agent did not stay up or the disk does not return its records; absent: normal.',
       }),
     ),
     reason: optional(8, text({ description: 'Why it is in minimal mode, or how the run before ended.' })),

@@ -1,5 +1,14 @@
 /** The unit's own key: kept, and made anew where what was kept cannot be used. */
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -50,6 +59,22 @@ test.each<[string, () => void]>([
     expect((await open())?.key.kid).toBe(own?.key.kid);
   }
   expect(log.lines.map(({ level }) => level)).toEqual(['error', 'error']);
+});
+
+test('a file that the disk does not return is no damage: the key stays', async () => {
+  const kid = (await open())?.key.kid;
+  for (const name of ['interface.pem', 'trust.json']) {
+    const file = join(directory, name);
+    const contents = readFileSync(file);
+    // A link to itself: the system refuses with ELOOP.
+    rmSync(file);
+    symlinkSync(name, file);
+    await expect(open()).rejects.toMatchObject({ code: 'store.unreadable', where: file });
+    rmSync(file);
+    writeFileSync(file, contents, { mode: 0o600 });
+    expect((await open())?.key.kid).toBe(kid);
+  }
+  expect(log.lines).toEqual([]);
 });
 
 test('a disk that does not take it leaves the unit without one', async () => {

@@ -191,35 +191,6 @@ describe('a store on a disk that fails', () => {
     expect(files.paths).toContain(first);
     expect(files.paths).not.toContain(second);
   });
-
-  it('and does not give a file at one start puts it aside and is in no doubt at the next', async () => {
-    const files = new SimulatedDisk();
-    const before = await openAll(files);
-    for (let seq = 0; seq < 40; seq++) {
-      before.outbox.append(outboxEntry(1, seq));
-      await before.outbox.commit();
-    }
-    await before.close();
-    const segments = files.paths.filter((path) => path.endsWith('.journal'));
-    for (const hidden of segments) {
-      const disk = files.powerCut(() => false);
-      disk.readFault = (path) => (path === hidden ? 'EIO' : undefined);
-      const partly = await openAll(disk);
-      expect(partly.metrics.unreadable).toBe(1);
-      // All state is in the newest.
-      expect(partly.memory.damaged).toBe(hidden === segments.at(-1));
-      // The newest alone knows the newest numbers; the others are known to all later ones.
-      if (hidden !== segments.at(-1)) expect(partly.outbox.nextSeq(1)).toBe(40);
-      partly.outbox.append(outboxEntry(2, 0));
-      await partly.outbox.commit();
-      disk.readFault = () => undefined;
-      const again = await openAll(disk.powerCut(() => false));
-      expect(again.metrics).toMatchObject({ unreadable: 0, damaged: 0 });
-      expect(again.memory.damaged).toBe(false);
-      expect(disk.paths).toContain(`${hidden}.corrupt`);
-      expect(numbersIn(again.outbox).at(-1)).toBe('2/0');
-    }
-  });
 });
 
 describe('an outbox that loses its power', () => {

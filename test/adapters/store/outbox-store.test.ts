@@ -55,7 +55,7 @@ describe('file store', () => {
     expect(entriesIn(again)).toEqual([outboxEntry(0, 0), outboxEntry(0, 1), outboxEntry(1, 0), outboxEntry(1, 2)]);
     expect([again.nextSeq(0), again.nextSeq(1)]).toEqual([2, 3]);
     expect(again.bytes).toBe(store.bytes);
-    expect(again.metrics).toMatchObject({ damaged: 0, torn: 0, unknown: 0, malformed: 0, unreadable: 0 });
+    expect(again.metrics).toMatchObject({ damaged: 0, torn: 0, unknown: 0, malformed: 0 });
     await again.close();
   });
 
@@ -216,6 +216,6 @@ describe('file store', () => {
       throw Object.assign(new Error('EACCES'), { code: 'EACCES' });
     };
     const opening = openOutboxStore('/outbox', { files });
-    await expect(opening).rejects.toThrow(expect.objectContaining({ code: 'store.failed', where: '/outbox' }));
+    await expect(opening).rejects.toThrow(expect.objectContaining({ code: 'store.unreadable', where: '/outbox' }));
   });
 });

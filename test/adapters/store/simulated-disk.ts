@@ -128,6 +128,7 @@ export class SimulatedDisk implements FileSystem {
   }
 
   list(directory: string): readonly string[] {
+    this.#look(directory);
     const names = [...this.#names.keys()].filter((path) => dirname(path) === directory);
     return names.map((path) => path.slice(directory.length + 1));
   }

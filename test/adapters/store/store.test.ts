@@ -357,7 +357,7 @@ describe('store', () => {
     const again = await open(files, { log });
     files.readFault = () => 'EIO';
     expect(() => again.outbox.load(1, 0)).toThrow(
-      expect.objectContaining({ code: 'store.failed', where: '/data/00000001.journal' }),
+      expect.objectContaining({ code: 'store.unreadable', where: '/data/00000001.journal' }),
     );
     expect(again.records.get('trips', 'a')).toBeUndefined();
     expect(log.lines.filter(({ level }) => level === 'error')).not.toEqual([]);

@@ -1,0 +1,141 @@
+/**
+ * The number of the format of the records. It stands in the file `version` and again in `version.copy`, so that a
+ * damaged file does not hide that a newer agent made the records.
+ */
+import { join } from 'node:path';
+import { VigieError } from '../../protocol/errors.ts';
+import { isReadFailure } from '../../protocol/read-failure.ts';
+import { type FileSystem, nodeFileSystem, unreadable } from './files.ts';
+
+/** The format that this agent writes. */
+export const FORMAT = 1;
+
+/** Stands for a folder in place of a file. */
+const FOLDER: unique symbol = Symbol('folder');
+type Folder = typeof FOLDER;
+
+const VERSION = 'version';
+const COPY = 'version.copy';
+
+export interface RecordFormat {
+  /** The highest number of the two files; {@link FORMAT} when neither holds one. */
+  readonly format: number;
+  /** Which file is missing or damaged; absent: none, or the folder is new. */
+  readonly fault?: string;
+}
+
+/**
+ * Reads the format of a folder.
+ * @throws VigieError `store.unreadable` when the disk does not return the folder or a file
+ */
+export function readFormat(folder: string, files: FileSystem = nodeFileSystem): RecordFormat {
+  const texts = [VERSION, COPY].map((name) => textIn(join(folder, name), files));
+  const numbers = texts.map(numberOf);
+  const format = Math.max(...numbers.map((number) => number ?? 0)) || FORMAT;
+  const faults = [VERSION, COPY].flatMap((name, i) =>
+    numbers[i] === undefined ? [describe(join(folder, name), texts[i])] : [],
+  );
+  return faults.length === 0 || isNew(folder, files) ? { format } : { format, fault: faults.join('; ') };
+}
+
+export interface ClaimedFormat {
+  /** As {@link RecordFormat.fault}; the file was put aside and written again. */
+  readonly fault?: string;
+  /** Why the disk did not take the number. */
+  readonly refused?: string;
+}
+
+/**
+ * Makes both files hold {@link FORMAT}. A damaged file is kept as `version.damaged`. A disk that refuses does not
+ * throw: the records are of this format all the same.
+ * @throws VigieError `configuration.wrong` for the records of a newer agent, which are left as they are; as
+ * {@link readFormat}
+ */
+export async function claimFormat(folder: string, files: FileSystem = nodeFileSystem): Promise<ClaimedFormat> {
+  const { format, fault } = readFormat(folder, files);
+  if (format > FORMAT) {
+    throw new VigieError(
+      'configuration.wrong',
+      `the records have format ${format}, this agent knows ${FORMAT}: run the newer agent that made them, or name another folder`,
+      { where: folder },
+    );
+  }
+  const found = fault === undefined ? {} : { fault };
+  try {
+    for (const name of [VERSION, COPY]) {
+      const text = textIn(join(folder, name), files);
+      if (numberOf(text) === FORMAT) continue;
+      putAside(folder, name, text, files);
+      await write(folder, name, files);
+    }
+    return found;
+  } catch (error) {
+    return { ...found, refused: (error as Error).message };
+  }
+}
+
+/** What a file holds: its text, a `folder` in its place, or undefined when there is none. Throws `store.unreadable`. */
+function textIn(file: string, files: FileSystem): string | Folder | undefined {
+  try {
+    return new TextDecoder().decode(files.read(file));
+  } catch (error) {
+    if (isReadFailure(error)) throw unreadable(file, error);
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : FOLDER;
+  }
+}
+
+/** The number in the text of a file; undefined when it is none. */
+function numberOf(text: string | Folder | undefined): number | undefined {
+  const trimmed = typeof text === 'string' ? text.trim() : '';
+  return /^[1-9][0-9]{0,5}$/.test(trimmed) ? Number(trimmed) : undefined;
+}
+
+function describe(file: string, text: string | Folder | undefined): string {
+  return text === undefined ? `${file} is gone` : `${file} must hold the number of the format, e.g. ${FORMAT}`;
+}
+
+/** Whether the folder is empty, apart from the lock of this process. */
+function isNew(folder: string, files: FileSystem): boolean {
+  return namesIn(folder, files).every((name) => name.startsWith('lock'));
+}
+
+function namesIn(folder: string, files: FileSystem): readonly string[] {
+  try {
+    return files.list(folder);
+  } catch (error) {
+    if (isReadFailure(error)) throw unreadable(folder, error);
+    return [];
+  }
+}
+
+/** A file stays in place until its successor replaces it: a power cut leaves one of them. */
+function putAside(folder: string, name: string, text: string | Folder | undefined, files: FileSystem): void {
+  if (text === undefined) return;
+  const taken = namesIn(folder, files);
+  let aside = `${name}.damaged`;
+  for (let n = 2; taken.includes(aside); n++) aside = `${name}.damaged.${n}`;
+  if (text === FOLDER) {
+    files.rename(join(folder, name), join(folder, aside));
+    return;
+  }
+  const file = files.open(join(folder, aside), 'create');
+  try {
+    file.write(files.read(join(folder, name)), 0);
+  } finally {
+    file.close();
+  }
+}
+
+/** The number is on the medium when this resolves. */
+async function write(folder: string, name: string, files: FileSystem): Promise<void> {
+  const draft = join(folder, `${name}.next`);
+  const file = files.open(draft, 'replace');
+  try {
+    file.write(new TextEncoder().encode(`${FORMAT}\n`), 0);
+    await file.sync();
+  } finally {
+    file.close();
+  }
+  files.rename(draft, join(folder, name));
+  await files.syncDirectory(folder);
+}

@@ -1,0 +1,36 @@
+/** Reads the records again while the disk does not return them: that says nothing of what they contain. */
+import { Backoff } from '../agent/backoff.ts';
+import type { Clock, Log } from '../agent/ports.ts';
+import { VigieError } from '../protocol/errors.ts';
+
+/** Time between attempts, ms: together some four seconds. */
+const RETRY = { first: 250, longest: 2_000 } as const;
+const MAX_RETRIES = 4;
+
+/** The disk did not return what it stores. */
+export type Unreadable = VigieError & { readonly code: 'store.unreadable' };
+
+export function isUnreadable(error: unknown): error is Unreadable {
+  return error instanceof VigieError && error.code === 'store.unreadable';
+}
+
+/**
+ * Makes the attempt, and again with back-off while it fails with `store.unreadable`.
+ * @throws VigieError `store.unreadable` when the last attempt fails, and at once what else an attempt throws
+ */
+export async function readAgain<T>(
+  attempt: () => T | Promise<T>,
+  { clock, log }: { readonly clock: Pick<Clock, 'after'>; readonly log: Log },
+): Promise<T> {
+  const backoff = new Backoff(RETRY);
+  for (let retries = 0; ; retries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isUnreadable(error) || retries === MAX_RETRIES) throw error;
+      const ms = backoff.next();
+      log.warn('records.rereading', { error: error.message, ms });
+      await new Promise<void>((resolve) => void clock.after(ms, resolve));
+    }
+  }
+}
