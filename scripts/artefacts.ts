@@ -14,6 +14,7 @@ import { requestNames } from '../protocol/interface/operation.ts';
 import { checkedBody, checkedCommands } from '../protocol/interface/schemas/requests.ts';
 import { slots } from '../protocol/slots.ts';
 import { signedCommandCddl, vigieCddl } from '../protocol/vigie-cddl.ts';
+import { accessPage } from './access-page.ts';
 import { commandsPage } from './command-checks.ts';
 import { declarationFiles } from './declarations.ts';
 import { hubPage } from './hub-settings.ts';
@@ -65,6 +66,7 @@ export const artefacts: readonly Artefact[] = [
   { file: 'config/generated/profile.schema.json', make: profileEditorSchema },
   { file: 'config/generated/vigie.schema.json', make: configurationEditorSchema },
   { file: 'config/generated/hub.schema.json', make: hubEditorSchema },
+  { file: 'docs/access.md', make: accessPage },
   { file: 'docs/hub.md', make: hubPage },
   { file: 'config/generated/status-paths.md', make: statusPaths },
   { file: 'protocol/generated/status-paths.ts', make: statusTypes },

@@ -68,9 +68,9 @@ test('events are those whose data the token may read, and without data:position 
     (await rig.ask('/vigie/v1/events', await rig.bearer({ fleets: ['north'], scopes }))).body;
   expect(kinds(await read(['data:trip']))).toEqual(['trip']);
   expect(kinds(await read(['data:alert']))).toEqual(['alert']);
-  expect(kinds(await read(['data:telemetry']))).toEqual(['alarm', 'fault', 'stolen']);
+  expect(kinds(await read(['data:telemetry']))).toEqual(['alarm', 'fault', 'maintenance', 'stolen']);
   const all = await read(dataScopes);
-  expect(kinds(all)).toEqual(['alarm', 'alert', 'collision', 'event', 'fault', 'stolen', 'trip']);
+  expect(kinds(all)).toEqual(['alarm', 'alert', 'collision', 'event', 'fault', 'maintenance', 'stolen', 'trip']);
   expect(JSON.stringify(all)).toMatch(marks['data:position'] as RegExp);
 });
 

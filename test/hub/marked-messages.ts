@@ -6,13 +6,13 @@ import { type MessageOptions, NOON, trip } from './messages.ts';
 /** Where the car is, in all messages. */
 export const [LONGITUDE, LATITUDE] = [2.294513, 48.858415];
 
-/** Values by the scope without which no answer contains them. */
+/** Values by the scope without which no answer contains them. No time of day looks like one. */
 export const marks: Readonly<Record<string, RegExp>> = {
   'data:position': /48\.8584|2\.2945/,
-  'data:telemetry': /57\.31|98765\.4|P0143/,
+  'data:telemetry': /57\.31(?!\d)|98765\.4|P0143/,
   'data:trip': /777\.77/,
   'data:alert': /AdBlueFault/,
-  'data:collision': /43\.2/,
+  'data:collision': /-43\.2/,
 };
 
 export const position = {
@@ -64,7 +64,15 @@ export const markedMessages: readonly Marked[] = [
   ],
   [
     'alert',
-    { id: 'aa02', createdAt: NOON, startedAt: NOON, type: 'AdBlueFault', active: true, startPosition: position },
+    {
+      id: 'aa02',
+      createdAt: NOON,
+      startedAt: NOON,
+      type: 'AdBlueFault',
+      active: true,
+      startPosition: position,
+      tid: 'aa01',
+    },
     { seq: 0 },
   ],
   ['collision', { id: 'aa03', createdAt: NOON, position, longitudinalChange: -43.2 }, { seq: 1 }],
@@ -75,6 +83,7 @@ export const markedMessages: readonly Marked[] = [
   ],
   ['stolen', { id: 'aa05', createdAt: NOON, state: true, startedAt: NOON, startPosition: position }, { seq: 3 }],
   ['fault', { ...fault, id: 'aa06' }, { seq: 1 }],
+  ['maintenance', { id: 'aa09', createdAt: NOON, daysBeforeMaintenance: 30 }, { seq: 2 }],
   ['event', monitorEvent('aa07', PRIVATE_MONITOR, PRIVATE), { seq: 0 }],
   ['event', monitorEvent('aa08', FLEET_MONITOR, 'north-trigger'), { seq: 1 }],
 ];

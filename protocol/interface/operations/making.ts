@@ -156,16 +156,16 @@ function made(given: Given, method: HttpMethod, answers: Operation['answers']): 
 }
 
 /**
- * Statuses of refusals: 404 needs something that may not exist, 403 a right that may be missing, 406 an answer, 413
- * and 415 a body, 507 something to keep.
+ * Statuses of refusals: 404 needs something that may not exist, 406 an answer, 413 and 415 a body, 507 something to keep.
+ * A token may lack the right to any operation.
  */
-function errorsOf({ path, scopes }: Given, method: HttpMethod): number[] {
+function errorsOf({ path }: Given, method: HttpMethod): number[] {
   const writes = method !== 'GET';
   const sends = method === 'POST' || method === 'PUT';
   return [
     400,
     401,
-    ...(path.includes('{fid}') || scopes !== undefined ? [403] : []),
+    403,
     ...(namesIn(path).length > 0 ? [404] : []),
     ...(method === 'DELETE' ? [] : [406]),
     ...(sends ? [413, 415] : []),

@@ -24,8 +24,14 @@ export const scopes: Readonly<Record<string, string>> = {
 };
 
 /** Scopes that the published interface does not have: for frames, and for what only a hub or a bench does. */
-const ownScopes = ['data:bus', 'hub:rollout:write', 'hub:monitor:write', 'hub:resend:write', 'bench:write'] as const;
-type OwnScope = (typeof ownScopes)[number];
+const ownScopes = {
+  'data:bus': 'Frames on the buses of a car; no other scope includes it.',
+  'hub:rollout:write': 'Continue and stop roll-outs of configurations.',
+  'hub:monitor:write': 'Change monitors and callbacks of fleets.',
+  'hub:resend:write': 'Ask a car for missing messages.',
+  'bench:write': 'Unplug parts of a bench. No token grants it: a bench has no access control.',
+} as const;
+type OwnScope = keyof typeof ownScopes;
 
 export type Scope = DataScope | RemoteScope | OwnScope;
 
@@ -41,9 +47,20 @@ export const reservedScopes: readonly Scope[] = remoteKinds.flatMap(({ scope, me
 
 /** What `vigie hub token` grants only by name: rights of the hub, and of fleets {@link reservedScopes}. */
 export const namedScopes: readonly Scope[] = [
-  ...ownScopes.filter((name) => name.startsWith('hub:')),
+  ...(Object.keys(ownScopes) as OwnScope[]).filter((name) => name.startsWith('hub:')),
   ...reservedScopes,
 ];
+
+/** Every scope with its meaning, for people. */
+export const scopeMeanings: Readonly<Record<string, string>> = {
+  ...scopes,
+  ...Object.fromEntries(
+    remoteKinds.flatMap(({ scope, member, type }) =>
+      scope === undefined ? [[remoteScope(member), `Send ${type} commands; only for fleets, and only at a hub.`]] : [],
+    ),
+  ),
+  ...ownScopes,
+};
 
 /** @returns `granted` without the rights that a user never holds */
 export function userScopes(granted: ReadonlySet<string>): ReadonlySet<string> {

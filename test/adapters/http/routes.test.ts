@@ -1,0 +1,37 @@
+/** The router, and the table of access behind it. */
+import { expect, test } from 'vitest';
+import { Router } from '../../../adapters/http/routes.ts';
+import { accessTable } from '../../../protocol/interface/access.ts';
+import type { Operation } from '../../../protocol/interface/operation.ts';
+import { operations } from '../../../protocol/interface/operations.ts';
+import { startRig } from './rig.ts';
+
+test('a server with a route that the table of access lacks does not start', async () => {
+  const [one] = operations as readonly [Operation];
+  await expect(startRig({ operations: [{ ...one, path: '/fleets/all' }] })).rejects.toThrow(
+    'GET /connectedcar/v3/fleets/all has no row in the table of access',
+  );
+  await expect(
+    startRig({ routes: (router) => router.add('POST', '/vigie/v1/new', () => new Response('secret')) }),
+  ).rejects.toThrow('POST /vigie/v1/new has no row in the table of access');
+});
+
+test('a row of the hub is none of a car', () => {
+  const router = new Router('car', { admit: async () => ({ name: 'any' }) }, ['fleet', 'user']);
+  expect(() => router.add('GET', '/vigie/v1/positions', () => new Response('secret'))).toThrow('has no row');
+});
+
+test('a caller with scopes is refused by the router without the scopes of the row, whatever its gate admits', async () => {
+  const scopes = new Set(['data:trip']);
+  const gate = { challenge: 'none', admit: () => ({ name: 'careless', scopes }) };
+  const rig = await startRig({ gates: { fleet: gate, user: gate } });
+  expect((await rig.get('/fleets/f1/vehicles/v1/trips')).status).toBe(200);
+  expect((await rig.get('/fleets/f1/vehicles/v1/status')).status).toBe(403);
+});
+
+test('each route has one row for each server', () => {
+  const keys = accessTable.flatMap(({ servers, method, path }) =>
+    servers.map((server) => `${server} ${method} ${path}`),
+  );
+  expect(new Set(keys).size).toBe(keys.length);
+});

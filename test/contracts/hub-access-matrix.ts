@@ -1,0 +1,158 @@
+/** Every route of a running hub, asked by every kind of caller and compared with the table of access and the published scopes. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { signToken } from '../../adapters/http/access/hub.ts';
+import type { HubOptions } from '../../assembly/hub.ts';
+import { idOf } from '../../assembly/view.ts';
+import { type AccessRow, accessTable } from '../../protocol/interface/access.ts';
+import { namedScopes, reservedScopes, scopeNames } from '../../protocol/interface/operations/scopes.ts';
+import { markedMessages, marks, PRIVATE } from '../hub/marked-messages.ts';
+import { NORTH, RegisteredHub } from '../hub/registered-hub.ts';
+import { addressOf, askAll, expectedOf, holds, type MatrixAnswer, published, rowKey } from '../rig/access-matrix.ts';
+
+const ids = { fid: 'north', vid: idOf(NORTH), id: idOf(NORTH), vin: NORTH, tid: 'aa01', sid: 'aa05' };
+const allScopes = [...scopeNames, ...namedScopes, 'data:bus', 'bench:write'];
+const rows = accessTable.filter(({ servers }) => servers.includes('hub'));
+const routes = rows.filter(({ principal }) => principal !== 'anyone');
+
+/** `database` has the options that choose the database. */
+export function hubAccessContract(name: string, database: () => Promise<Pick<HubOptions, 'database'>>): void {
+  describe(`the routes of a hub on ${name}`, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'vigie-foreign-'));
+    const rig = new RegisteredHub();
+    const signIn = { issuer: 'http://127.0.0.1:9', clientId: 'vigie', scope: 'openid', groups: 'groups', permits: [] };
+
+    beforeAll(async () => {
+      await rig.start({ ...(await database()), signIn, metrics: 0 });
+      await rig.publish(NORTH, ...markedMessages);
+      const all = await rig.bearer({ fleets: ['north'], scopes: scopeNames });
+      const places = { navigation: { positions: [{ coordinates: [2.294513, 48.858415] }] } };
+      expect((await rig.ask(`/vigie/v1/vehicles/${NORTH}/remotes`, all, places)).status).toBe(202);
+    });
+    afterAll(async () => {
+      await rig.remove();
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    const ask = (asked: readonly AccessRow[], authorization?: string): Promise<readonly MatrixAnswer[]> =>
+      askAll(asked, (row) => ({
+        url: `${rig.hub.interface.url}${addressOf(row, ids)}`,
+        headers: authorization === undefined ? {} : { authorization },
+      }));
+
+    test('are the rows of the table, and no others', () => {
+      const served = rig.hub.interface.routes.filter(({ path }) => !path.endsWith('/stolen/'));
+      expect(served.map(rowKey).sort()).toEqual(rows.map(rowKey).sort());
+    });
+
+    test('without credentials, with those of another hub and with expired ones only open routes answer', async () => {
+      const times = { issued: Date.now() - 900_000, expires: Date.now() - 300_000 };
+      const foreign = { name: 'ops', fleets: ['north'], scopes: allScopes, issued: Date.now() };
+      const callers = [
+        undefined,
+        await rig.bearer({ fleets: ['north'], scopes: allScopes, ...times }),
+        `Bearer ${await signToken(join(folder, 'foreign.pem'), { ...foreign, expires: Date.now() + 600_000 })}`,
+        'Bearer none',
+      ];
+      for (const caller of callers) {
+        for (const { row, status } of await ask(routes, caller)) {
+          expect([rowKey(row), [401, 429].includes(status)]).toEqual([rowKey(row), true]);
+        }
+      }
+      for (const { row, status } of await ask(rows.filter(({ principal }) => principal === 'anyone'))) {
+        expect([rowKey(row), [401, 403, 404].includes(status)]).toEqual([rowKey(row), false]);
+      }
+    });
+
+    test.each(['fleet', 'user'] as const)(
+      'with each single scope a token of a %s gets what the table says',
+      async (kind) => {
+        for (const scope of allScopes) {
+          const isReserved = kind === 'user' && (reservedScopes as readonly string[]).includes(scope);
+          const token = isReserved
+            ? await rig.forged('ada', { scope })
+            : await rig.bearer({ scopes: [scope], ...(kind === 'user' ? { name: 'ada' } : { fleets: ['north'] }) });
+          const held = new Set(isReserved ? [] : [scope]);
+          for (const { row, status, text } of await ask(routes, token)) {
+            const expected = expectedOf(row, kind, held);
+            expect([scope, rowKey(row), status === 403 ? 'refused' : 'admitted']).toEqual([
+              scope,
+              rowKey(row),
+              expected,
+            ]);
+            for (const [other, mark] of Object.entries(marks)) {
+              if (!held.has(other))
+                expect([scope, rowKey(row), other, mark.test(text)]).toEqual([scope, rowKey(row), other, false]);
+            }
+            if (kind === 'fleet') expect([rowKey(row), text.includes(PRIVATE)]).toEqual([rowKey(row), false]);
+          }
+        }
+      },
+    );
+
+    test('with all scopes a token is admitted everywhere on its side, and reads what is there', async () => {
+      const token = await rig.bearer({ fleets: ['north'], scopes: allScopes });
+      const answers = await ask(routes, token);
+      for (const { row, status } of answers) {
+        expect([rowKey(row), status === 403]).toEqual([rowKey(row), row.principal === 'user']);
+      }
+      // An id that does not exist is what else may be missing.
+      const unread = answers.filter(({ row, status }) => {
+        return (
+          row.method === 'GET' &&
+          row.principal !== 'user' &&
+          status !== 200 &&
+          !/\{(cbid|mid|rid|oid|cid|name)\}/.test(row.path)
+        );
+      });
+      expect(unread.map(({ row, status }) => [rowKey(row), status])).toEqual([]);
+    });
+
+    test.each([
+      ['another fleet', { fleets: ['south'] }],
+      ['another user', { name: 'bob' }],
+    ] as const)('a token of %s with all scopes gets nothing of the car', async (_name, holder) => {
+      const kind = 'fleets' in holder ? 'fleet' : 'user';
+      const scopes =
+        kind === 'user'
+          ? allScopes.filter((scope) => !(reservedScopes as readonly string[]).includes(scope))
+          : allScopes;
+      const token = await rig.bearer({ ...(kind === 'user' ? { name: 'bob' } : { fleets: ['south'] }), scopes });
+      for (const { row, status, text } of await ask(routes, token)) {
+        const namesCar = /\{(vid|id|vin|fid)\}/.test(row.path);
+        // The form of a body is checked before the car is looked up.
+        if (namesCar) expect([rowKey(row), [403, 404, 415].includes(status)]).toEqual([rowKey(row), true]);
+        for (const mark of Object.values(marks)) expect([rowKey(row), mark.test(text)]).toEqual([rowKey(row), false]);
+        if (!namesCar) expect([rowKey(row), text.includes(NORTH)]).toEqual([rowKey(row), false]);
+      }
+    });
+
+    test('the user side admits exactly the published scopes', async () => {
+      for (const { row, scopes } of published('user')) {
+        const all = await rig.bearer({ name: 'ada', scopes });
+        const [admitted] = await ask([row], all);
+        if (scopes.length > 0) expect([rowKey(row), admitted?.status === 403]).toEqual([rowKey(row), false]);
+        for (const scope of scopeNames.filter((one) => !scopes.includes(one))) {
+          expect([rowKey(row), scope, holds(row, new Set([scope]))]).toEqual([
+            ...[rowKey(row), scope],
+            // Any scope is enough for the list of vehicles and for the user (interface §3).
+            row.scopes.more === true || scopes.length === 0,
+          ]);
+        }
+      }
+    });
+
+    test('metrics and health are on their own port, without credentials and without data of cars', async () => {
+      const beside = accessTable.filter(({ servers }) => servers.includes('hub metrics'));
+      for (const { path } of beside) {
+        const answer = await fetch(`http://${rig.hub.metrics}${path}`);
+        expect([path, answer.status]).toEqual([path, 200]);
+        expect(await answer.text()).not.toContain(NORTH);
+      }
+      const missing = await fetch(`http://${rig.hub.metrics}/fleets`);
+      expect([missing.status, await missing.text()]).toEqual([404, 'there are /metrics and /health\n']);
+    });
+  });
+}
