@@ -111,7 +111,7 @@ export async function startEnrolment(parts: EnrolmentParts, teardowns: Teardown[
     port: secure.enrolment,
     tls,
     lasts: secure.lasts ?? CAR_LASTS,
-    now: () => clock.now(),
+    clock,
     log,
   });
   const port = await server.start();

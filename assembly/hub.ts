@@ -209,6 +209,8 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
             ...(own === undefined ? {} : { tls: own.tls }),
             identify: clientRights(states, registry),
             refused: (client, reason) => log.warn('hub.client.refused', { client, reason }),
+            failed: (client, error) => log.error('hub.client.failed', { client, reason: String(error) }),
+            after,
           },
           receiving,
         )

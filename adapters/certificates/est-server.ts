@@ -7,9 +7,10 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { Log } from '../../agent/ports.ts';
+import { type ConnectionLimits, ConnectionSlots } from '../../agent/connection-slots.ts';
+import type { Clock, Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { CarCertificate, CertificateAuthority } from './authority.ts';
 import { packCertificates, readRequest } from './authority.ts';
@@ -36,13 +37,23 @@ export interface EstServerOptions {
   readonly tls: { readonly key: string; readonly cert: string };
   /** How long a certificate of a car lasts, ms. */
   readonly lasts: number;
-  readonly now: () => number;
+  /** Default {@link CONNECTION_LIMITS}. */
+  readonly limits?: ConnectionLimits;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
 /** A request of a car is some 500 bytes. */
 const MAX_BODY_BYTES = 16_384;
-const CONNECTIONS = 500;
+/** A connection waits until its car is known. A client that opens many keeps no other client out. */
+export const CONNECTION_LIMITS: ConnectionLimits = {
+  all: 256,
+  waiting: 128,
+  waitingPerAddress: 16,
+  keptPerAddress: 0,
+};
+/** From the first packet of a connection to its end, ms: a car enrols in less than a second. */
+const CONNECTION_MS = 30_000;
 const BASE = '/.well-known/est';
 /** Beside what RFC 7030 has. */
 export const SETTINGS_PATH = '/vigie/v1/enrolment';
@@ -57,11 +68,13 @@ interface EstAnswer {
 export class EstServer {
   readonly #options: EstServerOptions;
   readonly #issuer: X509Certificate;
+  readonly #slots: ConnectionSlots<string>;
   #server: Server | undefined;
 
   constructor(options: EstServerOptions) {
     this.#options = options;
     this.#issuer = new X509Certificate(options.authority.pem);
+    this.#slots = new ConnectionSlots(options.limits ?? CONNECTION_LIMITS);
   }
 
   /** Resolves with its port when it listens; rejects with `usage.wrong` when the address cannot be had. */
@@ -79,7 +92,8 @@ export class EstServer {
       },
       (request, response) => this.#serve(request, response),
     );
-    server.maxConnections = CONNECTIONS;
+    const open = new Map<string, Socket>();
+    server.on('connection', (socket: Socket) => this.#bound(socket, open));
     server.listen({ host, port });
     try {
       await once(server, 'listening');
@@ -87,6 +101,8 @@ export class EstServer {
       const text = `enrolment cannot listen there: ${(cause as Error).message}`;
       throw new VigieError('usage.wrong', text, { where: `${host}:${port}`, cause });
     }
+    // A connection that could not be accepted, as when too many files are open, is lost alone.
+    server.on('error', (error) => this.#options.log.error('hub.enrolment.failed', { reason: error.message }));
     this.#server = server;
     return (server.address() as AddressInfo).port;
   }
@@ -104,6 +120,23 @@ export class EstServer {
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeAllConnections();
     await closed;
+  }
+
+  /** Node's own times begin anew with each byte of a handshake. */
+  #bound(socket: Socket, open: Map<string, Socket>): void {
+    const { clock, log } = this.#options;
+    const client = clientOf(socket);
+    open.set(client, socket);
+    const cancel = clock.after(CONNECTION_MS, () => socket.destroy());
+    socket.once('close', () => {
+      cancel();
+      open.delete(client);
+      this.#slots.delete(client);
+    });
+    const closed = this.#slots.add(client, socket.remoteAddress);
+    if (closed === undefined) return;
+    log.warn('hub.enrolment.connectionLimit', { connections: this.#slots.size, from: open.get(closed)?.remoteAddress });
+    open.get(closed)?.destroy();
   }
 
   /** Never throws: whatever fails in it, or after its socket is gone, ends this request alone. */
@@ -151,6 +184,7 @@ export class EstServer {
         'the token is wrong, was used, has expired, or the car was removed',
       );
     }
+    this.#slots.admit(clientOf(request.socket));
     return this.#certified(vin, asked);
   }
 
@@ -160,8 +194,8 @@ export class EstServer {
   }
 
   async #certified(vin: string, asked: Awaited<ReturnType<typeof readRequest>>, before?: string): Promise<EstAnswer> {
-    const { authority, desk, lasts, now, log } = this.#options;
-    const certificate = await authority.certifyCar(vin, asked, now(), lasts);
+    const { authority, desk, lasts, clock, log } = this.#options;
+    const certificate = await authority.certifyCar(vin, asked, clock.now(), lasts);
     await desk.keep(vin, certificate, before);
     log.info('hub.car.certified', { vin, serial: certificate.serial, renewed: before !== undefined });
     const body = packCertificates([certificate.der]);
@@ -170,6 +204,7 @@ export class EstServer {
 
   /** The car by the certificate that its side of TLS has shown. */
   async #shown({ socket }: IncomingMessage): Promise<{ readonly vin: string; readonly serial: string }> {
+    const client = clientOf(socket);
     const shown = (socket as TLSSocket).getPeerX509Certificate();
     if (shown === undefined) throw new VigieError('request.unauthenticated', 'needs the certificate of the car');
     if (!shown.checkIssued(this.#issuer) || !shown.verify(this.#issuer.publicKey)) {
@@ -178,6 +213,7 @@ export class EstServer {
     const serial = shown.serialNumber.toLowerCase();
     const vin = await this.#options.desk.carOf(serial);
     if (vin === undefined) throw new VigieError('request.forbidden', 'the certificate was revoked, or the car removed');
+    this.#slots.admit(client);
     return { vin, serial };
   }
 
@@ -205,6 +241,11 @@ export class EstServer {
 }
 
 const ignore = (): void => undefined;
+
+/** No two open connections of the server have the same; requests over TLS come on another socket than the connection. */
+function clientOf(socket: Socket | null): string {
+  return `${socket?.remoteAddress} ${socket?.remotePort}`;
+}
 
 /** An answer that comes before the end of its request is ended with that: closed earlier, its sender would not read it. */
 function send(request: IncomingMessage, response: ServerResponse, { status, type, body, headers }: EstAnswer): void {

@@ -2,4 +2,4 @@
 export { CertificateAuthority } from './authority.ts';
 export { newEnrolmentToken, readEnrolmentToken, tokenDigest } from './enrolment-token.ts';
 export { type CarIdentity, enrol, fetchAuthority, fetchSettings, hubTime, newCarKey, renew } from './est-client.ts';
-export { type EnrolmentDesk, EstServer } from './est-server.ts';
+export { type EnrolmentDesk, EstServer, type EstServerOptions } from './est-server.ts';

@@ -3,11 +3,14 @@ import type { IncomingMessage, Server as PlainServer, ServerResponse } from 'nod
 import { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { ConnectionSlots } from '../../agent/connection-slots.ts';
 import type { Clock, Log } from '../../agent/ports.ts';
 
 export interface ConnectionBounds {
   /** Connections at a time. */
   readonly connections: number;
+  /** Connections from one address that wait for no answer ({@link ConnectionLimits.waitingPerAddress}). */
+  readonly idlePerAddress: number;
   /** For a TLS handshake, from the first packet to the last, ms. */
   readonly handshake: number;
   /** For requests under way when the server stops, ms. */
@@ -37,8 +40,9 @@ export class Connections {
   readonly #bounds: ConnectionBounds;
   readonly #clock: Clock;
   readonly #log: Log;
-  /** By their TCP socket, oldest first. */
   readonly #open = new Map<Socket, Connection>();
+  /** A connection waits while none of its answers is under way. */
+  readonly #slots: ConnectionSlots<Socket>;
   /** By the socket that their requests come on. */
   readonly #ready = new WeakMap<Duplex, Connection>();
   #stopping = false;
@@ -47,6 +51,8 @@ export class Connections {
     this.#bounds = bounds;
     this.#clock = clock;
     this.#log = log;
+    const { connections: all, idlePerAddress } = bounds;
+    this.#slots = new ConnectionSlots({ all, waiting: all, waitingPerAddress: idlePerAddress, keptPerAddress: 0 });
     const secure = server instanceof SecureServer;
     server.on('connection', (tcp: Socket) => this.#opened(tcp, secure));
     server.on('secureConnection', (socket: Socket) => this.#secured(socket));
@@ -68,8 +74,9 @@ export class Connections {
     const connection = answer.socket === null ? undefined : this.#ready.get(answer.socket);
     if (connection === undefined) return;
     connection.answers.add(answer);
+    this.#slots.admit(connection.tcp);
     answer.once('close', () => {
-      connection.answers.delete(answer);
+      this.#answered(connection, answer);
       // Node closes it itself, after the last bytes of TLS, where the answer says so.
       if (this.#stopping && connection.answers.size === 0) setImmediate(() => connection.tcp.destroy());
     });
@@ -83,7 +90,7 @@ export class Connections {
     const connection = answer.socket === null ? undefined : this.#ready.get(answer.socket);
     if (connection !== undefined) {
       connection.lingers = true;
-      connection.answers.delete(answer);
+      this.#answered(connection, answer);
     }
     const end = (): void => {
       cancel();
@@ -116,9 +123,15 @@ export class Connections {
     tcp.once('close', () => {
       connection.cancel();
       this.#open.delete(tcp);
+      this.#slots.delete(tcp);
     });
     if (this.#stopping) tcp.destroy();
-    if (this.#open.size > this.#bounds.connections) this.#closeOne(connection);
+    this.#makeRoom(tcp);
+  }
+
+  #answered(connection: Connection, answer: ServerResponse): void {
+    connection.answers.delete(answer);
+    if (connection.answers.size === 0) this.#slots.wait(connection.tcp);
   }
 
   #secured(socket: Socket): void {
@@ -130,21 +143,13 @@ export class Connections {
     }
   }
 
-  /**
-   * Makes room for a new connection, at the cost of the oldest that waits for no answer: a client that opens many
-   * idle connections keeps no other client out.
-   */
-  #closeOne(newest: Connection): void {
-    this.#log.warn('http.connectionLimit', {
-      connections: this.#bounds.connections,
-    });
-    for (const { tcp, answers } of this.#open.values()) {
-      if (answers.size > 0 || tcp === newest.tcp) continue;
-      this.#open.delete(tcp);
-      tcp.destroy();
-      return;
-    }
-    newest.tcp.destroy();
+  /** A client that opens many idle connections keeps no other client out. */
+  #makeRoom(newest: Socket): void {
+    const closed = this.#slots.add(newest, newest.remoteAddress);
+    if (closed === undefined) return;
+    this.#log.warn('http.connectionLimit', { connections: this.#slots.size, from: closed.remoteAddress });
+    this.#open.delete(closed);
+    closed.destroy();
   }
 }
 

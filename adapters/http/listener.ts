@@ -33,6 +33,7 @@ export interface ListenerBounds extends ConnectionBounds {
 
 export const bounds: ListenerBounds = {
   connections: 256,
+  idlePerAddress: 64,
   handshake: 10_000,
   request: 10_000,
   headers: 16_384,
@@ -70,6 +71,8 @@ export function createListener(
   };
   const listener: RequestListener = (incoming, outgoing) => {
     connections.answers(outgoing);
+    // A write that fails, as after the end of the connection, ends this answer alone.
+    outgoing.on('error', () => outgoing.destroy());
     answer(incoming, outgoing);
   };
   const server =

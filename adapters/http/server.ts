@@ -116,7 +116,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const { server, connections } = createListener(
     (incoming, outgoing) => {
-      listener(incoming, outgoing).catch((error: Error) => log.error('http.answerFailed', { error: error.message }));
+      listener(incoming, outgoing).catch((error: Error) => {
+        log.error('http.answerFailed', { error: error.message });
+        outgoing.destroy();
+      });
     },
     tls,
     { ...bounds, ...options.bounds },

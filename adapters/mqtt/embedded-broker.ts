@@ -1,11 +1,14 @@
 /** A broker in this process, for the bench and for tests. */
-import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createSecureServer, type Server as SecureServer, type TLSSocket } from 'node:tls';
 import type { Aedes, AedesOptions, AuthenticateError, Client } from 'aedes';
+import type { ConnectionLimits } from '../../agent/connection-slots.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { withPackage } from '../../protocol/missing-package.ts';
+import { BrokerConnections, CONNECTION_LIMITS } from './broker-connections.ts';
+import { checkPackets } from './client-packets.ts';
 import { type ClientRights, mayPublish, maySubscribe, mayUseSession, type ShownIdentity } from './client-rights.ts';
+import { listen } from './listen.ts';
 
 export interface EmbeddedBrokerOptions {
   /** Address to listen on; default 127.0.0.1. Without `identify` another address is open to its network. */
@@ -25,6 +28,12 @@ export interface EmbeddedBrokerOptions {
   readonly identify?: (shown: ShownIdentity) => Promise<ClientRights>;
   /** Called when a client is refused: its connection, its message or its subscription. */
   readonly refused?: (clientId: string, reason: string) => void;
+  /** Called when a fault on this side ends the connection of a client. */
+  readonly failed?: (clientId: string, error: unknown) => void;
+  /** Default {@link CONNECTION_LIMITS}. */
+  readonly limits?: ConnectionLimits;
+  /** Calls `due` once, after `delay` ms; the result cancels it. Absent: by a timer of Node. */
+  readonly after?: (delay: number, due: () => void) => () => void;
 }
 
 interface RetainedMessages {
@@ -47,6 +56,7 @@ export class EmbeddedBroker {
   /** A client that has left still has its will. */
   readonly #rights = new WeakMap<Client, ClientRights>();
   readonly #clients = new Set<Client>();
+  #connections: BrokerConnections | undefined;
   #persistence: unknown;
 
   constructor(options: EmbeddedBrokerOptions = {}) {
@@ -67,16 +77,16 @@ export class EmbeddedBroker {
     if (this.#running !== undefined) return { url: this.url };
     // Not in the memory of a car, which has no broker.
     const { Aedes } = await withPackage(() => import('aedes'));
-    const { accept, subscribed, identify, tls } = this.#options;
+    const { accept, subscribed, tls, limits = CONNECTION_LIMITS, after = nodeTimer } = this.#options;
     const aedes = await Aedes.createBroker({
       ...(this.#persistence === undefined ? {} : { persistence: this.#persistence }),
       // Aedes acknowledges when this has called back.
       ...(accept === undefined ? {} : { authorizePublish: this.#acceptFirst(accept) }),
-      ...(identify === undefined ? {} : this.#access(identify)),
+      ...this.#access(),
     });
     if (subscribed !== undefined) {
-      aedes.on('subscribe', (subscriptions) => {
-        for (const { topic } of subscriptions) subscribed(topic);
+      aedes.on('subscribe', (subscriptions, client) => {
+        for (const { topic } of subscriptions) this.#guarded(client, () => subscribed(topic));
       });
     }
     // The library's types leave it out; it is what became of the option `persistence`.
@@ -84,22 +94,35 @@ export class EmbeddedBroker {
     const take = (socket: Socket): void => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
-      aedes.handle(socket);
+      const client = aedes.handle(socket);
+      checkPackets(
+        client,
+        (reason) => {
+          this.#refuse(client, reason);
+          socket.destroy();
+        },
+        (error) => this.#fail(client, error),
+      );
     };
     // What certificate a client shows is looked at when it connects to the broker: one may have none.
     const server =
       tls === undefined
         ? createServer({ noDelay: true }, take)
         : createSecureServer({ ...tls, ...SECURE, noDelay: true }, take);
+    this.#connections = new BrokerConnections(server, limits, after, (address, reason) =>
+      this.#options.refused?.(address, reason),
+    );
     server.on('tlsClientError', (error: Error, { remoteAddress }: TLSSocket) =>
       this.#options.refused?.(remoteAddress ?? '', `no TLS connection: ${error.message}`),
     );
     try {
-      await this.#listen(server);
+      this.#port = await listen(server, this.#host, this.#port);
     } catch (error) {
       aedes.close();
       throw error;
     }
+    // A connection that could not be accepted, as when too many files are open, is lost alone.
+    server.on('error', (error) => this.#options.failed?.('', error));
     this.#running = { server, aedes };
     return { url: this.url };
   }
@@ -160,32 +183,8 @@ export class EmbeddedBroker {
     const closed = new Promise((resolve) => server.close(resolve));
     await new Promise<void>((resolve) => aedes.close(resolve));
     for (const socket of this.#sockets) socket.destroy();
+    this.#connections?.destroy();
     await closed;
-  }
-
-  async #listen(server: Server): Promise<void> {
-    server.listen({ host: this.#host, port: this.#port });
-    try {
-      await once(server, 'listening');
-    } catch (cause) {
-      throw this.#unavailable(cause);
-    }
-    const address = server.address();
-    if (address !== null && typeof address === 'object') this.#port = address.port;
-  }
-
-  #unavailable(cause: unknown): VigieError {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-    const where = `${this.#host}:${this.#port}`;
-    const text =
-      code === 'EADDRINUSE'
-        ? 'another program listens on this port (end it, or choose another port; 0 takes any free one)'
-        : code === 'EACCES'
-          ? 'this user may not listen on this port (choose one above 1023)'
-          : code === 'EADDRNOTAVAIL'
-            ? 'this machine does not have that address (use 127.0.0.1, or one of its own)'
-            : `cannot listen: ${cause instanceof Error ? cause.message : String(cause)} (choose another address)`;
-    return new VigieError('usage.wrong', text, { where, cause });
   }
 
   /** A client must not speak for the broker itself, whose topics begin with `$SYS/`, nor for another client. */
@@ -195,26 +194,31 @@ export class EmbeddedBroker {
       if (client !== null && !mayPublish(this.#rightsOf(client), topic)) {
         return callback(this.#refuse(client, `may not publish to ${topic}`));
       }
-      accept(topic, typeof payload === 'string' ? Buffer.from(payload) : payload).then(
+      this.#settle(
+        client,
+        async () => accept(topic, typeof payload === 'string' ? Buffer.from(payload) : payload),
         () => callback(null),
-        (error: unknown) => callback(error instanceof Error ? error : new Error(String(error))),
+        callback,
       );
     };
   }
 
-  #access(
-    identify: NonNullable<EmbeddedBrokerOptions['identify']>,
-  ): Pick<AedesOptions, 'authenticate' | 'authorizeSubscribe' | 'authorizeForward'> {
+  #access(): Pick<AedesOptions, 'authenticate' | 'authorizeSubscribe' | 'authorizeForward'> {
+    const { identify } = this.#options;
     return {
       authenticate: (client, username, password, done) => {
-        this.#identify(identify, client, username, password?.toString()).then(
+        this.#settle(
+          client,
+          async () =>
+            identify === undefined ? 'all' : this.#identify(identify, client, username, password?.toString()),
           (rights) => {
             this.#rights.set(client, rights);
             this.#clients.add(client);
             client.conn.once('close', () => this.#clients.delete(client));
+            this.#connections?.admit(client.conn as Socket);
             done(null, true);
           },
-          (error: Error) => {
+          (error) => {
             const refusal = this.#refuse(client, error.message) as AuthenticateError;
             refusal.returnCode = NOT_AUTHORIZED;
             done(refusal, false);
@@ -231,6 +235,31 @@ export class EmbeddedBroker {
       // A session may have been made when other rights were in force.
       authorizeForward: (client, packet) => (maySubscribe(this.#rightsOf(client), packet.topic) ? packet : null),
     };
+  }
+
+  /** What is thrown in `then` or `rejected`, or in the broker below them, ends the connection of this client alone. */
+  #settle<T>(
+    client: Client | null,
+    work: () => Promise<T>,
+    then: (result: T) => void,
+    rejected: (error: Error) => void,
+  ): void {
+    work()
+      .then(then, (error: unknown) => rejected(error instanceof Error ? error : new Error(String(error))))
+      .catch((error: unknown) => this.#fail(client, error));
+  }
+
+  #guarded(client: Client | null, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#fail(client, error);
+    }
+  }
+
+  #fail(client: Client | null, error: unknown): void {
+    this.#options.failed?.(nameOf(client), error);
+    (client?.conn as Socket | undefined)?.destroy();
   }
 
   async #identify(
@@ -256,11 +285,22 @@ export class EmbeddedBroker {
     return this.#options.identify === undefined ? 'all' : (this.#rights.get(client) ?? NO_RIGHTS);
   }
 
-  #refuse({ id }: Client, reason: string): Error {
-    this.#options.refused?.(id, reason);
+  #refuse(client: Client, reason: string): Error {
+    this.#options.refused?.(nameOf(client), reason);
     return new Error(reason);
   }
 }
+
+/** For people: its id, or its address before it has one. */
+function nameOf(client: Client | null): string {
+  // The library has null before CONNECT.
+  return (client?.id as string | null | undefined) ?? (client?.conn as Socket | undefined)?.remoteAddress ?? '';
+}
+
+const nodeTimer = (delay: number, due: () => void): (() => void) => {
+  const timer = setTimeout(due, delay);
+  return () => clearTimeout(timer);
+};
 
 /** No car has this VIN. */
 const NO_RIGHTS: ClientRights = { vin: '' };

@@ -28,9 +28,11 @@ const PATIENCE = 5_000;
 export async function serve(place: ListenAddress, pages: Readonly<Record<string, Page>>): Promise<StatusServer> {
   // Node's own look for late requests would wake the process for ever; connections have their time from the start here.
   const server = createServer({ connectionsCheckingInterval: 2 ** 31 - 1 }, (request, response) => {
-    answer(request, response, pages).catch((error: Error) => {
+    // A client that goes away ends its own answer alone.
+    response.on('error', () => response.destroy());
+    answer(request, response, pages).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
-      response.end(`${error.message}\n`);
+      response.end(`${error instanceof Error ? error.message : String(error)}\n`);
     });
   });
   server.on('connection', (socket) => {

@@ -77,6 +77,12 @@ export interface EmbeddedBrokerOptions {
     readonly identify?: (shown: ShownIdentity) => Promise<ClientRights>;
     /** Called when a client is refused: its connection, its message or its subscription. */
     readonly refused?: (clientId: string, reason: string) => void;
+    /** Called when a fault on this side ends the connection of a client. */
+    readonly failed?: (clientId: string, error: unknown) => void;
+    /** Default {@link CONNECTION_LIMITS}. */
+    readonly limits?: ConnectionLimits;
+    /** Calls `due` once, after `delay` ms; the result cancels it. Absent: by a timer of Node. */
+    readonly after?: (delay: number, due: () => void) => () => void;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Requests for certificates that are too long, end early or make the registry fail, over real TLS. */
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect as connectPlain, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
@@ -8,9 +9,12 @@ import {
   CertificateAuthority,
   type EnrolmentDesk,
   EstServer,
+  type EstServerOptions,
   enrol,
   newCarKey,
 } from '../../../adapters/certificates/index.ts';
+import { SystemClock } from '../../../adapters/clock/system.ts';
+import { VirtualClock } from '../../rig/clock.ts';
 import { MemoryLog } from '../../rig/log.ts';
 
 const DAY_MS = 86_400_000;
@@ -37,10 +41,11 @@ interface Rig {
   readonly port: number;
 }
 
-async function start(desk: Partial<EnrolmentDesk> = {}): Promise<Rig> {
+async function start(desk: Partial<EnrolmentDesk> = {}, options: Partial<EstServerOptions> = {}): Promise<Rig> {
   const log = new MemoryLog();
+  const clock = new SystemClock();
   const server = new EstServer({
-    ...{ authority, tls, log, lasts: DAY_MS, host: '127.0.0.1', port: 0, now: () => Date.now() },
+    ...{ authority, tls, log, lasts: DAY_MS, host: '127.0.0.1', port: 0, clock, ...options },
     desk: { ...closedDesk, ...desk },
   });
   const port = await server.start();
@@ -129,4 +134,60 @@ test('a request whose client is gone when the registry answers ends alone', asyn
     event: 'hub.enrolment.failed',
     fields: expect.objectContaining({ reason: 'the registry broke' }),
   });
+});
+
+/** A TCP connection that says nothing; resolves when it is open. */
+async function idle({ port }: Rig): Promise<Socket> {
+  const socket = connectPlain({ port, host: '127.0.0.1' });
+  socket.on('error', () => undefined);
+  onTestFinished(() => void socket.destroy());
+  await new Promise((resolve) => socket.once('connect', resolve));
+  return socket;
+}
+
+const ended = (socket: Socket): Promise<void> => new Promise((resolve) => socket.once('close', () => resolve()));
+
+test('500 connections that say nothing keep no car from its enrolment', async () => {
+  const rig = await start();
+  for (let n = 0; n < 500; n++) await idle(rig);
+  await expectAlive(rig);
+  expect(rig.log.lines).toContainEqual({
+    level: 'warn',
+    event: 'hub.enrolment.connectionLimit',
+    fields: { connections: 128, from: '127.0.0.1' },
+  });
+});
+
+test('a connection whose car is known stays when others need its place', async () => {
+  let asked: () => void = () => undefined;
+  const known = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  let store: () => void = () => undefined;
+  const limits = { all: 4, waiting: 2, waitingPerAddress: 2, keptPerAddress: 0 };
+  const keep = (): Promise<void> =>
+    new Promise((resolve) => {
+      store = resolve;
+      asked();
+    });
+  const rig = await start({ mayEnrol: async () => true, keep }, { limits });
+  const token = { vin: 'VF3VGEHVBE0000001', text: 'token', fingerprint: '' };
+  const enrolling = enrol(`https://127.0.0.1:${rig.port}`, authority.pem, token, await newCarKey());
+  await known;
+  const [first] = [await idle(rig), await idle(rig), await idle(rig)];
+  await ended(first);
+  store();
+  expect(await enrolling).toMatchObject({ pem: expect.stringContaining('BEGIN CERTIFICATE') });
+});
+
+test('a connection ends when its time is over, whatever came on it', async () => {
+  const clock = new VirtualClock();
+  const rig = await start({}, { clock });
+  const silent = await idle(rig);
+  const slow = await dial(rig);
+  slow.write(`${post(1_000)}AAAA`);
+  await expectAlive(rig);
+  const gone = [ended(silent), ended(slow)];
+  clock.advance(30_000);
+  await Promise.all(gone);
 });

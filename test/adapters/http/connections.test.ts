@@ -324,7 +324,7 @@ describe('as many connections as there may be', () => {
     expect(rig.log.lines).toContainEqual({
       level: 'warn',
       event: 'http.connectionLimit',
-      fields: { connections: 1 },
+      fields: { connections: 1, from: '127.0.0.1' },
     });
     busy.destroy();
   });
