@@ -1,23 +1,29 @@
 #!/bin/sh
 # Installs what the tests use beyond npm, from Debian: Chromium, Firefox, Mosquitto and its clients, NATS, RabbitMQ, can-utils,
 # gpsd, strace, socat, gcc, Python (it opens sockets as systemd does) with cbor2, systemd (it judges our unit file),
-# OpenSSL, script (it is a terminal), jq, PostgreSQL.
+# OpenSSL, script (it is a terminal), curl, jq, PostgreSQL.
 # As root on a Debian system it installs what is missing; anywhere else it says what is missing. It does no harm to
 # run it again, and costs nothing when all is there.
 set -eu
 
 missing=
-path="$PATH:/usr/sbin:/usr/local/sbin"
-# Debian keeps the programs of a PostgreSQL server in a folder of its version.
-for folder in /usr/lib/postgresql/*/bin; do path="$path:$folder"; done
+# PEERS_PATH replaces all places where this script looks: a test has its own.
+path="${PEERS_PATH:-$PATH:/usr/sbin:/usr/local/sbin}"
+pythons="${PEERS_PATH:+$PEERS_PATH/python3}"
+if [ -z "${PEERS_PATH:-}" ]; then
+  # Debian keeps the programs of a PostgreSQL server in a folder of its version.
+  for folder in /usr/lib/postgresql/*/bin; do path="$path:$folder"; done
+  # Debian's Python finds its libraries wherever the first Python of the path looks.
+  pythons="python3 /usr/bin/python3"
+fi
 # The program that shows a package is there, and the package.
 for pair in chromium:chromium firefox-esr:firefox-esr mosquitto:mosquitto mosquitto_pub:mosquitto-clients candump:can-utils gpsd:gpsd \
   nats-server:nats-server rabbitmq-server:rabbitmq-server strace:strace socat:socat gcc:gcc \
-  python3:python3 systemd-analyze:systemd openssl:openssl script:bsdutils jq:jq initdb:postgresql; do
+  python3:python3 systemd-analyze:systemd openssl:openssl script:bsdutils curl:curl jq:jq initdb:postgresql; do
   PATH="$path" command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair##*:}"
 done
-# A library has no program of its own; Debian's Python finds it wherever the first Python of the path looks.
-for python in python3 /usr/bin/python3; do
+# A library has no program of its own.
+for python in $pythons; do
   "$python" -c 'import cbor2' 2>/dev/null && cbor2=there
 done
 [ -n "${cbor2:-}" ] || missing="$missing python3-cbor2"

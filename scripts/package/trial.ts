@@ -18,6 +18,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { commandLine } from '../../commands/vigie.ts';
 import { vigie } from '../../test/rig/bench.ts';
+import { bootstrapped } from '../bootstrap.ts';
 import { makePackage } from './deb.ts';
 import { makeExecutable } from './executable.ts';
 import { libraryChecks } from './library-trial.ts';
@@ -174,7 +175,8 @@ async function documents(url: string): Promise<void> {
 
 async function installed(file: string): Promise<void> {
   const system = join(scratch, 'system');
-  execFileSync('debootstrap', ['--variant=minbase', 'bookworm', system], { stdio: ['ignore', 'ignore', 'pipe'] });
+  // Owners and devices as they are.
+  execFileSync('cp', ['-a', bootstrapped([]), system]);
   mkdirSync(join(system, 'tmp'), { recursive: true });
   copyFileSync(file, join(system, 'tmp/vigie.deb'));
   // Mounts of its own, which go with it.

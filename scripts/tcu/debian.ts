@@ -1,24 +1,13 @@
 /** A whole small Debian with systemd and our package in it, as somebody would set up a unit. */
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { bootstrapped } from '../bootstrap.ts';
 import { copyModules, type Disks, early, late, makeFileSystem, makeMemoryDisk } from './disks.ts';
-import { cache, type LinuxDistribution } from './distribution.ts';
+import type { LinuxDistribution } from './distribution.ts';
 
 const guest = join(import.meta.dirname, 'guest');
 const programs = ['systemd-sysv', 'kmod', 'iproute2', 'can-utils', 'libstdc++6'];
-/** The release of the kernels and of the emulated units. */
-const RELEASE = 'bookworm';
 
 /**
  * Makes the disks of a unit in `folder`: a fresh Debian of this machine's architecture, in which our package was
@@ -73,7 +62,7 @@ function makeUnit(folder: string, distribution: LinuxDistribution, prepare: (sys
   makeMemoryDisk(folder, distribution, disks.memoryDisk);
   const system = join(folder, 'system');
   // Owners and devices as they are.
-  run('cp', '-a', bootstrapped(), system);
+  run('cp', '-a', bootstrapped(programs), system);
   put(system, 'usr/local/bin/console', join(guest, 'console.sh'), 0o755);
   put(system, 'etc/systemd/system/console.service', join(guest, 'console.service'));
   put(system, 'etc/systemd/system/vigie.service.d/emulated.conf', join(guest, 'emulated.conf'));
@@ -86,23 +75,6 @@ function makeUnit(folder: string, distribution: LinuxDistribution, prepare: (sys
   makeFileSystem(disks.data, 'data', '16M');
   rmSync(system, { recursive: true });
   return disks;
-}
-
-/** A fresh system without our package, made once. */
-function bootstrapped(): string {
-  const folder = join(cache, [RELEASE, ...programs].join('+'));
-  if (existsSync(folder)) return folder;
-  mkdirSync(cache, { recursive: true });
-  const scratch = mkdtempSync(join(cache, 'fetching-'));
-  try {
-    run('debootstrap', '--variant=minbase', `--include=${programs.join(',')}`, RELEASE, join(scratch, 'system'));
-    rmSync(join(scratch, 'system/var/cache/apt'), { recursive: true, force: true });
-    rmSync(join(scratch, 'system/var/lib/apt/lists'), { recursive: true, force: true });
-    if (!existsSync(folder)) renameSync(join(scratch, 'system'), folder);
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
-  return folder;
 }
 
 function put(system: string, place: string, from: string, mode = 0o644): void {

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stages } from '../../scripts/ci/stages.ts';
+import { testNeeding } from '../needs.ts';
 import { VigieProcess, vigie } from '../rig/bench.ts';
+import { findPeer } from '../rig/peers.ts';
 import { bring } from './brought.ts';
-import { blocksOf, printedAs, sessionsOf } from './page.ts';
+import { blocksOf, printedAs, type Session, sessionsOf } from './page.ts';
 import { Shell } from './shell.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -32,6 +34,13 @@ afterAll(async () => {
   home.remove();
 });
 
+/** Programs of the pages that a machine with Node and npm may lack. */
+const programs = ['curl', 'jq', 'openssl', 'python3', 'socat'];
+
+function starts(text: string, program: string): boolean {
+  return new RegExp(`(?:^|[|;&(] *|\\$\\()${program}\\b`, 'm').test(text);
+}
+
 const typed = pages
   .map((name) => [name, sessionsOf(read(name))] as const)
   .filter(([, sessions]) => sessions.length > 0);
@@ -51,7 +60,14 @@ describe.each(typed)('%s', (name, sessions) => {
   });
   afterAll(() => shell.remove());
 
-  test.each(sessions.map((session) => [session.line, session] as const))('line %d', async (_, session) => {
+  const absentFor = ({ commands }: Session): string | undefined =>
+    programs.find((program) => commands.some(({ text }) => starts(text, program)) && findPeer(program) === undefined);
+  describe.each(sessions.map((session) => [session.line, session] as const))('line %d', (_, session) => {
+    const absent = absentFor(session);
+    testNeeding(absent === undefined, `${absent} is not installed`, 'works as it stands', () => works(session));
+  });
+
+  async function works(session: Session): Promise<void> {
     let output = '';
     for (const command of session.commands) {
       const text = command.text.replaceAll('127.0.0.1:8080', http);
@@ -62,7 +78,7 @@ describe.each(typed)('%s', (name, sessions) => {
       output += ended.output;
     }
     if (session.printed !== undefined && !printedAs(session.printed, output)) expect(output).toBe(session.printed);
-  });
+  }
 
   test('what is left in the folder is no matter of `npm run check`', () => {
     // In a checkout the folder of the project is the one that the reader types in.

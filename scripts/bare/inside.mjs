@@ -1,0 +1,76 @@
+/**
+ * What index.ts has the ordinary user do in the bare system. Plain JavaScript for the Node of the machine, which may be older
+ * than the project's. `commands FIRST SECOND`: the first starts a bench, which must answer on its page; the second is the
+ * tests. `files FILE…`: the first `npm ci`, then these test files.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const project = join(homedir(), 'vigie');
+const relay = createServer((socket) => {
+  const registry = connect(join(homedir(), 'registry.sock'));
+  for (const [from, to] of [
+    [socket, registry],
+    [registry, socket],
+  ])
+    from.on('error', () => to.destroy()).pipe(to);
+});
+relay.listen(0, '127.0.0.1');
+await once(relay, 'listening');
+const address = relay.address();
+const env = {
+  ...process.env,
+  npm_config_registry: `http://127.0.0.1:${address.port}/`,
+  npm_config_replace_registry_host: 'always',
+};
+
+const [kind, ...words] = process.argv.slice(2);
+let status = 1;
+if (kind === 'commands') {
+  const [bench, tests] = words;
+  const good = await answersOnItsPage(bench);
+  status = good ? await run('sh', ['-c', tests]) : 1;
+} else {
+  status = (await run('sh', ['-c', 'npm ci'])) || (await run('npm', ['test', '--', ...words]));
+}
+process.exit(status);
+
+async function run(program, args) {
+  const child = spawn(program, args, { cwd: project, env, stdio: ['ignore', 'inherit', 'inherit'] });
+  const [code] = await once(child, 'exit');
+  return code ?? 1;
+}
+
+/** Starts the bench, asks for its page, and ends it as Ctrl-C does. */
+async function answersOnItsPage(command) {
+  const child = spawn('sh', ['-c', command], {
+    cwd: project,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  const exited = once(child, 'exit');
+  const page = await new Promise((resolve) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      console.log(line);
+      const [, url] = /^The page: (\S+)/.exec(line) ?? [];
+      if (url !== undefined) resolve(url);
+    });
+    exited.then(() => resolve(undefined));
+  });
+  if (page === undefined) {
+    console.error(`“${command}” ended before it had a page`);
+    return false;
+  }
+  const answer = await fetch(page);
+  const text = await answer.text();
+  process.kill(-child.pid, 'SIGINT');
+  await exited;
+  if (answer.status === 200 && /<title>/.test(text)) return true;
+  console.error(`the page at ${page} answered ${answer.status}: ${text.slice(0, 200)}`);
+  return false;
+}
