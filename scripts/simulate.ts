@@ -2,8 +2,13 @@
  * `npm run simulate`: lives through the world of a seed, through all small worlds, or searches for a seed in whose world an
  * invariant is broken.
  */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { Runs } from '../protocol/runs.ts';
 import { INVARIANTS } from '../test/world/invariants.ts';
+import { digestOfSources, SeedLedger } from '../test/world/ledger.ts';
 import { type Plan, planOf } from '../test/world/plan.ts';
 import { searchWorlds } from '../test/world/search.ts';
 import { shrink } from '../test/world/shrink.ts';
@@ -12,7 +17,12 @@ import { type Outcome, runWorld } from '../test/world/world.ts';
 
 const DAY = 24 * 3_600_000;
 const SEARCHED = 10 * 60_000;
-const USAGE = `usage: npm run simulate -- [--seed N] [--days D | --minutes M] [--search 10m | --runs N] [--all] [--jobs J] | --small`;
+const USAGE =
+  'usage: npm run simulate -- [--seed N] [--days D | --minutes M] [--search 10m | --runs N [--for 15m] [--ledger FOLDER]] ' +
+  '[--all] [--jobs J] | --small';
+const root = fileURLToPath(new URL('..', import.meta.url));
+/** Worlds after which the ledger is written, and the search says how far it is. */
+const WORLDS_PER_REPORT = 25;
 
 const { values } = parseArgs({
   options: {
@@ -22,6 +32,8 @@ const { values } = parseArgs({
     search: { type: 'string' },
     runs: { type: 'string' },
     all: { type: 'boolean', default: false },
+    for: { type: 'string' },
+    ledger: { type: 'string', default: join(root, 'test/world/ledger') },
     jobs: { type: 'string', default: '1' },
     small: { type: 'boolean', default: false },
   },
@@ -35,8 +47,8 @@ const length =
       ? numberOf(values.minutes, 'minutes') * 60_000
       : SEARCHED;
 if (values.small) await liveThroughSmall();
-else if (values.search !== undefined) await search(Number.POSITIVE_INFINITY, durationOf(values.search));
-else if (values.runs !== undefined) await search(numberOf(values.runs, 'runs'), Number.POSITIVE_INFINITY);
+else if (values.search !== undefined) await search(Number.POSITIVE_INFINITY, durationOf(values.search, 'search'));
+else if (values.runs !== undefined) await searchOnce(numberOf(values.runs, 'runs'));
 else await live(first);
 
 async function live(seed: number): Promise<void> {
@@ -46,21 +58,47 @@ async function live(seed: number): Promise<void> {
   if (outcome.breaches.length > 0) await explain(plan, outcome);
 }
 
-async function search(runs: number, duration: number): Promise<void> {
+/** Worlds that passed before, with the same sources, do not begin again. */
+async function searchOnce(runs: number): Promise<void> {
+  const commit = execFileSync('git', ['describe', '--always', '--dirty'], { cwd: root, encoding: 'utf8' }).trim();
+  const digest = digestOfSources(root);
+  const ledger = new SeedLedger({ folder: values.ledger, digest, commit, length, first });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      ledger.write();
+      process.exit(1);
+    });
+  }
+  const limit = values.for === undefined ? Number.POSITIVE_INFINITY : durationOf(values.for, 'for');
+  await search(runs, limit, ledger);
+  ledger.write();
+  const wanted = new Runs();
+  wanted.add(first, first + runs - 1);
+  for (const [from, to] of ledger.passed.all) wanted.remove(from, to);
+  console.log(
+    `${runs - wanted.size} of ${runs} seeds from ${first} on have passed with these sources (${values.ledger})`,
+  );
+}
+
+async function search(runs: number, duration: number, ledger?: SeedLedger): Promise<void> {
   const begun = performance.now();
   let [worlds, faults, lasted] = [0, 0, 0];
   const broken = await searchWorlds({
     ...{ firstSeed: first, length, processes: numberOf(values.jobs, 'jobs'), all: values.all },
+    ...(ledger === undefined ? {} : { skips: (seed: number) => ledger.passed.has(seed) }),
     continues: (count) => count < runs && performance.now() - begun < duration,
     lived: (world) => {
       worlds++;
       faults += world.faults;
       lasted += world.lasted;
-      if (worlds % 100 === 0)
-        console.error(`${worlds} worlds, ${faults} faults, ${minutesSince(begun).toFixed(1)} minutes`);
+      ledger?.add(world.seed, world.breaches > 0);
       if (world.breaches > 0) console.error(`seed ${world.seed}: a broken invariant`);
+      if (worlds % WORLDS_PER_REPORT !== 0) return;
+      ledger?.write();
+      console.error(`${worlds} worlds, ${faults} faults, ${minutesSince(begun).toFixed(1)} minutes`);
     },
   });
+  if (worlds === 0) return;
   const minutes = minutesSince(begun);
   console.log(
     `${worlds} worlds from seed ${first} on, ${(worlds / minutes).toFixed(0)} each minute, ${faults} faults, ` +
@@ -110,10 +148,10 @@ function numberOf(text: string, name: string): number {
 }
 
 /** ms of `90s`, `10m` or `2h`. */
-function durationOf(text: string): number {
+function durationOf(text: string, name: string): number {
   const [, count = '', unit = ''] = /^(\d+)([smh])$/.exec(text) ?? [];
   const factor = { s: 1_000, m: 60_000, h: 3_600_000 }[unit];
   if (factor !== undefined) return Number(count) * factor;
-  console.error(`--search must be a time such as 90s, 10m or 2h, is ${text}; ${USAGE}`);
+  console.error(`--${name} must be a time such as 90s, 10m or 2h, is ${text}; ${USAGE}`);
   process.exit(2);
 }

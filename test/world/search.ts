@@ -25,6 +25,8 @@ export interface SearchParts {
   readonly processes: number;
   /** Worlds begin after one in which an invariant was broken, too. */
   readonly all?: boolean;
+  /** Whether the world of a seed need not begin, since it was lived through before. */
+  readonly skips?: (seed: number) => boolean;
   /** Another world begins. */
   readonly continues: (begun: number) => boolean;
   readonly lived: (world: SearchedWorld) => void;
@@ -35,14 +37,16 @@ const YOUNG = '--max-semi-space-size=32';
 
 /** Seeds of worlds in which an invariant was broken, in ascending order; without `all` no world begins after the first. */
 export async function searchWorlds(parts: SearchParts): Promise<readonly number[]> {
-  const { firstSeed, length, processes, all = false, continues, lived } = parts;
+  const { firstSeed, length, processes, all = false, skips = () => false, continues, lived } = parts;
   const broken: number[] = [];
   let begun = 0;
   const work = async (worker: ChildProcess): Promise<void> => {
     const failed = once(worker, 'exit').then(([code]) => {
       throw new Error(`a process of the search ended with exit status ${code}`);
     });
-    while ((all || broken.length === 0) && continues(begun)) {
+    while (all || broken.length === 0) {
+      while (skips(firstSeed + begun) && continues(begun)) begun++;
+      if (!continues(begun)) break;
       const answer = once(worker, 'message') as Promise<[SearchedWorld]>;
       worker.send({ seed: firstSeed + begun++, length } satisfies WorldOfSeed);
       const [world] = await Promise.race([answer, failed]);

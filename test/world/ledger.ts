@@ -1,0 +1,102 @@
+/**
+ * Seeds whose worlds broke no invariant, in small JSON files: a search skips them, so that it continues where an earlier one
+ * stopped. Each run writes a file of its own, and all files of a folder count together: copying files of two machines into
+ * one folder merges them. A seed counts only for the sources that its world ran.
+ */
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Run, Runs } from '../../protocol/runs.ts';
+
+/** Directories whose files decide what happens in a world. */
+const SOURCES = [
+  'agent',
+  'hub',
+  'protocol',
+  'adapters/store',
+  'adapters/database',
+  'adapters/http',
+  'assembly',
+  'test/world',
+];
+
+/** Contents of a file of the ledger. */
+interface LedgerFile {
+  /** SHA-256 of the sources, hexadecimal. */
+  readonly digest: string;
+  /** Commit of the checkout, for people. */
+  readonly commit: string;
+  /** ms that each world lasts. */
+  readonly length: number;
+  readonly passed: readonly Run[];
+  readonly broken: readonly number[];
+}
+
+export interface LedgerOptions {
+  readonly folder: string;
+  readonly digest: string;
+  readonly commit: string;
+  /** ms that each world lasts. */
+  readonly length: number;
+  /** First seed of this run, which names its file. */
+  readonly first: number;
+}
+
+/** SHA-256 over names and contents of the sources below `root`, hexadecimal. */
+export function digestOfSources(root: string): string {
+  const hash = createHash('sha256');
+  for (const folder of SOURCES) {
+    const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
+    for (const name of names.filter((one) => one.endsWith('.ts')).sort()) {
+      hash.update(`${folder}/${name}\0`).update(readFileSync(join(root, folder, name)));
+    }
+  }
+  return hash.digest('hex');
+}
+
+export class SeedLedger {
+  readonly #options: LedgerOptions;
+  /** Of all files with this digest and length. */
+  readonly #known = new Runs();
+  /** Of this run. */
+  readonly #passed = new Runs();
+  readonly #broken = new Set<number>();
+
+  /** Reads the files of the folder, if there is one. Files of other sources stay and count for nothing. */
+  constructor(options: LedgerOptions) {
+    this.#options = options;
+    mkdirSync(options.folder, { recursive: true });
+    for (const name of readdirSync(options.folder).filter((one) => one.endsWith('.json'))) {
+      const file = JSON.parse(readFileSync(join(options.folder, name), 'utf8')) as LedgerFile;
+      if (file.digest !== options.digest || file.length !== options.length) continue;
+      for (const [first, last] of file.passed) this.#known.add(first, last);
+      if (name !== this.#name) continue;
+      for (const [first, last] of file.passed) this.#passed.add(first, last);
+    }
+  }
+
+  /** Seeds that passed, those of earlier runs included. */
+  get passed(): Runs {
+    return this.#known;
+  }
+
+  add(seed: number, broken: boolean): void {
+    if (broken) this.#broken.add(seed);
+    else for (const runs of [this.#known, this.#passed]) runs.add(seed);
+  }
+
+  /** Replaces the file of this run as a whole. */
+  write(): void {
+    const { folder, digest, commit, length } = this.#options;
+    const broken = [...this.#broken].sort((one, other) => one - other);
+    const file: LedgerFile = { digest, commit, length, passed: this.#passed.all, broken };
+    const path = join(folder, this.#name);
+    writeFileSync(`${path}.tmp`, `${JSON.stringify(file)}\n`);
+    renameSync(`${path}.tmp`, path);
+  }
+
+  get #name(): string {
+    const { digest, length, first } = this.#options;
+    return `${digest.slice(0, 12)}-${length / 60_000}m-${first}.json`;
+  }
+}
