@@ -8,7 +8,7 @@ import { cache } from './tcu/distribution.ts';
 const RELEASE = 'bookworm';
 
 /**
- * The folder of a minimal system with these packages. Copy it: nobody may change it.
+ * The folder of a minimal system with these packages. Copy it: it is shared, and must stay unchanged.
  * @throws Error with what debootstrap says
  */
 export function bootstrapped(programs: readonly string[]): string {

@@ -104,7 +104,7 @@ function filesThatAsk(): readonly string[] {
   return files
     .trim()
     .split('\n')
-    .filter((name) => !/\.(engine|browser)\.test\.ts$/.test(name));
+    .filter((name) => !/\.(engine|browser|long)\.test\.ts$/.test(name));
 }
 
 /** The Node and npm of the machine, which `npm ci` of the README finds, not those of the project. */
