@@ -6,7 +6,7 @@ import { malformation } from './packet-form.ts';
 import { PacketSplitter } from './packet-splitter.ts';
 import type { Version } from './protocol-choice.ts';
 
-export interface ReadingOptions {
+export interface CheckedReadingOptions {
   readonly version: Version;
   /** Bytes of the largest packet that is gathered. */
   readonly maximumPacket: number;
@@ -24,7 +24,7 @@ export interface ReadingOptions {
  * acknowledged (a broker that keeps the session would send it again on every connection, and nothing else would ever
  * arrive), and the connection ends.
  */
-export function readChecked(socket: Socket, options: ReadingOptions): void {
+export function readChecked(socket: Socket, options: CheckedReadingOptions): void {
   const bound = new PacketBound(options.maximumPacket);
   const splitter = new PacketSplitter();
   const packets = new PacketQueue(options);
@@ -46,14 +46,14 @@ export function readChecked(socket: Socket, options: ReadingOptions): void {
 
 /** Hands packets to the library, each when the one before is handled. */
 class PacketQueue {
-  readonly #options: ReadingOptions;
+  readonly #options: CheckedReadingOptions;
   readonly #packets: Buffer[] = [];
   #library: NodeJS.WritableStream | undefined;
   #empty: () => void = () => undefined;
   #handing = false;
   #stopped = false;
 
-  constructor(options: ReadingOptions) {
+  constructor(options: CheckedReadingOptions) {
     this.#options = options;
   }
 

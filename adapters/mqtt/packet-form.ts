@@ -3,7 +3,7 @@
  * zero, and each property has its type, belongs to this packet and occurs once (MQTT 5 clauses 2.2.2 and 3.1.2.11 to
  * 3.15.2.2). A library that gets two values where it expects one fails outside of every call of ours.
  */
-import { PacketReader } from './packet-properties.ts';
+import { PacketFields } from './packet-properties.ts';
 
 export type ProtocolLevel = 3 | 4 | 5;
 
@@ -32,7 +32,7 @@ const [PUBLISH, PUBREL, SUBSCRIBE, UNSUBSCRIBE] = [3, 6, 8, 10];
 const [RESERVED, WILL, WILL_REST, PASSWORD, USER_NAME] = [0x01, 0x04, 0x38, 0x40, 0x80];
 const QOS_3 = 3;
 
-type Check = (packet: PacketReader, level: ProtocolLevel) => void;
+type Check = (packet: PacketFields, level: ProtocolLevel) => void;
 
 /**
  * Why a packet is malformed, for people; undefined for one that is well formed. `packet` is a whole packet with its fixed
@@ -41,7 +41,7 @@ type Check = (packet: PacketReader, level: ProtocolLevel) => void;
 export function malformation(packet: Uint8Array, level: ProtocolLevel): string | undefined {
   const first = packet[0] ?? 0;
   const [type, flags] = [first >> 4, first & 0xf];
-  const reader = new PacketReader(packet, bodyStart(packet));
+  const reader = new PacketFields(packet, bodyStart(packet));
   if (type === PUBLISH) checkPublish(reader, level, (flags >> 1) & 3);
   else {
     const wanted = type === PUBREL || type === SUBSCRIBE || type === UNSUBSCRIBE ? 2 : 0;
@@ -58,7 +58,7 @@ function bodyStart(packet: Uint8Array): number {
   return at + 1;
 }
 
-function checkConnect(packet: PacketReader): void {
+function checkConnect(packet: PacketFields): void {
   const name = packet.text();
   // Bit 7 marks a bridge, by a convention of brokers.
   const level = packet.byte() & 0x7f;
@@ -81,14 +81,14 @@ function checkConnect(packet: PacketReader): void {
   if ((flags & PASSWORD) !== 0) packet.binary();
 }
 
-function checkConnack(packet: PacketReader, level: ProtocolLevel): void {
+function checkConnack(packet: PacketFields, level: ProtocolLevel): void {
   if (packet.byte() > 1) packet.fail('its acknowledge flags are above 1');
   packet.byte();
   // A broker that does not know MQTT 5 refuses it in the form of 3.1.1, without properties.
   if (level === 5 && packet.left > 0) packet.properties('CONNACK');
 }
 
-function checkPublish(packet: PacketReader, level: ProtocolLevel, qos: number): void {
+function checkPublish(packet: PacketFields, level: ProtocolLevel, qos: number): void {
   if (qos === QOS_3) packet.fail('its QoS is 3');
   packet.text();
   if (qos > 0) packet.identifier();
@@ -96,7 +96,7 @@ function checkPublish(packet: PacketReader, level: ProtocolLevel, qos: number): 
 }
 
 /** Answers with an optional reason code and optional properties (MQTT 5 clauses 3.4.2.1 and 3.14.2.1). */
-function checkReason(packet: PacketReader, level: ProtocolLevel, name: 'PUBACK' | 'DISCONNECT' | 'AUTH'): void {
+function checkReason(packet: PacketFields, level: ProtocolLevel, name: 'PUBACK' | 'DISCONNECT' | 'AUTH'): void {
   if (level !== 5) return;
   if (packet.left > 0) packet.byte();
   if (packet.left > 0) packet.properties(name);
@@ -109,7 +109,7 @@ const checkAcknowledgement: Check = (packet, level) => {
 
 /** Packets with an identifier and a list that is not empty (MQTT 5 clauses 3.8.3, 3.9.3, 3.10.3, 3.11.3). */
 function checkList(
-  packet: PacketReader,
+  packet: PacketFields,
   level: ProtocolLevel,
   properties: 'SUBSCRIBE' | 'UNSUBSCRIBE' | 'PUBACK',
   entry: () => void,
@@ -120,7 +120,7 @@ function checkList(
   while (packet.left > 0 && packet.fault === undefined) entry();
 }
 
-function checkSubscription(packet: PacketReader, level: ProtocolLevel): void {
+function checkSubscription(packet: PacketFields, level: ProtocolLevel): void {
   packet.text();
   const options = packet.byte();
   if ((options & 3) === QOS_3) packet.fail('a subscription has QoS 3');

@@ -65,7 +65,7 @@ const MAX_VARIABLE_BYTES = 4;
 const MAX_TEXT_PREFIX = 2;
 
 /** The first fault stays; after it everything reads as zero or empty. */
-export class PacketReader {
+export class PacketFields {
   readonly #bytes: Uint8Array;
   #at: number;
   #end: number;
