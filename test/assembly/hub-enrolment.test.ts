@@ -148,9 +148,8 @@ test('a car is enrolled, publishes, renews an expired certificate, is removed, r
 });
 
 test.each([
-  ['without a broker', 'configuration: 1\n'],
-  ['with an empty section of the broker', 'configuration: 1\nmqtt:\ncommands:\n'],
-  ['that is empty', ''],
+  ['without a broker', 'data: records\n'],
+  ['with an empty section of the broker', 'data: records\nmqtt:\ncommands:\n'],
 ])('a car is enrolled into a configuration %s', async (name, text) => {
   const car = carIn(name.replaceAll(' ', '-'));
   writeFileSync(car.config, text);
