@@ -25,8 +25,9 @@ import { capturesOf, captureViewIn } from './captures.ts';
 import { type CloudLink, noLink } from './cloud-link.ts';
 import { Collect } from './collect.ts';
 import type { CollectSurroundings } from './collector.ts';
+import { missingEntries, reportMissing } from './data-folder.ts';
 import { deflate } from './deflate.ts';
-import { beginRecords, makeDirectory, takeDirectory } from './directory.ts';
+import { beginRecords, finishFirstStart, makeDirectory, takeDirectory } from './directory.ts';
 import { type FaultCodes, readFaultsCommand } from './faults.ts';
 import { FrameTap } from './frame-tap.ts';
 import type { InterfaceOptions } from './interface.ts';
@@ -49,8 +50,6 @@ export interface CarOptions extends Ways {
    * interface needs one.
    */
   readonly data?: string;
-  /** No agent ever ran in `data`; default: as it says itself. */
-  readonly first?: boolean;
   /** Where messages, state and records are kept; the file system of the machine unless given. */
   readonly files?: FileSystem;
   /** Opens a store of the program's own; not together with `data`. Commands are then remembered in memory only. */
@@ -136,8 +135,12 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
     teardowns.unshift(async () => notificationChannels.close());
     teardowns.unshift(await keepChannels(notificationChannels, { service, clock, log }));
   }
-  const begun = data !== undefined && (await readAgain(() => beginRecords(data, log), options));
-  const first = begun || options.first === true;
+  // Around the agent of a service the program has looked before it wrote anything.
+  const missing =
+    data === undefined || service !== undefined
+      ? []
+      : reportMissing(data, await readAgain(() => missingEntries(data, 'agent', options.files), options), log);
+  const first = data !== undefined && (await readAgain(() => beginRecords(data, log, options.files), options));
   const records = await openRecords({ ...options, first, settings }, teardowns);
   const { boot, store, ledger } = records;
   const names = namesOf({ vin, vehicle, http: options.http });
@@ -145,7 +148,12 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
     http === undefined || data === undefined
       ? undefined
       : await readAgain(() => ownKey(join(data, 'interface-key'), 'interface', remoteTypes, log), options);
-  const keys = await openKeys({ data, first, clock, log, trust, own, service }, records, teardowns);
+  const keys = await openKeys(
+    { data, first, files: options.files, clock, log, trust, own, service },
+    records,
+    teardowns,
+  );
+  if (first && data !== undefined) await finishFirstStart(data, store.outbox, log, options.files);
   const link = linkOf(options, rest);
   teardowns.unshift(() => link.close());
   const buses = new BusActivity(clock, settings.power.busSilentAfter);
@@ -206,7 +214,11 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
       overseer: {
         looksEvery: (ms) => service?.overseer.looksEvery(ms),
         ticked: () => service?.overseer.ticked(),
-        hello: () => ({ ...service?.overseer.hello(), ...collect.hello() }),
+        hello: () => ({
+          ...service?.overseer.hello(),
+          ...(missing.length > 0 && { missing: [...missing] }),
+          ...collect.hello(),
+        }),
       },
     },
     {

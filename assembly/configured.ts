@@ -12,7 +12,7 @@ import type { Service } from './service.ts';
 import { sourcesOf } from './sources.ts';
 
 export interface ConfiguredParts
-  extends Pick<CarOptions, 'vehicle' | 'first' | 'clock' | 'log'>,
+  extends Pick<CarOptions, 'vehicle' | 'clock' | 'log'>,
     Required<Pick<CarOptions, 'data'>> {
   /** Absent: those that were before go on. */
   readonly monitors: CarOptions['monitors'];

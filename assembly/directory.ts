@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CONFIRM, newestChanges, readTrustChanges, TRUST_STATE, type TrustChanges } from '../adapters/keys/index.ts';
-import { type FileSystem, lockDirectory, openDocument } from '../adapters/store/index.ts';
+import { FIRST_START, type FileSystem, lockDirectory, nodeFileSystem, openDocument } from '../adapters/store/index.ts';
 import type { Document, Log, Memory } from '../agent/ports.ts';
 import { emptyLedger, type LedgerDocument, lacksCommits } from '../agent/remotes/ledger.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { isReadFailure } from '../protocol/read-failure.ts';
 import { UNCOUNTED_BOOT } from '../protocol/schema/message.ts';
+import { absentEntries, hasRecords, namesIn } from './data-folder.ts';
 import { isUnreadable } from './read-again.ts';
 
 /** What a disk says that can take nothing now, but once could. */
@@ -113,35 +113,68 @@ export const TRUST = 'trust.json';
 /** Name of the file of what became of commands. */
 const LEDGER = 'remotes.json';
 
-/** What an agent makes in a folder of records that it has begun. The number of the format says nothing: it comes before. */
-const MADE = /^((boot|remotes|starts|trust)\.json(\..*)?|configuration|interface-key|outbox)$/;
-
 /**
- * Begins a folder in which no agent ever ran: from now on what a later start does not find there is lost. Nothing else of
- * an agent may be written before. A disk that refuses has said so when it is asked to keep more.
- * @returns whether no agent ever ran there
- * @throws VigieError `store.unreadable` when the disk does not return the names in the folder
+ * Begins a folder in which no first start has finished: from its end on, what a later start does not find there is lost.
+ * Nothing else of an agent may be written before. A marker is in the folder from here to {@link finishFirstStart}; if the
+ * start is cut in between, the next one is a first start again, and keeps what is there. A disk that refuses has said so
+ * when it is asked to keep more.
+ * @returns whether it is a first start
+ * @throws VigieError `store.unreadable` when the disk does not return what is in the folder
  */
-export async function beginRecords(data: string, log: Log): Promise<boolean> {
-  if (namesIn(data).some((name) => MADE.test(name))) return false;
-  try {
-    // In this order: without the list of changed keys no key would be trusted after a power cut in between.
-    await (await openDocument<TrustChanges>(join(data, TRUST), {}, { log })).write({ generation: 0 });
-    await (await openDocument(join(data, LEDGER), emptyLedger, { log })).write(emptyLedger);
-  } catch (error) {
-    if (!(error instanceof VigieError) || isUnreadable(error)) throw error;
-    log.error('records.unprepared', { error: error.message });
+export async function beginRecords(data: string, log: Log, files: FileSystem = nodeFileSystem): Promise<boolean> {
+  const names = namesIn(data, files);
+  const marked = names.includes(FIRST_START);
+  if (!marked && hasRecords(names)) return false;
+  const steps = [
+    async () => marked || mark(data, files),
+    () => writeMissing<TrustChanges>(join(data, TRUST), { generation: 0 }, log, files),
+    () => writeMissing(join(data, LEDGER), emptyLedger, log, files),
+  ];
+  for (const step of steps) {
+    try {
+      await step();
+    } catch (error) {
+      if (isUnreadable(error) || !(error instanceof Error)) throw error;
+      log.error('records.unprepared', { error: error.message });
+    }
   }
   return true;
 }
 
-function namesIn(folder: string): readonly string[] {
+/** The marker is on the medium when this resolves. Rejects with the system's error. */
+async function mark(data: string, files: FileSystem): Promise<void> {
+  const file = files.open(join(data, FIRST_START), 'replace');
   try {
-    return readdirSync(folder);
+    await file.sync();
+  } finally {
+    file.close();
+  }
+  await files.syncDirectory(data);
+}
+
+async function writeMissing<T>(path: string, contents: T, log: Log, files: FileSystem): Promise<void> {
+  const document = await openDocument<T>(path, contents, { log, files });
+  if (document.found === 'none') await document.write(contents);
+}
+
+/**
+ * Ends a first start, once everything that a later one must find is on the medium. `commit` puts the first group of the
+ * journal there. If the disk refuses or has refused any of it, the next start is a first one again.
+ */
+export async function finishFirstStart(
+  data: string,
+  { commit }: { commit(): Promise<void> },
+  log: Log,
+  files: FileSystem = nodeFileSystem,
+): Promise<void> {
+  try {
+    await commit();
+    if (absentEntries(data, 'agent', files).length > 0) return;
+    files.remove(join(data, FIRST_START));
+    await files.syncDirectory(data);
   } catch (error) {
-    if (!isReadFailure(error)) throw error;
-    const what = `the disk does not return the names in it (${(error as Error).message})`;
-    throw new VigieError('store.unreadable', what, { where: folder, cause: error });
+    if (!(error instanceof Error)) throw error;
+    log.error('records.unprepared', { error: error.message });
   }
 }
 

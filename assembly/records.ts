@@ -61,7 +61,8 @@ export async function openRecords(options: OpenRecordsOptions, teardowns: Teardo
     return { boot: own?.boot ?? 1, store: own ?? memoryStore({ now }), ledger };
   }
   const read = <T>(attempt: () => Promise<T>): Promise<T> => readAgain(attempt, { clock, log });
-  const boots = await read(() => openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log }));
+  const at = files === undefined ? {} : { files };
+  const boots = await read(() => openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log, ...at }));
   const boot = await countBoot(boots, vin, data, log);
   const store = await read(() =>
     openStore(join(data, 'outbox'), {
@@ -69,14 +70,16 @@ export async function openRecords(options: OpenRecordsOptions, teardowns: Teardo
       now,
       agreed: () => clock.agreed(),
       keptBytes: settings.outbox.keepAcknowledged,
-      ...(files === undefined ? {} : { files }),
+      ...at,
     }),
   );
   teardowns.unshift(() => store.close());
-  return { boot, store, ledger: await read(() => openLedger(data, first, log)) };
+  // So that the first commit of a folder is not empty: what a later start must find is there then.
+  if (first) store.memory.keep(() => [['first-start', boot]]);
+  return { boot, store, ledger: await read(() => openLedger(data, first, log, files)) };
 }
 
-export interface KeysOptions extends Pick<OpenRecordsOptions, 'data' | 'first' | 'clock' | 'log'> {
+export interface KeysOptions extends Pick<OpenRecordsOptions, 'data' | 'first' | 'files' | 'clock' | 'log'> {
   /** File of the keys that may sign commands; absent: only `own` may. */
   readonly trust?: string | undefined;
   /** The unit's own key. */
@@ -86,7 +89,7 @@ export interface KeysOptions extends Pick<OpenRecordsOptions, 'data' | 'first' |
 
 /** The keys whose commands are obeyed: of the trust file as soon as it can be read, and as commands have changed them. */
 export async function openKeys(
-  { data, first, clock, log, trust, own, service }: KeysOptions,
+  { data, first, files, clock, log, trust, own, service }: KeysOptions,
   { store, ledger }: OpenRecords,
   teardowns: Teardown[],
 ): Promise<TrustStore> {
@@ -94,10 +97,13 @@ export async function openKeys(
     trust === undefined || data === undefined
       ? {}
       : {
-          changes: await readAgain(() => openChanges({ data, memory: store.memory, file: trust, first, ledger, log }), {
-            clock,
-            log,
-          }),
+          changes: await readAgain(
+            () => openChanges({ data, memory: store.memory, file: trust, first, ledger, log, ...(files && { files }) }),
+            {
+              clock,
+              log,
+            },
+          ),
           log,
         };
   const keys = TrustStore.without(clock, { ...changes, ...(own === undefined ? {} : { own: [own.key] }) });

@@ -19,7 +19,7 @@ import { type AgentRun, backOff, begun, CRASHES, crashes, ended, readRuns } from
 import type { Clock, Document, FrameSource, LinkEvents, Log, OutboxStore, ReadingSource } from '../agent/ports.ts';
 import type { AgentCommand } from '../agent/remotes/agent-command.ts';
 import type { Listening } from '../config/service.ts';
-import type { HelloConfiguration } from '../protocol/schema/hello.ts';
+import type { HelloConfiguration, HelloMissing } from '../protocol/schema/hello.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
 import type { Configurations } from './generation.ts';
 import { version } from './version.ts';
@@ -50,6 +50,8 @@ export interface StatusReport extends HealthSnapshot {
   readonly lacking?: Lacking;
   /** The vehicle identification number that the car gives, where it differs from the configured one. */
   readonly carVin?: string;
+  /** What was missing of the records at the start, and what that means. */
+  readonly missing?: readonly HelloMissing[];
 }
 
 /** What is needed of the service to build an agent around it. */
@@ -162,6 +164,8 @@ export interface ServiceOptions {
   readonly metrics?: Listening;
   /** Why the agent is in its minimal mode; absent: it is not. */
   readonly minimal?: string;
+  /** What is missing of the records. */
+  readonly missing?: readonly HelloMissing[];
 }
 
 /** Everything that watches one run of the agent. */
@@ -231,7 +235,7 @@ export class Service implements CarService {
       this.#watchdog.beat(this.health.pulse);
     },
     hello: () => {
-      const { starts, configurations } = this.#options;
+      const { starts, configurations, missing = [] } = this.#options;
       const trust = this.#lacking.get('trust');
       return {
         ...(starts.before === undefined ? {} : { reason: `the run before: ${starts.before}`.slice(0, 256) }),
@@ -239,6 +243,7 @@ export class Service implements CarService {
         configuration: configurations.hello,
         ...(trust === undefined ? {} : { trust: trust.slice(0, 256) }),
         ...(this.#carVin === undefined ? {} : { carVin: this.#carVin }),
+        ...(missing.length === 0 ? {} : { missing: [...missing] }),
       };
     },
   };
@@ -312,7 +317,7 @@ export class Service implements CarService {
   }
 
   report(): StatusReport {
-    const { vin, profile, configurations, starts } = this.#options;
+    const { vin, profile, configurations, starts, missing = [] } = this.#options;
     return {
       version,
       vin,
@@ -321,6 +326,7 @@ export class Service implements CarService {
       configuration: configurations.hello,
       ...(starts.before === undefined ? {} : { before: starts.before }),
       ...(this.#carVin === undefined ? {} : { carVin: this.#carVin }),
+      ...(missing.length === 0 ? {} : { missing }),
       ...(this.#lacking.size === 0 ? {} : { lacking: Object.fromEntries(this.#lacking) }),
       ...this.health.snapshot(),
     };

@@ -4,11 +4,12 @@ import { Command } from 'commander';
 import { closeStandardInput } from '../adapters/can/log/standard-input.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { openServiceLog } from '../adapters/logging/index.ts';
-import { claimFormat, openDocument } from '../adapters/store/index.ts';
+import { claimFormat, openDocument, refuseNewer } from '../adapters/store/index.ts';
 import { Backoff } from '../agent/backoff.ts';
 import { STAY } from '../agent/health/starts.ts';
 import type { Log } from '../agent/ports.ts';
 import { brokerOf, startConfigured } from '../assembly/configured.ts';
+import { missingEntries, reportMissing } from '../assembly/data-folder.ts';
 import { type Boots, beginRecords, makeDirectory, takeDirectory } from '../assembly/directory.ts';
 import { Configurations, type Unwritten } from '../assembly/generation.ts';
 import { startMinimal } from '../assembly/minimal.ts';
@@ -20,6 +21,7 @@ import { Service, Starts } from '../assembly/service.ts';
 import type { Vehicle } from '../assembly/vehicle.ts';
 import { type Configuration, type IdentifiedConfiguration, loadConfiguration } from '../config/configuration.ts';
 import { configurationDefaults } from '../config/defaults.ts';
+import type { HelloMissing } from '../protocol/schema/hello.ts';
 import { complain } from './output.ts';
 import { renewalProgram } from './own-program.ts';
 import { untilSignal } from './signals.ts';
@@ -108,8 +110,10 @@ async function runWithRecords(
   signalled: Promise<void>,
 ): Promise<boolean> {
   const read = <T>(attempt: () => T | Promise<T>): Promise<T> => readAgain(attempt, { clock, log });
+  const missing = reportMissing(data, await read(() => missingEntries(data, 'run')), log);
+  await read(() => refuseNewer(data));
+  await read(() => beginRecords(data, log));
   await read(() => checkFormat(data, log));
-  const unused = await read(() => beginRecords(data, log));
   const starts = await read(() => Starts.open(data, log));
   const minimal = starts.minimal ? (starts.before ?? 'the agent did not stay up') : undefined;
   const vin = local?.vin === undefined ? await read(() => vinOfCar(local, data, { clock, log }, signalled)) : undefined;
@@ -129,7 +133,7 @@ async function runWithRecords(
     configuration,
     vehicle,
     data,
-    first: unused,
+    missing,
     log,
     clock,
     configurations,
@@ -144,8 +148,8 @@ interface Run {
   readonly configuration: IdentifiedConfiguration;
   readonly vehicle: Vehicle;
   readonly data: string;
-  /** No agent ever ran there. */
-  readonly first: boolean;
+  /** What is missing of the records. */
+  readonly missing: readonly HelloMissing[];
   readonly log: Log;
   readonly clock: SystemClock;
   readonly configurations: Configurations;
@@ -157,7 +161,7 @@ interface Run {
 
 /** One run, whole or minimal, and what stands around it. */
 async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
-  const { configuration, data, log, clock, configurations, starts, minimal } = run;
+  const { configuration, data, log, clock, configurations, starts, minimal, missing } = run;
   const { vin, metrics, profile } = configuration;
   const service = await Service.open({
     vin,
@@ -168,6 +172,7 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
     environment: process.env,
     configurations,
     starts,
+    missing,
     ...(metrics === undefined ? {} : { metrics }),
     ...(minimal === undefined ? {} : { minimal }),
   });

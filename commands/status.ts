@@ -107,6 +107,7 @@ export function describe(report: StatusReport): string[] {
     `configuration: generation ${configuration.generation}, ${configuration.state}${configuration.detail === undefined ? '' : ` (${configuration.detail})`}`,
     `link: ${link.connected ? 'connected' : 'not connected'}, ${counted(link.connections, 'time')}, ${counted(link.published, 'message')}, ${size(link.sent)}`,
     ...(link.details === undefined ? [] : [`  ${describeLink(link.details, report.at)}`]),
+    ...(report.missing ?? []).map(({ file, consequence }) => `missing: ${file} (${consequence})`),
     ...lacking(report.lacking ?? {}),
     'sources:',
     ...(sources.length === 0 ? ['  none'] : sources),

@@ -214,6 +214,7 @@ export const logEvents = {
   'state.unreadable': ['warn', 'A stored state is not readable; its part starts anew', 'key', 'error'],
 
   // The store
+  'records.missing': ['error', 'A file of the records is missing', 'file', 'consequence'],
   'records.rereading': ['warn', 'The disk does not return the records; the agent reads them again', 'error', 'ms'],
   'records.uncommitted': ['error', 'A record is not on disk yet', 'kind', 'id', 'error'],
   'records.unlocked': ['error', 'The agent cannot lock the directory of records', 'error'],

@@ -113,6 +113,7 @@ export const logAdvice: Partial<Record<LogEvent, string>> = {
   'program.missed': 'none, if the unit was off',
   'records.uncommitted': DISK,
   'records.unlocked': DISK,
+  'records.missing': 'restore it, if a person moved it; `consequence` says what the agent does without it',
   'records.unreadable': 'see `fix`; the agent resumes when it can read the records again',
   'records.unprepared': DISK,
   'records.versionUnwritten': DISK,

@@ -14,13 +14,16 @@ export const FORMAT = 1;
 const FOLDER: unique symbol = Symbol('folder');
 type Folder = typeof FOLDER;
 
+/** Name of the file that is in a folder from the start to the end of its first start, and never again. */
+export const FIRST_START = 'first-start';
+
 const VERSION = 'version';
 const COPY = 'version.copy';
 
 export interface RecordFormat {
   /** The highest number of the two files; {@link FORMAT} when neither holds one. */
   readonly format: number;
-  /** Which file is missing or damaged; absent: none, or the folder is new. */
+  /** Which file is missing or damaged; absent: none, or no first start has finished in the folder. */
   readonly fault?: string;
 }
 
@@ -46,20 +49,26 @@ export interface ClaimedFormat {
 }
 
 /**
+ * As {@link readFormat}.
+ * @throws VigieError `configuration.wrong` for the records of a newer agent, which are left as they are
+ */
+export function refuseNewer(folder: string, files: FileSystem = nodeFileSystem): RecordFormat {
+  const found = readFormat(folder, files);
+  if (found.format <= FORMAT) return found;
+  throw new VigieError(
+    'configuration.wrong',
+    `the records have format ${found.format}, this agent knows ${FORMAT}: run the newer agent that made them, or name another folder`,
+    { where: folder },
+  );
+}
+
+/**
  * Makes both files hold {@link FORMAT}. A damaged file is kept as `version.damaged`. A disk that refuses does not
  * throw: the records are of this format all the same.
- * @throws VigieError `configuration.wrong` for the records of a newer agent, which are left as they are; as
- * {@link readFormat}
+ * @throws VigieError as {@link refuseNewer}
  */
 export async function claimFormat(folder: string, files: FileSystem = nodeFileSystem): Promise<ClaimedFormat> {
-  const { format, fault } = readFormat(folder, files);
-  if (format > FORMAT) {
-    throw new VigieError(
-      'configuration.wrong',
-      `the records have format ${format}, this agent knows ${FORMAT}: run the newer agent that made them, or name another folder`,
-      { where: folder },
-    );
-  }
+  const { fault } = refuseNewer(folder, files);
   const found = fault === undefined ? {} : { fault };
   try {
     for (const name of [VERSION, COPY]) {
@@ -94,9 +103,10 @@ function describe(file: string, text: string | Folder | undefined): string {
   return text === undefined ? `${file} is gone` : `${file} must hold the number of the format, e.g. ${FORMAT}`;
 }
 
-/** Whether the folder is empty, apart from the lock of this process. */
+/** Whether no first start has finished in the folder: it is empty, apart from the lock of this process, or has the marker. */
 function isNew(folder: string, files: FileSystem): boolean {
-  return namesIn(folder, files).every((name) => name.startsWith('lock'));
+  const names = namesIn(folder, files);
+  return names.includes(FIRST_START) || names.every((name) => name.startsWith('lock'));
 }
 
 function namesIn(folder: string, files: FileSystem): readonly string[] {

@@ -168,6 +168,16 @@ export const helloNumbersSchema = record(
 );
 export type HelloNumbers = Static<typeof helloNumbersSchema>;
 
+export const helloMissingSchema = record(
+  'HelloMissing',
+  {
+    file: required(1, text({ maxLength: 64, description: 'Name in the folder of the records.' })),
+    consequence: required(2, text({ maxLength: 256, description: 'Its consequence, for people.' })),
+  },
+  { description: 'A file or folder that is missing.' },
+);
+export type HelloMissing = Static<typeof helloMissingSchema>;
+
 /**
  * Body of a `hello` message: one at each connection, another when the time became known, and now and then how the agent
  * fares.
@@ -214,6 +224,13 @@ export const helloSchema = record(
       list(helloNumbersSchema, {
         maxItems: 16,
         description: 'How far each class was sent; a class of which no number was given out is left out.',
+      }),
+    ),
+    missing: optional(
+      16,
+      list(helloMissingSchema, {
+        maxItems: 16,
+        description: 'Files that were missing in the folder of the records at this start; absent: none.',
       }),
     ),
   },

@@ -12,6 +12,7 @@ import type { Agent } from '../../agent/agent.ts';
 import type { GivenMonitor } from '../../agent/monitors/desk.ts';
 import type { FrameBatch, FrameSender, FrameSource, Log, NamedFrame } from '../../agent/ports.ts';
 import { startCar } from '../../assembly/car.ts';
+import { beginRecords } from '../../assembly/directory.ts';
 import { Configurations } from '../../assembly/generation.ts';
 import { Service, Starts } from '../../assembly/service.ts';
 import { loadVehicle } from '../../assembly/vehicle.ts';
@@ -126,6 +127,7 @@ export class CountedCar {
     const { clock } = this;
     const data = join(folder, 'records');
     mkdirSync(data);
+    await beginRecords(data, log);
     const file = join(folder, 'vigie.yaml');
     writeFileSync(
       file,
@@ -155,7 +157,6 @@ export class CountedCar {
       vin,
       vehicle: { ...this.#vehicle, profile: { ...profile, commands } },
       data,
-      first: true,
       sources: service.frames([source]),
       sender,
       mqtt: { url: broker },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { generateKey, keyIdOf, readTrust, TrustStore } from '../../adapters/keys/index.ts';
 import { openStore } from '../../adapters/store/index.ts';
-import { beginRecords, openChanges, openLedger } from '../../assembly/directory.ts';
+import { beginRecords, finishFirstStart, openChanges, openLedger } from '../../assembly/directory.ts';
 import { MemoryLog } from '../rig/log.ts';
 
 const NOW = 1_790_000_000_000;
@@ -38,7 +38,8 @@ async function start(changes?: (keys: TrustStore) => Promise<void>) {
   const document = await openChanges({ data, memory, file, first, ledger, log });
   const kept = TrustStore.open(file, { now: () => NOW }, { changes: document });
   memory.keep(() => kept.states());
-  await store.outbox.commit();
+  if (first) await finishFirstStart(data, store.outbox, log);
+  else await store.outbox.commit();
   await changes?.(kept);
   await store.outbox.commit();
   await store.close();

@@ -68,7 +68,7 @@ export class ConfiguredCar {
     const { clock, vin } = this.#options;
     const { log } = this;
     const [file, data] = [join(this.#folder, 'vigie.yaml'), join(this.#folder, 'records')];
-    const first = await beginRecords(data, log);
+    await beginRecords(data, log);
     const starts = await Starts.open(data, log);
     const environment = {};
     const configurations = await Configurations.open({ file, data, environment, clock, log, unwritten, vin });
@@ -78,7 +78,7 @@ export class ConfiguredCar {
     const service = await Service.open({ vin, profile, data, clock, log, environment, configurations, starts });
     let car: Car | undefined;
     try {
-      car = await startConfigured(configuration, { vehicle, data, first, clock, log, monitors: undefined, service });
+      car = await startConfigured(configuration, { vehicle, data, clock, log, monitors: undefined, service });
       await Promise.race([told, configurations.changed]);
     } finally {
       configurations.close();

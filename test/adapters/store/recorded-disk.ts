@@ -8,7 +8,6 @@
  * - Lengths and names follow the journal of the file system: of their changes the first few are there.
  * - An fdatasync that fails forgets: what it should have put on the medium may never get there, though later ones succeed.
  */
-import { dirname } from 'node:path';
 import type { FileSystem, OpenFile } from '../../../adapters/store/files.ts';
 
 const page = 512;
@@ -150,8 +149,9 @@ export class RecordedDisk implements FileSystem {
   }
 
   list(directory: string): readonly string[] {
-    const names = this.paths.filter((path) => dirname(path) === directory);
-    return names.map((path) => path.slice(directory.length + 1));
+    const below = this.paths.filter((path) => path.startsWith(`${directory}/`));
+    // A folder is there as long as something is in it.
+    return [...new Set(below.map((path) => path.slice(directory.length + 1).split('/')[0] as string))];
   }
 
   rename(from: string, to: string): void {
