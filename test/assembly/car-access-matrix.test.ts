@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CertificateAuthority, EstServer } from '../../adapters/certificates/index.ts';
+import { SystemClock } from '../../adapters/clock/system.ts';
 import { type RunningServer, startServer } from '../../adapters/http/server.ts';
 import { Snapshots } from '../../adapters/http/snapshots.ts';
 import { idOf } from '../../assembly/view.ts';
@@ -126,7 +127,7 @@ test('enrolment gives a certificate and settings only to a car that shows its to
   const folder = mkdtempSync(join(tmpdir(), 'vigie-enrolment-'));
   const authority = await CertificateAuthority.open(folder);
   const server = new EstServer({
-    ...{ authority, host: '127.0.0.1', port: 0, lasts: 60_000, now: Date.now, log: new MemoryLog() },
+    ...{ authority, host: '127.0.0.1', port: 0, lasts: 60_000, clock: new SystemClock(), log: new MemoryLog() },
     tls: await authority.certifyHub(['127.0.0.1'], Date.now()),
     desk: {
       mayEnrol: async () => false,
