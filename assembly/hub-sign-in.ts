@@ -6,6 +6,7 @@ import type { Clock, Log } from '../agent/ports.ts';
 import { readSecret } from '../config/credentials.ts';
 import type { SignInConfiguration } from '../config/hub.ts';
 import type { RegistryStates } from '../hub/registry-state.ts';
+import { userScopes } from '../protocol/interface/operations/scopes.ts';
 
 export interface SignInOptions {
   readonly states: RegistryStates;
@@ -23,6 +24,8 @@ export function signInAt(
   { clientSecretFile, permits, ...provider }: SignInConfiguration,
   { states, keyFile, clock, log }: SignInOptions,
 ): { readonly address: string; readonly add: (router: Router) => void } {
+  // A right that a user cannot hold is granted by name only, and never by a sign-in.
+  const scopes = [...userScopes(new Set(permits))];
   const signIn = new SignIn({
     provider: {
       ...provider,
@@ -33,7 +36,7 @@ export function signInAt(
     token: (name, fleets) => {
       const issued = clock.now();
       const whose = fleets === undefined ? {} : { fleets };
-      return signToken(keyFile, { name, ...whose, scopes: permits, issued, expires: issued + LASTS });
+      return signToken(keyFile, { name, ...whose, scopes, issued, expires: issued + LASTS });
     },
     clock,
     log,

@@ -1,9 +1,12 @@
 /** Which tokens may send the commands for which the published interface has no scope. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { hubCommand } from '../../commands/hub.ts';
 import { dataScopes, scopeNames } from '../../protocol/interface/operations/scopes.ts';
 import { NOON, trip } from '../hub/messages.ts';
 import { NORTH, RegisteredHub } from '../hub/registered-hub.ts';
+import { CLIENT, IdentityProvider } from '../rig/identity-provider.ts';
 
 const immobilize = { immobilization: { activate: true } };
 const declareStolen = { stolen: { stolen: true } };
@@ -11,12 +14,37 @@ const IMMOBILIZATION = 'remote:immobilization:write';
 const STOLEN = 'remote:stolen:write';
 const REMOTES = `/vigie/v1/vehicles/${NORTH}/remotes`;
 const rig = new RegisteredHub();
+let provider: IdentityProvider;
 
 beforeAll(async () => {
-  await rig.start();
+  provider = await IdentityProvider.start();
+  const clientSecretFile = join(rig.data, 'secret');
+  writeFileSync(clientSecretFile, CLIENT.secret, { mode: 0o600 });
+  const at = { issuer: provider.url, clientId: CLIENT.id, clientSecretFile, scope: 'openid email', groups: 'groups' };
+  await rig.start({ signIn: { ...at, permits: ['data:telemetry', IMMOBILIZATION, STOLEN] } });
+  provider.register(rig.hub.interface.url);
   await rig.publish(NORTH, ['trip', trip('aa', { done: true, stoppedAt: NOON })]);
 });
-afterAll(() => rig.remove());
+afterAll(async () => {
+  await rig.remove();
+  await provider.stop();
+});
+
+/** Follows redirects as a browser does, with its cookies. Returns them all. */
+async function browse(address: string): Promise<ReadonlyMap<string, string>> {
+  const cookies = new Map<string, string>();
+  for (let next: string | undefined = address; next !== undefined && !next.endsWith(`${rig.hub.interface.url}/`); ) {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const answer: Response = await fetch(next, { redirect: 'manual', headers: { cookie } });
+    for (const one of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(one) ?? [];
+      cookies.set(name, value);
+    }
+    const location = answer.headers.get('location');
+    next = location === null ? undefined : new URL(location, next).href;
+  }
+  return cookies;
+}
 
 /** Output of `vigie hub`. */
 async function said(...words: string[]): Promise<string> {
@@ -100,7 +128,17 @@ test('a user token never holds the right to immobilize, not even one that states
   }
 });
 
-test('no default, no sign-in and not --scopes all grants these rights; a fleet names them', async () => {
+test('a sign-in grants neither right, not even if its permits name them', async () => {
+  const { url } = rig.hub.interface;
+  const cookies = await browse(`${url}/vigie/v1/sign-in`);
+  const cookie = `vigie-sign-in=${cookies.get('vigie-sign-in')}`;
+  const handed = await fetch(`${url}/vigie/v1/signed-in`, { method: 'POST', headers: { cookie } });
+  const { token } = (await handed.json()) as { token: string };
+  expect(scopesOf(token)).toEqual(['data:telemetry']);
+  expect((await rig.ask(REMOTES, `Bearer ${token}`, immobilize)).status).toBe(403);
+});
+
+test('no default and not --scopes all grants these rights; a fleet names them', async () => {
   const given = [
     await said('token', '--fleet', 'north'),
     await said('token', '--fleet', 'north', '--scopes', 'all'),

@@ -25,6 +25,7 @@ export interface TokenGrant {
   readonly name: string;
   /** Either fleets, or the user that is `name`. */
   readonly fleets?: readonly string[];
+  /** What it permits; `reservedScopes` only with fleets. */
   readonly scopes: readonly string[];
   /** UTC ms. */
   readonly issued: number;
