@@ -6,6 +6,9 @@
  *     npm run fuzz -- --list                          the targets
  *     npm run fuzz -- --target dbc --runs 5000        some of them, fewer inputs
  *     npm run fuzz -- --seed 7 --seconds 60           other inputs; a minute for each target at most
+ *     npm run fuzz -- --seed 101-110 --total 10m --state FILE
+ *                                                     ten seeds, ten minutes each for all targets together; a run that was
+ *                                                     interrupted continues with the same command
  *     npm run fuzz -- --seeds DIR                     files of a folder as further inputs to start from
  *     npm run fuzz -- --target dbc --input FILE       one input again
  *
@@ -15,7 +18,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { type FuzzOutcome, tried } from './campaign.ts';
+import { type FuzzOutcome, type Tally, tried } from './campaign.ts';
+import { FuzzLedger, Shares, secondsOf, seedsOf } from './ledger.ts';
 import type { FuzzTarget } from './target.ts';
 import { targets } from './targets/index.ts';
 import { watched } from './watch.ts';
@@ -30,6 +34,8 @@ const { values: options, positionals } = read({
     runs: { type: 'string', default: '100000' },
     seed: { type: 'string', default: '1' },
     seconds: { type: 'string' },
+    total: { type: 'string' },
+    state: { type: 'string' },
     seeds: { type: 'string', multiple: true, default: [] },
     input: { type: 'string' },
     list: { type: 'boolean', default: false },
@@ -80,21 +86,51 @@ async function repeat(list: readonly FuzzTarget[], file: string): Promise<void> 
 
 async function fuzz(list: readonly FuzzTarget[]): Promise<void> {
   const extra = options.seeds.flatMap(filesOf);
-  const seed = whole('seed', options.seed);
-  const plan = {
-    seed,
-    runs: whole('runs', options.runs),
-    extra,
-    ...(options.seconds === undefined ? {} : { seconds: whole('seconds', options.seconds) }),
-  };
-  console.log(row('target', 'inputs', 'accepted', 'refused', 'slowest, ms'));
-  for (const target of list) {
-    const outcome = await watched(new URL('targets/index.ts', import.meta.url), target, plan);
-    const { inputs, accepted, refused, slowest } = outcome.tally;
-    const counts = outcome.failure === undefined ? [accepted, refused] : ['', ''];
-    console.log(row(target.name, inputs, counts[0] as number, counts[1] as number, slowest.toFixed(1)));
-    report(target, outcome, seed);
+  const seeds = seedsOf(options.seed) ?? wrong(`--seed takes a number or a range as 101-110, not '${options.seed}'`);
+  const shares = options.total === undefined ? undefined : new Shares(totalOf(options.total));
+  const given = options.seconds === undefined ? undefined : whole('seconds', options.seconds);
+  const runs = options.total === undefined ? whole('runs', options.runs) : Number.MAX_SAFE_INTEGER;
+  const ledger = openLedger();
+  for (const seed of seeds) {
+    if (seeds.length > 1) console.log(`seed ${seed}`);
+    console.log(row('target', 'inputs', 'accepted', 'refused', 'slowest, ms'));
+    const open = list.filter(({ name }) => ledger.finished(seed, name) === undefined).length;
+    shares?.begin(open, list.length);
+    for (const target of list) {
+      const known = ledger.finished(seed, target.name);
+      if (known !== undefined) {
+        show(target, known, known.failed !== undefined);
+        if (known.failed === undefined) continue;
+        process.exitCode = 1;
+        console.log(`  FAILED in an earlier run: ${known.failed}`);
+        continue;
+      }
+      const seconds = shares?.next() ?? given;
+      const plan = { seed, runs, extra, ...(seconds === undefined ? {} : { seconds }) };
+      const outcome = await watched(new URL('targets/index.ts', import.meta.url), target, plan);
+      const { tally, failure } = outcome;
+      show(target, tally, failure !== undefined);
+      report(target, outcome, seed);
+      ledger.finish(seed, target.name, { ...tally, ...(failure === undefined ? {} : { failed: failure.reason }) });
+    }
   }
+}
+
+function totalOf(text: string): number {
+  return secondsOf(text) ?? wrong(`--total takes a time as 90s, 10m or 2h, not '${text}'`);
+}
+
+function openLedger(): FuzzLedger {
+  try {
+    return new FuzzLedger(options.state);
+  } catch (error) {
+    return wrong((error as Error).message);
+  }
+}
+
+function show(target: FuzzTarget, { inputs, accepted, refused, slowest }: Tally, isFailed: boolean): void {
+  const counts = isFailed ? (['', ''] as const) : ([accepted, refused] as const);
+  console.log(row(target.name, inputs, ...counts, slowest.toFixed(1)));
 }
 
 function row(name: string, ...cells: readonly (string | number)[]): string {
