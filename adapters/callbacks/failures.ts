@@ -1,12 +1,14 @@
 /** What went wrong with a request, for the queue that it came from. */
 import type { Receipt } from '../../agent/callbacks/notifier.ts';
+import { withCertificateFault } from '../../protocol/certificate-faults.ts';
 
 /** The car has no network, or its resolver has none: nothing is known about the receiver. */
 const offline = new Set(['ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL', 'EAI_AGAIN']);
 
 export function failure(error: unknown): Receipt {
   const codes = codesOf(error);
-  const reason = error instanceof Error && error.message !== '' ? error.message : (codes[0] ?? 'the request failed');
+  const text = error instanceof Error && error.message !== '' ? error.message : (codes[0] ?? 'the request failed');
+  const reason = withCertificateFault(text, error, { server: 'the receiver', authority: 'callbacks.ca' });
   const out = codes.length > 0 && codes.every((code) => offline.has(code));
   return { outcome: out ? 'offline' : 'failed', reason };
 }

@@ -1,6 +1,7 @@
 /** The car's side of an enrolment (RFC 7030): its key is made here and leaves the car never. */
 import { type webcrypto, X509Certificate } from 'node:crypto';
 import { request } from 'node:https';
+import { withCertificateFault } from '../../protocol/certificate-faults.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { fingerprintOf } from './authority.ts';
 import type { EnrolmentToken } from './enrolment-token.ts';
@@ -10,6 +11,7 @@ import { generateKeys, keysOfPem, pemOf, privateKeyPem, SIGNATURE, x509 } from '
 const MOST_BYTES = 65_536;
 const TIMEOUT = 30_000;
 const BASE = '/.well-known/est';
+const HUB = { server: 'the hub', authority: 'mqtt.ca, or enrol the car again with a new token' };
 
 /** What a car has of a hub. */
 export interface CarIdentity {
@@ -127,8 +129,10 @@ function ask(
     throw new VigieError('usage.wrong', 'the address of the hub must be https://host:port', { where: url });
   }
   return new Promise((resolve, reject) => {
-    const failed = (cause: Error): void =>
-      reject(new VigieError('link.refused', `the hub cannot be asked: ${cause.message}`, { where: url, cause }));
+    const failed = (cause: Error): void => {
+      const text = withCertificateFault(`the hub cannot be asked: ${cause.message}`, cause, HUB);
+      reject(new VigieError('link.refused', text, { where: url, cause }));
+    };
     const asking = request(
       new URL(path, url),
       {

@@ -1,4 +1,5 @@
 /** What a failed attempt to connect becomes. */
+import { certificateFault } from '../../protocol/certificate-faults.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Closing } from './protocol-choice.ts';
 import { reasonText } from './publishing.ts';
@@ -11,13 +12,10 @@ const advice: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'the name server does not answer; check the network',
   EHOSTUNREACH: 'there is no way to that host; check the network',
   ENETUNREACH: 'there is no network; check the connection',
-  CERT_HAS_EXPIRED: "the broker's certificate has expired; renew it, or set this machine's clock",
   CERT_REVOKED: "the broker's certificate was revoked; do not trust it, and inform the operator of the broker",
   UNABLE_TO_GET_CRL: "crl has no list of an authority of the broker's certificate; give one of each",
   CRL_HAS_EXPIRED: 'the revocation list is past its next update; renew crl',
   CRL_NOT_YET_VALID: "the revocation list is not valid yet; set this machine's clock",
-  CERT_NOT_YET_VALID: "the broker's certificate is not valid yet; set this machine's clock",
-  ERR_TLS_CERT_ALTNAME_INVALID: "the broker's certificate is for another name; use that name as host",
   'input.unreadable': 'it is read again at each attempt',
   'configuration.wrong': 'replace it; it is read again at each attempt',
   EPROTO: 'the other side does not speak TLS as expected; check scheme, port and certificates',
@@ -25,14 +23,6 @@ const advice: Readonly<Record<string, string>> = {
 
 /** Reason codes that are about who we are: 3.1.1 clause 3.2.2.3 codes 2, 4, 5; MQTT 5 clause 3.2.2.2 from 0x85. */
 const identityRefused: readonly number[] = [0x02, 0x04, 0x05, 0x85, 0x86, 0x87, 0x8a, 0x8c];
-
-/** What is not trusted, by OpenSSL's result of the verification (openssl-verification-options(1)). */
-const untrusted: Readonly<Record<string, string>> = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: "the broker's certificate is self-signed",
-  SELF_SIGNED_CERT_IN_CHAIN: "the authority of the broker's certificate is not trusted",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the authority of the broker's certificate is not trusted",
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "the authority of the broker's certificate is not trusted",
-};
 
 /** TLS 1.2 says so too when a client shows no certificate (RFC 5246 clause 7.4.6). */
 const HANDSHAKE_FAILURE = 40;
@@ -66,9 +56,9 @@ function adviceOn(target: BrokerEndpoint, closing: Closing, alert: number | unde
     : `the broker requires a certificate of its clients; give ${names.certificate}`;
   if (alert === HANDSHAKE_FAILURE) return `perhaps ${certificate}`;
   if (alert !== undefined && certificateAlerts.includes(alert)) return certificate;
+  const fault = certificateFault(cause, { server: 'the broker', authority: names.ca });
+  if (fault !== undefined) return fault;
   const systemCode = cause !== undefined && 'code' in cause ? String(cause.code) : '';
-  const unknown = untrusted[systemCode];
-  if (unknown !== undefined) return `${unknown}; give it as ${names.ca}`;
   const known = advice[systemCode];
   if (known !== undefined) return known;
   const general = 'check that address, port and scheme (mqtt or mqtts) are those of an MQTT broker';

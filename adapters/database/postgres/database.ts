@@ -1,6 +1,7 @@
 /** A database of PostgreSQL, which any number of hubs share. */
 import pg from 'pg';
 import type { HubLog } from '../../../hub/ports.ts';
+import { withCertificateFault } from '../../../protocol/certificate-faults.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { Select, SqlRow } from '../queries.ts';
 import type { RegistryDatabase, SqlStatement } from '../registry.ts';
@@ -228,5 +229,6 @@ export function unopened(where: string, cause: unknown): VigieError {
 /** Of several failed addresses of one host, the first. */
 function reasonOf(cause: unknown): string {
   const error: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
-  return error instanceof Error ? error.message : String(error);
+  const text = error instanceof Error ? error.message : String(error);
+  return withCertificateFault(text, cause, { server: 'the database', authority: 'sslrootcert in its URL' });
 }

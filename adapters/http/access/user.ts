@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import type { Clock } from '../../../agent/ports.ts';
+import { withCertificateFault } from '../../../protocol/certificate-faults.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { lackOf, userScopes } from '../../../protocol/interface/operations/scopes.ts';
 import type { Caller } from '../call.ts';
@@ -111,7 +112,9 @@ export class UserGate implements Gate {
     } catch (cause) {
       // The issuer's keys could not be had: nothing is known against the token.
       if (!(cause instanceof errors.JOSEError) || unavailable(cause)) {
-        throw new VigieError('internal', 'the keys of the issuer cannot be had', { cause });
+        const server = { server: 'the issuer', authority: 'NODE_EXTRA_CA_CERTS' };
+        const text = withCertificateFault('the keys of the issuer cannot be had', cause, server);
+        throw new VigieError('internal', text, { cause });
       }
       throw new VigieError('request.unauthenticated', `the token is not valid: ${reasonOf(cause)}`, { cause });
     }

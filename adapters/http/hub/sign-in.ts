@@ -17,6 +17,7 @@ import {
   randomState,
 } from 'openid-client';
 import type { Clock, Log } from '../../../agent/ports.ts';
+import { withCertificateFault } from '../../../protocol/certificate-faults.ts';
 import { headerOf, type RequestContext, respond } from '../exchange.ts';
 import { isLoopback } from '../hosts.ts';
 import type { Router } from '../routes.ts';
@@ -165,7 +166,11 @@ export class SignIn {
   #fail(context: RequestContext, fault: string, error?: unknown): Response {
     const cause =
       error instanceof Error
-        ? `${error.message}${error.cause instanceof Error ? `: ${error.cause.message}` : ''}`
+        ? withCertificateFault(
+            `${error.message}${error.cause instanceof Error ? `: ${error.cause.message}` : ''}`,
+            error,
+            { server: 'the identity provider', authority: 'NODE_EXTRA_CA_CERTS' },
+          )
         : undefined;
     this.#parts.log.warn('hub.signInFailed', { fault, ...(cause === undefined ? {} : { error: cause }) });
     return this.#leave(context, '/', { fault });
