@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { SlowestFirst } from './test/rig/slowest-first.ts';
 
 // What never ends is found all the same; a machine that is busy is no failure, and TEST_RUNS asks for many more cases.
 const patience = process.env['TEST_RUNS'] === undefined ? 180_000 : 900_000;
@@ -13,7 +14,9 @@ export default defineConfig({
     isolate: false,
     testTimeout: patience,
     hookTimeout: patience,
-    maxWorkers: 2,
+    // More than the two cores of a small machine: many tests wait for a process or a time-out. Each may take 1 GB.
+    maxWorkers: 3,
+    sequence: { sequencer: SlowestFirst },
     coverage: {
       provider: 'v8',
       include: ['protocol/**/*.ts', 'agent/**/*.ts'],

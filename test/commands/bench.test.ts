@@ -64,27 +64,6 @@ describe('the bench', () => {
     await bench.says(/^\d\d:\d\d:\d\d command Doors: Success$/m);
   });
 
-  test('a key that has no right to it is refused, and one the car does not know gets no answer', async () => {
-    await vigie('keys', 'make', 'horn', '--kinds', 'Horn', '--dir', join(data, 'other'));
-    const unknown = await vigie(
-      'send',
-      VIN,
-      'doors',
-      'lock',
-      '--data',
-      data,
-      '--keys',
-      join(data, 'other'),
-      '--valid',
-      '1',
-      '--wait',
-      '2',
-    );
-    expect(unknown.status).toBe(1);
-    expect(unknown.stdout).toBe('');
-    expect(unknown.stderr).toContain('trust this key');
-  });
-
   test('watch shows each message decoded, once, with the Status that the command made', async () => {
     const watch = new VigieProcess(['watch', VIN, '--data', data]);
     await watch.says('"full":true');

@@ -63,23 +63,18 @@ function run(file: string): VigieProcess {
   return agent;
 }
 
-test('without a typed VIN the agent reads it from the car, and knows it at the next start without asking', async () => {
+test('without a typed VIN the agent waits for a car that is off, and knows it at the next start without asking', async () => {
   const file = configured(obd());
+  emulator.asleep = true;
   const first = run(file);
+  await first.says('vin.awaited');
+  expect(first.output).not.toContain('ready:');
+  emulator.asleep = false;
   await first.says(`ready: ${VIN} (generic-obd2)`);
   expect(await first.end('SIGTERM'), first.output).toBe(0);
   emulator.asleep = true;
   const second = run(file);
   await second.says(`ready: ${VIN} (generic-obd2)`);
-});
-
-test('without a typed VIN the agent waits for a car that is off, and starts when it answers', async () => {
-  emulator.asleep = true;
-  const process = run(configured(obd()));
-  await process.says('vin.awaited');
-  expect(process.output).not.toContain('ready:');
-  emulator.asleep = false;
-  await process.says(`ready: ${VIN} (generic-obd2)`);
 });
 
 test('an agent that waits for the VIN ends when it is told to', async () => {

@@ -25,6 +25,13 @@ async function loadedWith(input: string): Promise<string[]> {
   return urls;
 }
 
+let live: Promise<string[]> | undefined;
+/** Addresses of the modules that a unit on a live bus has loaded: one start for all tests. */
+function loadedOnLiveBus(): Promise<string[]> {
+  live ??= loadedWith('{ bus: body, socketcan: vigie-none }');
+  return live;
+}
+
 /** Addresses of the modules that a command has loaded when it has said `ready`. */
 async function loadedBy(words: readonly string[], ready: string, file: string): Promise<string[]> {
   const list = join(folder, file);
@@ -46,7 +53,7 @@ function logReaders(urls: readonly string[]): string[] {
 }
 
 test('a unit on a live bus loads nothing that reads logs', async () => {
-  const urls = await loadedWith('{ bus: body, socketcan: vigie-none }');
+  const urls = await loadedOnLiveBus();
   // Neither tables of values, nor what asks a car for a VIN that is configured.
   expect(
     urls.filter((url) => /\/log\/values\/|\/(scan|standard-answers|car-vin|obd-connection)\.ts$/.test(url)),
@@ -67,7 +74,7 @@ test('a unit on a live bus loads nothing that reads logs', async () => {
 });
 
 test('a unit in the car loads nothing of the hub, no SQLite, no client of PostgreSQL and nothing that makes certificates', async () => {
-  const urls = await loadedWith('{ bus: body, socketcan: vigie-none }');
+  const urls = await loadedOnLiveBus();
   // That modules of Node are in the list at all.
   expect(urls).toContain('node:fs');
   expect(
@@ -89,7 +96,7 @@ test('a hub on SQLite loads no client of PostgreSQL', async () => {
 });
 
 test('a unit without an interface loads nothing of the page and of what it reads', async () => {
-  const urls = await loadedWith('{ bus: body, socketcan: vigie-none }');
+  const urls = await loadedOnLiveBus();
   const own = urls.map((url) => url.replace(root, '/'));
   const page =
     /^\/page\/|\/adapters\/http\/(server|documents|own-routes|origins|snapshots)\.ts|\/interface\/own\/|own-view|preact/;

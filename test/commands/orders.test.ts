@@ -377,7 +377,7 @@ describe('against the bench', () => {
   });
 
   test('a key is trusted, and no more', async () => {
-    const bySecond = () => vigie('send', VIN, 'horn', '--data', data, '--keys', keys, '--valid', '2', '--wait', '2');
+    const bySecond = () => vigie('send', VIN, 'horn', '--data', data, '--keys', keys, '--valid', '1', '--wait', '1');
     expect((await bySecond()).stderr).toContain('does it trust this key');
     const added = await vigie('send', VIN, 'trust', 'add', ...words('door.pem'), '--kinds', 'Doors', '--data', data);
     expect(ends(added.stdout), added.stderr).toEqual(['Success']);

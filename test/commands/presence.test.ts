@@ -47,8 +47,6 @@ test.each([[['doors', 'lock', '--valid', '600', '--wait', '600']], [['monitor', 
 );
 
 test('send says that a car refuses a command that is valid for more than 24 h', async () => {
-  const longest = await send('doors', 'lock', '--valid', '86400');
-  expect(longest.stderr).not.toContain('maxValidity');
   const { stderr } = await send('doors', 'lock', '--valid', '86401');
   expect(stderr).toContain('a car refuses a command that is valid for more than 1d, unless its commands.maxValidity');
 });

@@ -333,8 +333,6 @@ describe('an invalid address', () => {
   test.each([
     ["obd: { elm327: 'serial:ttyUSB0' }", 4, 'ttyUSB0'],
     ["can:\n  - { bus: obd, slcan: 'usb:ttyACM0' }", 5, 'usb is not a kind of line'],
-    ["obd: { elm327: /dev/ttyUSB0 }\ngnss: { nmea: 'serial:/dev/ttyACM0?baud=fast' }", 5, 'baud'],
-    ["obd:\n  protocol: can-11-500\n  elm327: 'tcp://192.168.0.10'", 6, 'the port is missing'],
   ])('%j is found by check and stops run, with file and line', async (inputs, at, word) => {
     const process = run('generic-obd2', inputs);
     expect(await process.ended()).toBe(2);
