@@ -2,7 +2,6 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { commandLine } from '../../commands/vigie.ts';
 import { pvt } from '../adapters/gnss/ubx-writer.ts';
 import { VigieProcess, vigie } from '../rig/bench.ts';
 import { smallCar } from './small-car.ts';
@@ -331,9 +330,10 @@ describe('help', () => {
   test.each(['bench', 'run', 'replay', 'decode', 'inspect', 'check', 'send', 'watch', 'keys'])(
     '%s explains itself',
     async (name) => {
-      const help = (await commandLine([name])).commands[0]?.helpInformation() ?? '';
-      expect(help).toContain(`Usage: vigie ${name}`);
-      expect(help.length).toBeGreaterThan(300);
+      const { status, stdout } = await vigie(name, '--help');
+      expect(status).toBe(0);
+      expect(stdout).toContain(`Usage: vigie ${name}`);
+      expect(stdout.length).toBeGreaterThan(300);
     },
   );
 

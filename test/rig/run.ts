@@ -3,9 +3,10 @@
  * types at each of several hundred starts, which takes five times as long as a start from the bundle. All else is made
  * by the first file that asks for it.
  */
-import { existsSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { bundleProgram, bundling } from '../../scripts/bundle.ts';
@@ -31,22 +32,42 @@ export function runFolder(): string {
   return folder;
 }
 
+/** How often a file looks whether another one has made what it asked for. */
+const POLL_INTERVAL_MS = 50;
+
 /**
- * A file or folder that all test files of the run share: `make` puts it at the path it is given. If two files ask at
- * once, both make it, and the first that has done so wins. Nobody may change it.
+ * A file or folder that all test files of the run share: `make` puts it at the path it is given. If several files ask at
+ * once, one makes it and the others wait; if it fails, the next one tries. Nobody may change it.
  */
 export async function madeOnce(name: string, make: (path: string) => void | Promise<void>): Promise<string> {
   const path = join(runFolder(), name);
-  if (existsSync(path)) return path;
-  const draft = join(mkdtempSync(join(runFolder(), 'draft-')), basename(name));
-  await make(draft);
-  try {
-    renameSync(draft, path);
-  } catch (error) {
-    // A folder that another file has made in the meantime is not replaced.
-    if (!existsSync(path)) throw error;
+  const lock = join(runFolder(), `making-${name.replaceAll('/', '-')}`);
+  for (;;) {
+    if (existsSync(path)) return path;
+    if (makesFolder(lock)) break;
+    await setTimeout(POLL_INTERVAL_MS);
   }
-  return path;
+  try {
+    // Another file may have made it between the two looks.
+    if (existsSync(path)) return path;
+    const draft = join(mkdtempSync(join(runFolder(), 'draft-')), basename(name));
+    await make(draft);
+    renameSync(draft, path);
+    return path;
+  } finally {
+    rmSync(lock, { recursive: true });
+  }
+}
+
+/** False if the folder is there. */
+function makesFolder(path: string): boolean {
+  try {
+    mkdirSync(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
 }
 
 /** Bundles a program of the tests, e.g. `test/day/child.ts`, for those that start it again and again. */
