@@ -13,8 +13,8 @@ import { FAREWELL, within } from './within.ts';
 
 /** It looks around this often, ms. */
 const TICK = 1_000;
-/** Commands that are verified in a second; more wait. */
-const RATE = 5;
+/** A unit that does not stay up is given little to do. */
+const RATE = { perSecond: 5, maximum: 2_000 };
 
 export interface MinimalPorts {
   readonly clock: Clock;

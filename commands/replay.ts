@@ -119,7 +119,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
           throw new VigieError('command.unsupported', `a log cannot be commanded: ${action}`);
         },
       },
-      verifier: { key: () => undefined, verify: () => false },
+      verifier: { key: () => undefined, verify: () => false, digest: () => '' },
     },
     {
       vin: options.vin,

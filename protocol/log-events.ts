@@ -104,7 +104,7 @@ export const logEvents = {
   'command.finished': ['info', 'A command ended', 'id', 'type', 'status', 'failureCause'],
   'command.flood': ['warn', 'Too many messages arrived; the agent dropped some without an answer', 'dropped'],
   'command.lossUnwritten': ['error', 'The agent cannot store that the command ledger was lost', 'error'],
-  'command.refused': ['warn', 'The agent refused a command without an answer', 'code', 'detail'],
+  'command.refused': ['warn', 'The agent refused a command without an answer', 'code', 'detail', 'unlogged'],
   'command.unwritten': ['error', 'The agent cannot store the outcome of a command', 'error'],
   'ownKey.damaged': ['error', 'The key of the unit cannot be used; the agent makes a new one', 'error'],
   'ownKey.missing': ['error', 'The unit has no key for its own commands', 'error'],

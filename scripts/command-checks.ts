@@ -3,7 +3,7 @@ import { checks } from '../agent/remotes/checks.ts';
 import { factOf } from '../protocol/errors.ts';
 import { withSection } from './generated-section.ts';
 
-const unanswered = new Set<string>(['message', 'arrival', 'signature', 'replay']);
+const unanswered = new Set<string>(['message', 'arrival', 'repetition', 'signature', 'replay']);
 
 export function commandsPage(): string {
   const rows = checks.map(({ stage, name, demand, codes }, index) => {

@@ -39,7 +39,8 @@ export const logAdvice: Partial<Record<LogEvent, string>> = {
   'command.failed': '`code` and `detail` say why',
   'command.flood': 'find out who sends so many messages to the car',
   'command.lossUnwritten': DISK,
-  'command.refused': '`code` says why; see unanswered messages in commands.md',
+  'command.refused':
+    '`code` says why; `unlogged`: further ones since the line before; see unanswered messages in commands.md',
   'command.unwritten': DISK,
   'configuration.copyUnwritten': DISK,
   'configuration.fallback': 'correct the file; `vigie check` lists its errors',

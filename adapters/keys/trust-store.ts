@@ -1,4 +1,4 @@
-import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { Clock, Document, Log, NewKey, SignatureVerifier, TrustKeeper } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { readAdded, type TrustChanges } from './trust-changes.ts';
@@ -111,6 +111,11 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
     return key.algorithm === 'ES256'
       ? verify('sha256', message, { key: key.publicKey, dsaEncoding: 'ieee-p1363' }, signature)
       : verify(null, message, key.publicKey, signature);
+  }
+
+  /** SHA-256 in base64. */
+  digest(message: Uint8Array): string {
+    return createHash('sha256').update(message).digest('base64');
   }
 
   add(key: NewKey): Promise<void> {

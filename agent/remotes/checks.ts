@@ -57,6 +57,17 @@ interface Stages {
   /** A message that came. */
   message: { readonly opened: OpenedCommand | VigieError };
   arrival: { readonly opened: OpenedCommand; readonly vin: string; readonly verifier: SignatureVerifier };
+  /** What needs no signature check, because nothing would follow from it. */
+  repetition: {
+    readonly opened: OpenedCommand;
+    readonly key: string;
+    readonly ledger: Ledger;
+    /** Result of the check of the same message, byte for byte, if it arrived before. */
+    readonly verdict: 'authentic' | 'forged' | undefined;
+    /** An answer that is on record may be sent again now. */
+    readonly answerDue: boolean;
+    readonly quality: ClockQuality;
+  };
   /** One that had its turn: signatures are verified at a bounded rate. */
   signature: { readonly opened: OpenedCommand; readonly verifier: SignatureVerifier };
   /** An authentic command with an id that the ledger does not know; a known one gets its recorded answer. */
@@ -128,6 +139,32 @@ export const checks: readonly CommandCheck[] = [
       opened.command.vin === vin
         ? undefined
         : { code: 'command.unsigned', detail: `a command is for another car: ${opened.command.vin}` },
+  },
+  {
+    stage: 'repetition',
+    name: 'repetition',
+    demand: 'the same message, byte for byte, did not arrive before with a wrong signature',
+    codes: ['command.unsigned'],
+    refusal: ({ verdict }) =>
+      verdict === 'forged' ? { code: 'command.unsigned', detail: 'the same message had a wrong signature' } : undefined,
+  },
+  {
+    stage: 'repetition',
+    name: 'answer',
+    demand: 'its id is new, or its answer was not repeated lately (below)',
+    codes: ['command.replayed'],
+    refusal: ({ opened: { command }, ledger, answerDue }) =>
+      answerDue || ledger.find(command.id) === undefined
+        ? undefined
+        : { code: 'command.replayed', detail: `${command.id}: its answer was repeated lately` },
+  },
+  {
+    stage: 'repetition',
+    name: 'used counter',
+    demand:
+      'its id is that of a remembered command, or its counter can still be used, and the car has not forgotten the time in which it was issued',
+    codes: ['command.replayed'],
+    refusal: spent,
   },
   {
     stage: 'signature',
@@ -316,6 +353,11 @@ function longLived({ order: { issued, expires, own }, limits: { maxValidity } }:
   return { code: 'command.longLived', detail };
 }
 
+/** By its own statement it can only fail: it is verified after all others, only to be answered. */
+export function isLate(timely: Timely): boolean {
+  return timely.quality !== 'none' && (longLived(timely) ?? late(timely)) !== undefined;
+}
+
 /** A car that does not know the time cannot say that a command is not too late. */
 function late({ order: { issued, expires, own }, now, quality }: Timely): Refusal | undefined {
   const refuse = (detail: string): Refusal => ({ code: 'command.expired', detail });
@@ -334,6 +376,15 @@ function stolen({ kind, status, thefts }: Car & { readonly kind: RemoteKind }): 
 function hiding({ kind, ...car }: Car & { readonly kind: RemoteKind }): Refusal | undefined {
   if (hidden(car) !== 'everything' || kind.whilePrivate === true) return undefined;
   return { code: 'command.private', detail: 'full privacy is chosen in the car: what it does could not be seen' };
+}
+
+/** Nothing in the message is proven yet: it refuses only what would be refused with a right signature, too. */
+function spent({ opened: { command }, key, ledger, verdict, quality }: Stages['repetition']): Refusal | undefined {
+  if (ledger.find(command.id) !== undefined) return undefined;
+  // A ledger in doubt is settled by the next authentic command once the time is known; until then a repetition is idle.
+  const idle = quality === 'none' && verdict === 'authentic';
+  const forgotten = ledger.doubtful ? idle : ledger.forgot(command.issued);
+  return forgotten || ledger.used(key, command.counter) ? replayed(command.id) : undefined;
 }
 
 function unsigned({ keyId }: OpenedCommand, verifier: SignatureVerifier): Refusal {

@@ -6,14 +6,18 @@ import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts'
 import type { CommandSettings } from '../../protocol/settings.ts';
 import type { Clock, Log, Publisher, SignatureVerifier } from '../ports.ts';
 import { type AgentCommand, failureOf } from './agent-command.ts';
-import { firstRefusal, type Order, SKEW } from './checks.ts';
+import { CheckBudget, type CheckRate } from './check-budget.ts';
+import { firstRefusal, isLate, type Order, SKEW } from './checks.ts';
 import { type ActionRecord, final, type Ledger } from './ledger.ts';
-import type { Refusal } from './plan.ts';
+import { RecentMap } from './recent-map.ts';
+import { RefusalLog } from './refusal-log.ts';
+import { RepeatedAnswers } from './repeated-answers.ts';
 import { type Progress, Reports } from './reports.ts';
-import { VerificationQueue } from './verification-queue.ts';
+import { type Candidate, type SeenMessage, VerificationQueue } from './verification-queue.ts';
 
-/** Commands that are verified in a second; more wait. */
-const RATE = 50;
+const CHECK_RATE: CheckRate = { perSecond: 250, maximum: 2_000 };
+/** Messages of which the agent remembers how often they arrived and whether they were authentic. */
+const MAX_SEEN = 2_048;
 
 /** What carries out commands that concern the car, and settles those that an earlier run left open. */
 export interface CarCommands {
@@ -38,12 +42,17 @@ export interface CommandIntakeParts {
   readonly quality: () => ClockQuality;
   readonly log: Log;
   readonly limits: CommandSettings;
-  /** Commands that are verified in a second; default: {@link RATE}. */
-  readonly rate?: number;
+  /** Default: {@link CHECK_RATE}. */
+  readonly rate?: CheckRate;
   /** Commands that concern the agent itself, by kind. */
   readonly agentCommands?: ReadonlyMap<CommandKind, AgentCommand> | undefined;
   /** Why nothing is done to the car, or what does it. */
   readonly car: string | CarCommands;
+}
+
+interface TakeOptions {
+  readonly crowded?: boolean;
+  readonly always?: boolean;
 }
 
 /**
@@ -51,22 +60,33 @@ export interface CommandIntakeParts {
  * that concern the agent itself. checks.ts has the order of the checks.
  */
 export class CommandIntake {
-  /** Messages that were no command of a trusted key. They are never answered. */
-  unsigned = 0;
   readonly reports: Reports;
   readonly #parts: CommandIntakeParts;
   readonly #queue: VerificationQueue;
+  readonly #refusals: RefusalLog;
+  /** By fingerprint of the message. */
+  readonly #seen = new RecentMap<SeenMessage>(MAX_SEEN);
+  readonly #repeated = new RepeatedAnswers();
   /** Commands for the agent itself that are being carried out. */
   readonly #underWay = new Set<string>();
 
   constructor(parts: CommandIntakeParts) {
+    const { clock, log } = parts;
     this.#parts = parts;
     this.reports = new Reports(parts);
+    this.#refusals = new RefusalLog(clock, log);
     this.#queue = new VerificationQueue({
-      ...parts,
-      rate: parts.rate ?? RATE,
-      take: (command, correlation, crowded) => void this.take(command, correlation, crowded),
+      clock,
+      log,
+      budget: new CheckBudget(clock, parts.rate ?? CHECK_RATE),
+      verify: (candidate) => this.#verify(candidate),
+      take: ({ opened, correlation }, crowded) => void this.#take(opened, { correlation, crowded }),
     });
+  }
+
+  /** Messages that were no command of a trusted key, or that repeat an old one. They are never answered. */
+  get unanswered(): number {
+    return this.#refusals.count;
   }
 
   /** Counts a message of any down topic; false when so many came within this second that it is dropped. */
@@ -76,8 +96,26 @@ export class CommandIntake {
 
   /** A message of a down topic of commands; it may come from anybody. */
   message(payload: Uint8Array, correlation: Uint8Array | undefined): void {
-    const command = this.#open(payload);
-    if (command !== undefined) this.#queue.put(command, correlation, payload.byteLength);
+    const opened = this.#open(payload);
+    if (opened === undefined || this.reports.stopped) return;
+    const { verifier, ledger, clock, quality } = this.#parts;
+    const { command, keyId } = opened;
+    const seen = this.#seenBefore(verifier.digest(payload));
+    const refusal = firstRefusal('repetition', {
+      opened,
+      key: hex(keyId),
+      ledger,
+      verdict: seen.verdict,
+      answerDue: this.#repeated.due(command.id, clock.monotonic()),
+      quality: quality(),
+    });
+    if (refusal !== undefined) this.#refusals.add(refusal);
+    else if (seen.verdict === 'authentic') void this.#take(opened, { correlation });
+    else {
+      const order: Order = { ...command, type: command.kind, correlation, own: false };
+      const late = isLate(this.timeliness(order));
+      this.#queue.put({ opened, correlation, bytes: payload.byteLength, seen, late });
+    }
   }
 
   /** Takes nothing more. */
@@ -86,30 +124,57 @@ export class CommandIntake {
     this.reports.stop();
   }
 
-  /** As {@link message}, at once. Never rejects. */
-  async receive(payload: Uint8Array, correlation?: Uint8Array): Promise<void> {
+  /** A command from within the unit, or `crowded`: one of too many, which is only answered. Never rejects. */
+  async receive(payload: Uint8Array, correlation?: Uint8Array, crowded = false): Promise<void> {
+    const { verifier } = this.#parts;
     const opened = this.#open(payload);
-    if (opened !== undefined) await this.take(opened, correlation);
+    if (opened === undefined) return;
+    const forged = firstRefusal('signature', { opened, verifier });
+    if (forged !== undefined) return this.#refusals.add(forged);
+    await this.#take(opened, { correlation, crowded, always: true });
   }
 
-  /** A command that says it is signed for this car; `crowded`: too many wait, and it is only answered. Never rejects. */
-  async take(opened: OpenedCommand, correlation?: Uint8Array, crowded = false): Promise<void> {
-    const { verifier, ledger, car } = this.#parts;
+  /** The message, counted once more. */
+  #seenBefore(digest: string): SeenMessage {
+    const seen = this.#seen.get(digest) ?? { copies: 0, waiting: false, verdict: undefined };
+    seen.copies++;
+    this.#seen.set(digest, seen);
+    return seen;
+  }
+
+  #verify({ opened, seen }: Candidate): boolean {
+    const { verifier } = this.#parts;
+    const forged = firstRefusal('signature', { opened, verifier });
+    if (forged === undefined) seen.verdict = 'authentic';
+    // A key may be trusted again later; until then messages with it come no further than this.
+    else if (verifier.key(opened.keyId) !== undefined) seen.verdict = 'forged';
+    if (forged !== undefined) this.#refusals.add(forged);
+    return forged === undefined;
+  }
+
+  /**
+   * An authentic command. `crowded`: too many wait, and it is only answered; `always`: if it repeats another, the answer
+   * is sent however often that happens. Never rejects.
+   */
+  async #take(
+    opened: OpenedCommand,
+    { correlation, crowded = false, always = false }: TakeOptions & { correlation: Uint8Array | undefined },
+  ): Promise<void> {
+    const { verifier, ledger, car, clock } = this.#parts;
     if (this.reports.stopped) return;
     await this.guarded(async () => {
-      const forged = firstRefusal('signature', { opened, verifier });
-      if (forged !== undefined) return this.#leaveUnanswered(forged);
       const { id, kind: type, body, issued, expires } = opened.command;
       const rights = verifier.key(opened.keyId)?.kinds ?? [];
       // From here to the first state on record nothing else is let in: two may come at once under one id.
       if (ledger.find(id) === undefined) await this.makeUp();
       const known = ledger.find(id);
       if (known !== undefined) {
-        if (!crowded) await this.#answerAgain(this.progress(known, correlation));
+        if (crowded || !(always || this.#repeated.due(id, clock.monotonic()))) return;
+        await this.#answerAgain(this.progress(known, correlation));
         return;
       }
       const replayed = firstRefusal('replay', { opened, key: hex(opened.keyId), ledger });
-      if (replayed !== undefined) return this.#leaveUnanswered(replayed);
+      if (replayed !== undefined) return this.#refusals.add(replayed);
       if (typeof car !== 'string') car.commandArrived();
       await this.carryOut({ id, type, body, issued, expires, correlation, own: false }, rights, crowded);
     });
@@ -158,10 +223,13 @@ export class CommandIntake {
 
   /** The same command again gets the same answer, and nothing is done. */
   #answerAgain(progress: Progress): Promise<void> {
-    const { agentCommands, car } = this.#parts;
+    const { agentCommands, car, clock } = this.#parts;
     const { id, type, status } = progress.record;
     const open = !final(status) && !this.#underWay.has(id) && agentCommands?.has(type) === true;
-    if (typeof car !== 'string' || !open) return this.reports.publish(progress);
+    if (typeof car !== 'string' || !open) {
+      this.#repeated.given(id, clock.monotonic());
+      return this.reports.publish(progress);
+    }
     const detail = 'the agent was restarted while it was carried out';
     return this.reports.fail(progress, { code: 'command.interrupted', detail });
   }
@@ -194,13 +262,7 @@ export class CommandIntake {
         ? firstRefusal('message', { opened })
         : firstRefusal('arrival', { opened, vin, verifier });
     if (refusal === undefined) return opened as OpenedCommand;
-    this.#leaveUnanswered(refusal);
+    this.#refusals.add(refusal);
     return undefined;
-  }
-
-  /** Says so in the log alone: an answer would let anybody speak about a command that was not theirs. */
-  #leaveUnanswered({ code, detail }: Refusal): void {
-    this.unsigned++;
-    this.#parts.log.warn('command.refused', { code, detail });
   }
 }

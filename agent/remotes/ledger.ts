@@ -1,7 +1,7 @@
 import type { FailureCause } from '../../protocol/errors.ts';
 import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts';
 import type { Document, Memory } from '../ports.ts';
-import { type ReplayWindow, unite, use } from './replay-window.ts';
+import { isUsed, type ReplayWindow, unite, use } from './replay-window.ts';
 
 /** What became of one command. */
 export interface ActionRecord {
@@ -283,6 +283,11 @@ export class Ledger {
     if (next === undefined) return false;
     this.#data = { ...this.#data, counters: Object.freeze({ ...this.#data.counters, [key]: next }) };
     return true;
+  }
+
+  /** Whether {@link use} would refuse the counter. */
+  used(key: string, counter: number): boolean {
+    return isUsed(this.#data.counters[key], counter);
   }
 
   /**

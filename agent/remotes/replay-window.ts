@@ -24,6 +24,12 @@ export function use(window: ReplayWindow | undefined, counter: number): ReplayWi
   return seal({ used: [...used, counter], floor });
 }
 
+/** Whether {@link use} would refuse it. */
+export function isUsed(window: ReplayWindow | undefined, counter: number): boolean {
+  const { used, floor } = open(window);
+  return counter <= floor || used.includes(counter);
+}
+
 /** What was used by either of two windows of one key. */
 export function unite(a: ReplayWindow | undefined, b: ReplayWindow): ReplayWindow {
   const [one, other] = [open(a), open(b)];

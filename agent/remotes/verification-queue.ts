@@ -1,40 +1,81 @@
 import type { OpenedCommand } from '../../protocol/command.ts';
+import { hex } from '../../protocol/hex.ts';
 import type { Clock, Log } from '../ports.ts';
+import type { CheckBudget } from './check-budget.ts';
+import { RecentMap } from './recent-map.ts';
 
-/** Messages that are taken apart in a second; more are dropped. */
-const MESSAGES = 1_000;
-/** Commands that wait at most, and their bytes. */
-const WAITING = 1_000;
-const BYTES = 2 ** 20;
-/** Commands that find no place and are verified in a second all the same, to be answered; more are dropped. */
-const REFUSED = 200;
+/** Messages of one second that are parsed; the agent drops more. */
+const MAX_MESSAGES = 2_000;
+const MAX_WAITING = 1_000;
+const MAX_WAITING_BYTES = 2 ** 20;
+/** Commands of one second that find no place and are verified all the same, to be answered. */
+const MAX_CROWDED = 200;
+/** Late commands that are verified in a second, only to be answered. */
+const MAX_LATE = 5;
+/** After a wrong signature, commands that find no place are dropped instead of refused for this time. */
+const FLOOD_MS = 10_000;
+/** Waiting commands are verified this often. */
+const SLICE_MS = 100;
+const LOG_INTERVAL_MS = 60_000;
+/** Counters of which the agent remembers how many wrong signatures came with them. */
+const MAX_COUNTERS = 1_024;
 
-/** Verifies a command and carries it out, or, when `crowded`, answers only that too many wait. */
-export type TakeCommand = (command: OpenedCommand, correlation: Uint8Array | undefined, crowded: boolean) => void;
+/** What the agent remembers of one message, byte for byte. */
+export interface SeenMessage {
+  /** How often it arrived. */
+  copies: number;
+  waiting: boolean;
+  verdict: 'authentic' | 'forged' | undefined;
+}
+
+/** A command that claims to be signed by a key the car trusts. */
+export interface Candidate {
+  readonly opened: OpenedCommand;
+  readonly correlation: Uint8Array | undefined;
+  /** Length of the message. */
+  readonly bytes: number;
+  readonly seen: SeenMessage;
+  /** By its own statement it cannot succeed any more: it is verified only to be answered. */
+  readonly late: boolean;
+}
 
 export interface VerificationParts {
   readonly clock: Pick<Clock, 'monotonic' | 'after'>;
   readonly log: Log;
-  /** Commands that are verified in a second. */
-  readonly rate: number;
-  readonly take: TakeCommand;
+  readonly budget: CheckBudget;
+  /** Checks the signature: the part that costs time. */
+  readonly verify: (candidate: Candidate) => boolean;
+  /** Carries out an authentic command or, when `crowded`, answers only that too many wait. */
+  readonly take: (candidate: Candidate, crowded: boolean) => void;
 }
 
-interface Waiting {
-  readonly command: OpenedCommand;
-  readonly correlation: Uint8Array | undefined;
-  readonly bytes: number;
+interface Waiting extends Candidate {
+  readonly counter: string;
 }
 
 /**
- * Commands that came and are not verified yet. Verification costs most of what a stranger can cause, so its rate is
- * bounded; what comes faster waits, so that a burst of genuine commands is answered to the last. First come, first served.
+ * Commands that are not verified yet. Verification costs most of what a stranger can cause, so its rate is bounded
+ * ({@link CheckBudget}), and the order of checks is chosen so that forged messages delay valid ones least:
+ *
+ * - Every other check goes to the counter with the fewest wrong signatures so far: forged messages with few counters
+ *   use up only the checks of these counters.
+ * - The other checks go to the message that arrived most often, byte for byte: to stay ahead of a command that its
+ *   sender repeats, a forger must repeat each of its messages as often, so that it can present fewer of them.
+ *
+ * Among equals, first come, first served.
  */
 export class VerificationQueue {
   readonly #parts: VerificationParts;
+  /** Oldest first. */
   #waiting: Waiting[] = [];
   #bytes = 0;
-  #second = { number: 0, messages: 0, verified: 0, refused: 0, dropped: 0 };
+  #second = { number: 0, messages: 0, late: 0, crowded: 0 };
+  #dropped = 0;
+  #logFrom = Number.NEGATIVE_INFINITY;
+  /** Wrong signatures by key and counter. */
+  readonly #wrong = new RecentMap<number>(MAX_COUNTERS);
+  #lastWrong = Number.NEGATIVE_INFINITY;
+  #byCopies = false;
   #cancel: (() => void) | undefined;
   #stopped = false;
 
@@ -49,27 +90,25 @@ export class VerificationQueue {
 
   /** Counts a message; false when so many came within this second that it is dropped. */
   admits(): boolean {
-    const second = this.#now();
-    if (++second.messages <= MESSAGES) return true;
-    second.dropped++;
+    if (++this.#now().messages <= MAX_MESSAGES) return true;
+    this.#dropped++;
     return false;
   }
 
-  /** A command that claims to be signed by a key the car trusts; `bytes` long. */
-  put(command: OpenedCommand, correlation: Uint8Array | undefined, bytes: number): void {
-    if (this.#stopped) return;
-    const second = this.#now();
-    if (this.#waiting.length === 0 && second.verified < this.#parts.rate) {
-      second.verified++;
-      this.#parts.take(command, correlation, false);
-    } else if (this.#waiting.length < WAITING && this.#bytes + bytes <= BYTES) {
-      this.#waiting.push({ command, correlation, bytes });
-      this.#bytes += bytes;
-      this.#arm();
-    } else if (second.refused < REFUSED) {
-      second.refused++;
-      this.#parts.take(command, correlation, true);
-    } else second.dropped++;
+  /** A copy of a message that waits only raises its place in the order. */
+  put(candidate: Candidate): void {
+    if (this.#stopped || candidate.seen.waiting) return;
+    const { keyId, command } = candidate.opened;
+    const waiting = { ...candidate, counter: `${hex(keyId)}:${command.counter}` };
+    if (this.#waiting.length === 0 && this.#mayVerify(waiting)) {
+      this.#verify(waiting, false);
+      return;
+    }
+    waiting.seen.waiting = true;
+    this.#waiting.push(waiting);
+    this.#bytes += waiting.bytes;
+    while (this.#waiting.length > MAX_WAITING || this.#bytes > MAX_WAITING_BYTES) this.#refuseLast();
+    if (this.#waiting.length > 0) this.#arm();
   }
 
   /** Forgets what waits. */
@@ -79,33 +118,86 @@ export class VerificationQueue {
     this.#waiting = [];
   }
 
-  /** The count of this second. */
+  /** The counts of this second. */
   #now() {
-    const number = Math.floor(this.#parts.clock.monotonic() / 1000);
+    const at = this.#parts.clock.monotonic();
+    const number = Math.floor(at / 1000);
     if (number !== this.#second.number) {
-      const { dropped } = this.#second;
-      if (dropped > 0) this.#parts.log.warn('command.flood', { dropped });
-      this.#second = { number, messages: 0, verified: 0, refused: 0, dropped: 0 };
+      this.#second = { number, messages: 0, late: 0, crowded: 0 };
+      if (this.#dropped > 0 && at >= this.#logFrom) {
+        this.#parts.log.warn('command.flood', { dropped: this.#dropped });
+        this.#dropped = 0;
+        this.#logFrom = at + LOG_INTERVAL_MS;
+      }
     }
     return this.#second;
   }
 
+  #mayVerify({ late }: Candidate): boolean {
+    return (!late || this.#now().late < MAX_LATE) && this.#parts.budget.allows();
+  }
+
+  #verify(candidate: Waiting, crowded: boolean): void {
+    const { budget, verify, take, clock } = this.#parts;
+    if (candidate.late) this.#now().late++;
+    if (budget.spend(() => verify(candidate))) take(candidate, crowded);
+    else {
+      this.#lastWrong = clock.monotonic();
+      this.#wrong.set(candidate.counter, this.#wrongOf(candidate) + 1);
+    }
+  }
+
+  /** Takes the last in the order out, for which there is no place: the sender gets an answer unless a flood is on. */
+  #refuseLast(): void {
+    const last = this.#remove(this.#first((a, b) => (this.#compare(a, b, true) >= 0 ? -1 : 1)));
+    const second = this.#now();
+    const flood = this.#parts.clock.monotonic() - this.#lastWrong < FLOOD_MS;
+    if (flood || second.crowded >= MAX_CROWDED) {
+      this.#dropped++;
+      return;
+    }
+    second.crowded++;
+    this.#verify(last, true);
+  }
+
   #arm(): void {
-    const { clock } = this.#parts;
-    this.#cancel ??= clock.after(1000 - (clock.monotonic() % 1000), () => {
+    this.#cancel ??= this.#parts.clock.after(SLICE_MS, () => {
       this.#cancel = undefined;
-      this.#work();
+      this.#now();
+      while (this.#waiting.length > 0) {
+        const index = this.#first((a, b) => this.#compare(a, b, this.#byCopies));
+        if (!this.#mayVerify(this.#waiting[index] as Waiting)) break;
+        this.#byCopies = !this.#byCopies;
+        this.#verify(this.#remove(index), false);
+      }
+      if (this.#waiting.length > 0 && !this.#stopped) this.#arm();
     });
   }
 
-  #work(): void {
-    const second = this.#now();
-    const due = this.#waiting.splice(0, this.#parts.rate - second.verified);
-    second.verified += due.length;
-    for (const { command, correlation, bytes } of due) {
-      this.#bytes -= bytes;
-      this.#parts.take(command, correlation, false);
+  /** The place of the one that comes first by `compare`; among equals the oldest. */
+  #first(compare: (a: Waiting, b: Waiting) => number): number {
+    let best = 0;
+    for (let index = 1; index < this.#waiting.length; index++) {
+      if (compare(this.#waiting[index] as Waiting, this.#waiting[best] as Waiting) < 0) best = index;
     }
-    if (this.#waiting.length > 0) this.#arm();
+    return best;
+  }
+
+  #compare(a: Waiting, b: Waiting, byCopies: boolean): number {
+    const late = Number(a.late) - Number(b.late);
+    const copies = b.seen.copies - a.seen.copies;
+    const wrong = this.#wrongOf(a) - this.#wrongOf(b);
+    return late || (byCopies ? copies || wrong : wrong || copies);
+  }
+
+  #remove(index: number): Waiting {
+    const [removed] = this.#waiting.splice(index, 1) as [Waiting];
+    removed.seen.waiting = false;
+    this.#bytes -= removed.bytes;
+    return removed;
+  }
+
+  #wrongOf({ counter }: Waiting): number {
+    return this.#wrong.get(counter) ?? 0;
   }
 }

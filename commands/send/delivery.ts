@@ -31,6 +31,10 @@ interface Pending {
   readonly end: (report: RemoteReport) => void;
 }
 
+/** Until the car answers, the command is sent again: a car under a flood verifies repeated messages first. */
+const REPEAT_INTERVAL_MS = 1_000;
+const MAX_SENDINGS = 10;
+
 /** Sends commands to one car and hears what becomes of them. */
 export class Deliveries {
   readonly #options: DeliveryOptions;
@@ -60,15 +64,24 @@ export class Deliveries {
     const issued = Date.now();
     const command = { id, vin, kind, body: encodeBody(kind, body), issued, expires: issued + valid * 1000 };
     const payload = await signer.sign((counter) => encodeCommand({ ...command, counter }));
-    await client.publish(commandTopic(vin, kind), payload, {
-      expiry: valid,
-      responseTopic: upTopic(vin, 'remote'),
-      correlation: new TextEncoder().encode(id),
-    });
+    const publish = (): Promise<void> =>
+      client.publish(commandTopic(vin, kind), payload, {
+        expiry: valid,
+        responseTopic: upTopic(vin, 'remote'),
+        correlation: new TextEncoder().encode(id),
+      });
+    await publish();
+    let sent = 1;
+    const again = setInterval(() => {
+      if (seen.size > 0 || ++sent > MAX_SENDINGS) clearInterval(again);
+      // The first publication has succeeded: a later failure only ends the repetition.
+      else publish().catch(() => clearInterval(again));
+    }, REPEAT_INTERVAL_MS);
     // The car may be carrying it out until its own limit after the command's validity ends.
     const timer = setTimeout(() => end(undefined), (valid + wait) * 1000);
     const report = await ended;
     clearTimeout(timer);
+    clearInterval(again);
     this.#pending.delete(id);
     return { states: seen.size, ...(report === undefined ? {} : { report }) };
   }

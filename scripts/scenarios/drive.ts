@@ -42,7 +42,7 @@ export async function startDrive(options: AgentDriveOptions, opened: (agent: Age
     {
       ...{ clock, log: silent, link, store, memory, records, deflate },
       actuator: { actions: new Set(), actuate: async () => undefined },
-      verifier: { key: () => undefined, verify: () => false },
+      verifier: { key: () => undefined, verify: () => false, digest: () => '' },
       ledger: { data: emptyLedger, write: async () => undefined },
     },
     { vin, version: '1', boot: 1, settings: agentSettings({ outbox: { limit } }), quality: () => 'gnss', window },

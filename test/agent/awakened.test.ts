@@ -33,7 +33,7 @@ function setUp(sends: boolean) {
       store: memoryOutboxStore(),
       link: { connected: true, publish: async () => undefined },
       actuator: { actions: new Set(), actuate: async () => undefined },
-      verifier: { key: () => undefined, verify: () => false },
+      verifier: { key: () => undefined, verify: () => false, digest: () => '' },
       ledger: { data: emptyLedger, write: async () => undefined },
       ...(sends ? { activity: new BusActivity(clock, 5_000) } : {}),
       rest: (asleep) => void rests.push(asleep),

@@ -35,6 +35,7 @@ function rightsTo(kinds: readonly CommandKind[]): SignatureVerifier {
       return key && { ...key, kinds };
     },
     verify: (...signature) => all.verify(...signature),
+    digest: (message) => all.digest(message),
   };
 }
 

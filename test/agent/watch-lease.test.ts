@@ -48,7 +48,7 @@ function setUp() {
         publish: async ({ payload }: OutgoingMessage) => void sent.push(decodeMessage(payload)),
       },
       actuator: { actions: new Set(), actuate: async () => undefined },
-      verifier: { key: () => undefined, verify: () => false },
+      verifier: { key: () => undefined, verify: () => false, digest: () => '' },
       ledger: { data: emptyLedger, write: async () => undefined },
     },
     {

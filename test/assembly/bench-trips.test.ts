@@ -43,7 +43,7 @@ async function bench(minutes: number): Promise<Told[]> {
       memory: store.memory,
       records: store.records,
       actuator: { actions: new Set(), actuate: async () => undefined },
-      verifier: { key: () => undefined, verify: () => false },
+      verifier: { key: () => undefined, verify: () => false, digest: () => '' },
       ledger: { data: emptyLedger, write: async () => undefined },
     },
     {

@@ -98,9 +98,10 @@ export interface OrderOptions extends Partial<Command> {
 let built = 0;
 
 /** The disk of the machine, which can be told to take nothing more. */
-function refusable(): { readonly files: FileSystem; refuses: boolean } {
+function refusable(): { readonly files: FileSystem; refuses: boolean; written: number } {
   const state = {
     refuses: false,
+    written: 0,
     files: {
       ...nodeFileSystem,
       open(path, mode) {
@@ -115,6 +116,7 @@ function refusable(): { readonly files: FileSystem; refuses: boolean } {
           close: () => file.close(),
           write(data, position) {
             if (state.refuses) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+            state.written += data.byteLength;
             file.write(data, position);
           },
         };
@@ -219,6 +221,11 @@ export class RemoteCar {
   /** From now on the disk takes no messages and no state. */
   refuseDisk(): void {
     this.#disk.refuses = true;
+  }
+
+  /** Bytes that the agent has written into the folder of its records. */
+  get written(): number {
+    return this.#disk.written;
   }
 
   /** What the agent shows of the car now. */

@@ -66,7 +66,7 @@ export class Rig {
         store: memoryOutboxStore(),
         link: { connected: true, publish: async ({ payload }) => void this.sent.push(decodeMessage(payload)) },
         actuator: { actions: new Set(), actuate: async () => undefined },
-        verifier: { key: () => undefined, verify: () => false },
+        verifier: { key: () => undefined, verify: () => false, digest: () => '' },
         ledger: { data: emptyLedger, write: async () => undefined },
       },
       {

@@ -117,7 +117,7 @@ export class AnyCar {
         store: this.#store,
         link: { connected: true, publish: async () => undefined },
         actuator: { actions: new Set(), actuate: async () => undefined },
-        verifier: { key: () => undefined, verify: () => false },
+        verifier: { key: () => undefined, verify: () => false, digest: () => '' },
         ledger: { data: emptyLedger, write: async () => undefined },
       },
       {

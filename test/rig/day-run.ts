@@ -139,7 +139,7 @@ export class Life {
         records: store.records,
         deflate,
         actuator: { actions: new Set(), actuate: async () => undefined },
-        verifier: { key: () => undefined, verify: () => false },
+        verifier: { key: () => undefined, verify: () => false, digest: () => '' },
         ledger: store.ledger ?? { data: emptyLedger, write: async () => undefined },
       },
       {

@@ -71,7 +71,7 @@ describe('commands about keys', () => {
     const [root, owner] = [signerOf(['Trust']), signerOf(['Doors'])];
     const { order, actuated, remotes } = await carWith(root);
     expect(await order(owner, 'Doors', lock)).toEqual([]);
-    expect(remotes.intake.unsigned).toBe(1);
+    expect(remotes.intake.unanswered).toBe(1);
     const key = { name: 'owner', publicKey: owner.der, kinds: ['Doors'] };
     expect(await order(root, 'Trust', { add: key })).toEqual(['Success']);
     expect((await order(owner, 'Doors', lock)).at(-1)).toBe('Success');

@@ -251,7 +251,7 @@ describe('a damaged file', () => {
     await car.remotes.resume();
     await car.give(old);
     expect(car.reports).toEqual([]);
-    expect(car.remotes.intake.unsigned).toBe(1);
+    expect(car.remotes.intake.unanswered).toBe(1);
     const next = carOf({ clock, document: disk(car.document.data) });
     await next.remotes.resume();
     await next.give(old);

@@ -185,7 +185,7 @@ describe('not answered at all', () => {
     await give(signed(first));
     expect(states()).toHaveLength(before);
     expect(actuated).toEqual(['doors.lock']);
-    expect(remotes.intake.unsigned).toBe(2);
+    expect(remotes.intake.unanswered).toBe(2);
   });
 
   test('a stranger’s signature, another car, altered or arbitrary bytes', async () => {
@@ -201,7 +201,7 @@ describe('not answered at all', () => {
     for (const payload of cases) await give(payload, 100);
     expect(reports).toEqual([]);
     expect(actuated).toEqual([]);
-    expect(remotes.intake.unsigned).toBe(cases.length);
+    expect(remotes.intake.unanswered).toBe(cases.length);
   });
 
   test('no single changed bit of a command passes', async () => {

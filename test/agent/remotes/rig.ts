@@ -1,5 +1,5 @@
 /** A car for commands: real ledger, envelope, Status and confirmation; only the wire, the disk and the clock are ours. */
-import { generateKeyPairSync, sign, verify } from 'node:crypto';
+import { createHash, generateKeyPairSync, sign, verify } from 'node:crypto';
 import { Channels } from '../../../agent/channels.ts';
 import type { StatusWriter } from '../../../agent/mapping.ts';
 import type { Publisher, SignatureVerifier } from '../../../agent/ports.ts';
@@ -87,6 +87,7 @@ export function verifierOf(without: readonly string[] = []): SignatureVerifier {
   return {
     key: (id) => (Buffer.from(id).equals(keyId) ? { algorithm: EDDSA, kinds } : undefined),
     verify: (_id, message, signature) => verify(null, message, trusted.publicKey, signature),
+    digest: (message) => createHash('sha256').update(message).digest('hex'),
   };
 }
 

@@ -1,6 +1,8 @@
-/** Bursts of commands: the first are verified at once, others wait in a bounded queue, and the rest is refused or dropped. */
-import { beforeEach, expect, test } from 'vitest';
-import { VerificationQueue } from '../../../agent/remotes/verification-queue.ts';
+/** Bursts and floods: which commands are verified, in which order, and how many of them. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { CheckBudget } from '../../../agent/remotes/check-budget.ts';
+import { RepeatedAnswers } from '../../../agent/remotes/repeated-answers.ts';
+import { type SeenMessage, VerificationQueue } from '../../../agent/remotes/verification-queue.ts';
 import { openCommand } from '../../../protocol/command.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { MemoryLog } from '../../rig/log.ts';
@@ -15,30 +17,62 @@ const clock = new VirtualClock();
 const opened = openCommand(signed(commandOf(clock, 'WakeUp', {})));
 let log: MemoryLog;
 let taken: { readonly n: number; readonly crowded: boolean; readonly at: number }[];
+let checks: number;
 let queue: VerificationQueue;
+
+const queueOf = (maximum = RATE): VerificationQueue =>
+  new VerificationQueue({
+    clock,
+    log,
+    budget: new CheckBudget(clock, { perSecond: RATE, maximum }),
+    verify: ({ seen, opened: { signature } }) => {
+      checks++;
+      const authentic = signature.length > 0;
+      seen.verdict = authentic ? 'authentic' : 'forged';
+      return authentic;
+    },
+    take: ({ correlation }, crowded) => {
+      const n = new DataView((correlation as Uint8Array).buffer).getUint32(0);
+      taken.push({ n, crowded, at: clock.monotonic() });
+    },
+  });
 
 beforeEach(() => {
   clock.advance(1_000 - (clock.monotonic() % 1_000));
   log = new MemoryLog();
   taken = [];
-  queue = new VerificationQueue({
-    clock,
-    log,
-    rate: RATE,
-    take: (_command, correlation, crowded) => {
-      const n = new DataView((correlation as Uint8Array).buffer).getUint32(0);
-      taken.push({ n, crowded, at: Math.floor(clock.monotonic() / 1_000) });
-    },
-  });
+  checks = 0;
+  queue = queueOf();
 });
 
-/** Puts commands from `from` on, each with its number; says for how many there was no place. */
+afterEach(() => queue.stop());
+
+interface Sort {
+  readonly bytes?: number;
+  readonly counter?: number;
+  readonly forged?: boolean;
+  readonly late?: boolean;
+  readonly seen?: SeenMessage;
+}
+
+/** Puts a command with a number. */
+const putOne = (
+  n: number,
+  { bytes = 200, counter = n, forged = false, late = false, seen }: Sort = {},
+): SeenMessage => {
+  const number = new Uint8Array(4);
+  new DataView(number.buffer).setUint32(0, n);
+  const signature = forged ? new Uint8Array() : opened.signature;
+  const message = seen ?? { copies: 0, waiting: false, verdict: undefined };
+  message.copies++;
+  const command = { ...opened.command, counter };
+  queue.put({ opened: { ...opened, command, signature }, correlation: number, bytes, late, seen: message });
+  return message;
+};
+
+/** Puts commands from `from` on, each with its number. */
 const put = (count: number, from = 0, bytes = 200): void => {
-  for (let n = from; n < from + count; n++) {
-    const number = new Uint8Array(4);
-    new DataView(number.buffer).setUint32(0, n);
-    queue.put(opened, number, bytes);
-  }
+  for (let n = from; n < from + count; n++) putOne(n, { bytes });
 };
 const numbers = (crowded: boolean): number[] => taken.filter((one) => one.crowded === crowded).map(({ n }) => n);
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index);
@@ -57,12 +91,13 @@ test('commands that come together are verified in their order, as many in a seco
 test('a command that comes while others wait comes after them', () => {
   put(60);
   clock.advance(990);
-  put(1, 60);
-  clock.advance(10);
-  expect(numbers(false)).toEqual(range(0, 61));
-  // What was verified of the queue counts: no more than the rate in this second.
-  put(60, 61);
-  expect(taken).toHaveLength(61 + RATE - 11);
+  expect(numbers(false)).toEqual(range(0, 60));
+  // What was verified of the queue counts: no more than the rate in a second.
+  put(60, 60);
+  expect(taken).toHaveLength(60 + 39);
+  put(1, 120);
+  clock.advance(1_000);
+  expect(numbers(false)).toEqual(range(0, 121));
 });
 
 test('a queue that is full refuses some and drops the rest, which the log tells', () => {
@@ -92,12 +127,106 @@ test('the bytes that wait are bounded, whatever the number of commands', () => {
   expect(numbers(true)).toHaveLength(20 - BYTES / 65_536);
 });
 
-test('of all messages at most a thousand a second are taken apart', () => {
+test('of all messages at most two thousand a second are taken apart, and the log tells it at most once a minute', () => {
   const admitted = (count: number): number => range(0, count).filter(() => queue.admits()).length;
-  expect(admitted(1_500)).toBe(1_000);
+  expect(admitted(2_500)).toBe(2_000);
   clock.advance(1_000);
   expect(admitted(999)).toBe(999);
   expect(log.lines).toMatchObject([{ fields: { dropped: 500 } }]);
+  clock.advance(1_000);
+  for (let second = 0; second < 58; second++) {
+    admitted(2_001);
+    clock.advance(1_000);
+  }
+  expect(log.lines).toHaveLength(1);
+  clock.advance(1_000);
+  admitted(1);
+  expect(log.lines.slice(1)).toMatchObject([{ fields: { dropped: 58 } }]);
+});
+
+test('forged messages with one counter use up only its checks: a valid command among them is verified within a second', () => {
+  const begun = clock.monotonic();
+  for (let slice = 0; slice < 100; slice++) {
+    for (let n = 0; n < 100; n++) putOne(slice * 100 + n, { counter: 7, forged: true });
+    if (slice % 10 === 5) putOne(1_000_000 + slice, { counter: 1_000 + slice });
+    clock.advance(100);
+  }
+  expect(taken).toHaveLength(10);
+  for (const [index, { at }] of taken.entries()) expect(at - begun).toBeLessThanOrEqual(index * 1_000 + 1_500);
+  expect(checks).toBeLessThanOrEqual(RATE * 11 + taken.length);
+});
+
+test('a command that its sender repeats is verified among forged messages with a new counter each, on the slowest unit', () => {
+  let valid: SeenMessage | undefined;
+  let repeated = 0;
+  for (let slice = 0; taken.length === 0; slice++) {
+    for (let n = 0; n < 100; n++) putOne(slice * 100 + n, { forged: true });
+    if (slice % 10 === 5) {
+      valid = putOne(1_000_000, valid === undefined ? {} : { seen: valid });
+      repeated++;
+    }
+    clock.advance(100);
+    if (slice > 100) throw new Error('it was never verified');
+  }
+  // By then it came as one of those that arrived twice.
+  expect(repeated).toBeLessThanOrEqual(2);
+});
+
+test('forged messages that are repeated as often delay a repeated command only until they are too few', () => {
+  // A thousand messages a second: ever the same 1,000 a second, as long as they are not verified.
+  const forged = range(0, WAITING).map((): SeenMessage => ({ copies: 0, waiting: false, verdict: undefined }));
+  const valid: SeenMessage = { copies: 0, waiting: false, verdict: undefined };
+  let seconds = 0;
+  for (; taken.length === 0; seconds++) {
+    for (const [n, seen] of forged.entries()) if (seen.verdict === undefined) putOne(n, { forged: true, seen });
+    putOne(1_000_000, { seen: valid });
+    clock.advance(1_000);
+    if (seconds > 60) throw new Error('it was never verified');
+  }
+  expect(seconds).toBeLessThanOrEqual(1 + WAITING / RATE);
+});
+
+test('late commands are verified after all others, five a second', () => {
+  for (let n = 0; n < 100; n++) putOne(n, { late: true });
+  put(10, 200);
+  clock.advance(1_000);
+  expect(numbers(false)).toEqual([...range(0, 5), ...range(200, 210), ...range(5, 10)]);
+});
+
+test('a unit that checks signatures fast enough checks a whole flood', () => {
+  queue = queueOf(2_000);
+  for (let n = 0; n < 1_000; n++) putOne(n, { forged: true });
+  expect([checks, queue.length]).toEqual([1_000, 0]);
+  // Authentic commands cost more than their check.
+  put(200);
+  expect(taken).toHaveLength(RATE);
+});
+
+test('while forged messages arrive, commands that find no place are dropped, so that they can still succeed', () => {
+  for (let n = 0; n < 2_000; n++) putOne(n, { forged: true });
+  expect([checks, queue.length, numbers(true)]).toEqual([RATE, WAITING, []]);
+});
+
+test('256 finished commands that are replayed for a day are answered again less than 10,000 times', () => {
+  const repeated = new RepeatedAnswers();
+  let answers = 0;
+  for (let second = 0; second < 86_400; second += 10) {
+    for (const id of range(0, 256).map(String)) {
+      if (!repeated.due(id, second * 1_000)) continue;
+      repeated.given(id, second * 1_000);
+      answers++;
+    }
+  }
+  // About 1 kB each: less than 10 MB are written.
+  expect(answers).toBeLessThan(10_000);
+});
+
+test('a repeated command is answered at once, then at most once a minute', () => {
+  const repeated = new RepeatedAnswers();
+  expect(repeated.due('a', 5)).toBe(true);
+  repeated.given('a', 5);
+  expect([repeated.due('a', 60_004), repeated.due('b', 6)]).toEqual([false, true]);
+  expect(repeated.due('a', 60_005)).toBe(true);
 });
 
 test('nothing is verified after the stop, and no timer is left', () => {
@@ -110,7 +239,7 @@ test('nothing is verified after the stop, and no timer is left', () => {
 
 test('a command for which there is no place fails with its cause when it is authentic, and is else not answered', async () => {
   const car = carOf();
-  const crowd = (payload: Uint8Array): Promise<void> => car.remotes.intake.take(openCommand(payload), undefined, true);
+  const crowd = (payload: Uint8Array): Promise<void> => car.remotes.intake.receive(payload, undefined, true);
   const told = (): unknown[] => car.reports.map(({ remoteActionId, failureCause }) => [remoteActionId, failureCause]);
   const command = commandOf(car.clock, 'Doors', { state: 'Locked' });
   await crowd(signed(command, stranger.privateKey));
@@ -123,5 +252,5 @@ test('a command for which there is no place fails with its cause when it is auth
   await crowd(signed(command));
   await crowd(signed({ ...command, id: 'another' }));
   expect([told(), car.actuated]).toEqual([refused, []]);
-  expect(car.remotes.intake.unsigned).toBe(2);
+  expect(car.remotes.intake.unanswered).toBe(2);
 });

@@ -1,0 +1,27 @@
+/** A map of bounded size: when a generation is full, it replaces the generation before. A value that is used stays. */
+export class RecentMap<V> {
+  readonly #capacity: number;
+  #current = new Map<string, V>();
+  #previous = new Map<string, V>();
+
+  /** Keeps the last `capacity` keys that were used, and at most twice as many. */
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  get(key: string): V | undefined {
+    const value = this.#current.get(key);
+    if (value !== undefined) return value;
+    const earlier = this.#previous.get(key);
+    if (earlier !== undefined) this.set(key, earlier);
+    return earlier;
+  }
+
+  set(key: string, value: V): void {
+    if (this.#current.size >= this.#capacity && !this.#current.has(key)) {
+      this.#previous = this.#current;
+      this.#current = new Map();
+    }
+    this.#current.set(key, value);
+  }
+}

@@ -1,0 +1,44 @@
+import type { Clock, Log } from '../ports.ts';
+import type { Refusal } from './plan.ts';
+
+/** Lines of one minute: a flood must not fill the log. */
+const MAX_LINES = 5;
+const MINUTE_MS = 60_000;
+
+/**
+ * Refusals that the sender is not told of: an answer would let anybody report about a command that was not theirs.
+ * Counts all and logs the first of each minute.
+ */
+export class RefusalLog {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #log: Log;
+  #count = 0;
+  #minute = { number: -1, lines: 0 };
+  /** Refusals since the last line that have none. */
+  #unlogged = 0;
+
+  constructor(clock: Pick<Clock, 'monotonic'>, log: Log) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add({ code, detail }: Refusal): void {
+    this.#count++;
+    const number = Math.floor(this.#clock.monotonic() / MINUTE_MS);
+    if (number !== this.#minute.number) this.#minute = { number, lines: 0 };
+    if (++this.#minute.lines > MAX_LINES) {
+      this.#unlogged++;
+      return;
+    }
+    this.#log.warn('command.refused', {
+      code,
+      detail,
+      ...(this.#unlogged === 0 ? {} : { unlogged: this.#unlogged }),
+    });
+    this.#unlogged = 0;
+  }
+}
