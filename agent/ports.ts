@@ -366,7 +366,7 @@ export interface SignatureVerifier {
   /** The algorithm and rights of a trusted key, or undefined when the key is unknown. */
   key(id: Uint8Array): { readonly algorithm: number; readonly kinds: readonly string[] } | undefined;
   verify(id: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
-  /** Fingerprint of a message: nobody can make two messages with the same one. Costs far less than `verify`. */
+  /** Fingerprint of a message, by a hash without known collisions (SHA-256). Costs far less than `verify`. */
   digest(message: Uint8Array): string;
   /** Why a key is not trusted, for the log. */
   why?(id: Uint8Array): string;

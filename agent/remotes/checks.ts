@@ -309,6 +309,10 @@ export const checks: readonly CommandCheck[] = [
       return { code: 'command.batteryLow', detail: `the 12 V battery is at ${charge} %, needed are ${battery} %` };
     },
   },
+  { stage: 'step', name: 'validity', demand: 'still so', codes: ['command.longLived'], refusal: longLived },
+  { stage: 'step', name: 'expiry', demand: 'still so', codes: ['command.expired'], refusal: late },
+  { stage: 'step', name: 'theft', demand: 'still so', codes: ['command.stolen'], refusal: stolen },
+  { stage: 'step', name: 'privacy', demand: 'still so', codes: ['command.private'], refusal: hiding },
   {
     stage: 'step',
     name: 'interlocks',
@@ -316,10 +320,6 @@ export const checks: readonly CommandCheck[] = [
     codes: [],
     refusal: ({ interlocks }) => interlocks,
   },
-  { stage: 'step', name: 'validity', demand: 'still so', codes: ['command.longLived'], refusal: longLived },
-  { stage: 'step', name: 'expiry', demand: 'still so', codes: ['command.expired'], refusal: late },
-  { stage: 'step', name: 'theft', demand: 'still so', codes: ['command.stolen'], refusal: stolen },
-  { stage: 'step', name: 'privacy', demand: 'still so', codes: ['command.private'], refusal: hiding },
 ];
 
 const byStage = new Map<CheckStage, CommandCheck[]>();

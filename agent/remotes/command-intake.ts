@@ -13,7 +13,7 @@ import { RecentMap } from './recent-map.ts';
 import { RefusalLog } from './refusal-log.ts';
 import { RepeatedAnswers } from './repeated-answers.ts';
 import { type Progress, Reports } from './reports.ts';
-import { type Candidate, type SeenMessage, VerificationQueue } from './verification-queue.ts';
+import { type SeenMessage, type UnverifiedCommand, VerificationQueue } from './verification-queue.ts';
 
 const CHECK_RATE: CheckRate = { perSecond: 250, maximum: 2_000 };
 /** Messages of which the agent remembers how often they arrived and whether they were authentic. */
@@ -142,7 +142,7 @@ export class CommandIntake {
     return seen;
   }
 
-  #verify({ opened, seen }: Candidate): boolean {
+  #verify({ opened, seen }: UnverifiedCommand): boolean {
     const { verifier } = this.#parts;
     const forged = firstRefusal('signature', { opened, verifier });
     if (forged === undefined) seen.verdict = 'authentic';

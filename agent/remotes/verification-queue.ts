@@ -29,7 +29,7 @@ export interface SeenMessage {
 }
 
 /** A command that claims to be signed by a key the car trusts. */
-export interface Candidate {
+export interface UnverifiedCommand {
   readonly opened: OpenedCommand;
   readonly correlation: Uint8Array | undefined;
   /** Length of the message. */
@@ -44,12 +44,12 @@ export interface VerificationParts {
   readonly log: Log;
   readonly budget: CheckBudget;
   /** Checks the signature: the part that costs time. */
-  readonly verify: (candidate: Candidate) => boolean;
+  readonly verify: (candidate: UnverifiedCommand) => boolean;
   /** Carries out an authentic command or, when `crowded`, answers only that too many wait. */
-  readonly take: (candidate: Candidate, crowded: boolean) => void;
+  readonly take: (candidate: UnverifiedCommand, crowded: boolean) => void;
 }
 
-interface Waiting extends Candidate {
+interface Waiting extends UnverifiedCommand {
   readonly counter: string;
 }
 
@@ -96,7 +96,7 @@ export class VerificationQueue {
   }
 
   /** A copy of a message that waits only raises its place in the order. */
-  put(candidate: Candidate): void {
+  put(candidate: UnverifiedCommand): void {
     if (this.#stopped || candidate.seen.waiting) return;
     const { keyId, command } = candidate.opened;
     const waiting = { ...candidate, counter: `${hex(keyId)}:${command.counter}` };
@@ -133,7 +133,7 @@ export class VerificationQueue {
     return this.#second;
   }
 
-  #mayVerify({ late }: Candidate): boolean {
+  #mayVerify({ late }: UnverifiedCommand): boolean {
     return (!late || this.#now().late < MAX_LATE) && this.#parts.budget.allows();
   }
 

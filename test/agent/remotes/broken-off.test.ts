@@ -5,6 +5,7 @@ import { Ledger } from '../../../agent/remotes/ledger.ts';
 import type { Command } from '../../../protocol/command.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { RemoteReport } from '../../../protocol/schema/remote.ts';
+import { type Slot, slotByPath } from '../../../protocol/slots.ts';
 import { carOf, disk } from './rig.ts';
 
 const off = new VigieError('command.actuation', 'the bus is off');
@@ -93,4 +94,17 @@ test('an agent that stops lets nothing more be sent, and leaves it to the next s
   const next = new Ledger(disk());
   next.recall({ recall: (key) => car.memory.get(key) });
   expect(next.unfinished()).toMatchObject([{ status: 'SentToVehicle' }]);
+});
+
+test('privacy that arrives during a command is its cause, although it also hides the speed that the interlock needs', async () => {
+  const car: ReturnType<typeof carOf> = carOf({
+    obeys: false,
+    actuate: async (_action, allowed) => {
+      car.see('privacy.state', 'Full');
+      car.status.remove(slotByPath.get('kinetic.speed') as Slot, car.clock.now());
+      allowed?.();
+    },
+  });
+  const states = await car.order('Horn', { state: 'Activated' });
+  expect(states.at(-1)).toBe('NotPossibleDueToVehiclePrivacyLevel');
 });

@@ -89,18 +89,22 @@ describe('the first check of the list that fails decides', () => {
     );
   });
 
-  test('before each step: interlocks, then what the car as a whole forbids', () => {
+  test('before each step: what forbade it at first, in the same order, then the interlocks', () => {
     const status = statusOf({ 'stolen.state': true, 'privacy.state': 'Full' });
     const interlocks = { code: 'command.vehicleInUse', detail: 'it drives' };
     const asked = { ...late, kind: remoteKindOf('Horn'), interlocks, status, thefts: { current: undefined } };
     const mendings: Mendings = [
-      ['interlocks', { interlocks: undefined }],
       ['validity', { limits: { ...defaultLimits, maxValidity: HOUR } }],
       ['expiry', { now: NOW - HOUR }],
       ['theft', { status: statusOf({ 'privacy.state': 'Full' }) }],
       ['privacy', { status: statusOf({}) }],
+      ['interlocks', { interlocks: undefined }],
     ];
-    expect(refusals('step', asked, mendings)).toEqual(['command.vehicleInUse', ...listed('step')]);
+    expect(refusals('step', asked, mendings)).toEqual([...listed('step'), 'command.vehicleInUse']);
+    const names = (stages: readonly string[]): string[] =>
+      checks.filter(({ stage }) => stages.includes(stage)).map(({ name }) => name);
+    const repeated = names(['step']);
+    expect(names(['order', 'car']).filter((name) => repeated.includes(name))).toEqual(repeated.slice(0, -1));
   });
 
   test('of a body that is unsound, or that asks for what the profile does not have', () => {
