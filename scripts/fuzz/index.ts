@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { type FuzzOutcome, type Tally, tried } from './campaign.ts';
-import { FuzzLedger, Shares, secondsOf, seedsOf } from './ledger.ts';
+import { FuzzLedger, FuzzShares, secondsOf, seedsOf } from './ledger.ts';
 import type { FuzzTarget } from './target.ts';
 import { targets } from './targets/index.ts';
 import { watched } from './watch.ts';
@@ -87,7 +87,7 @@ async function repeat(list: readonly FuzzTarget[], file: string): Promise<void> 
 async function fuzz(list: readonly FuzzTarget[]): Promise<void> {
   const extra = options.seeds.flatMap(filesOf);
   const seeds = seedsOf(options.seed) ?? wrong(`--seed takes a number or a range as 101-110, not '${options.seed}'`);
-  const shares = options.total === undefined ? undefined : new Shares(totalOf(options.total));
+  const shares = options.total === undefined ? undefined : new FuzzShares(totalOf(options.total));
   const given = options.seconds === undefined ? undefined : whole('seconds', options.seconds);
   const runs = options.total === undefined ? whole('runs', options.runs) : Number.MAX_SAFE_INTEGER;
   const ledger = openLedger();

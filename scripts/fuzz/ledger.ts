@@ -44,7 +44,7 @@ export class FuzzLedger {
 const MIN_SHARE_SECONDS = 0.1;
 
 /** Divides the time of one seed among its targets, with what starting each of them takes. */
-export class Shares {
+export class FuzzShares {
   readonly #total: number;
   #end = 0;
   #open = 0;
