@@ -156,8 +156,10 @@ export class ReconnectingLine {
     this.#reason = undefined;
     this.#options.log?.info('line.open', { line: this.#options.name });
     this.#watch(attempt, undefined);
-    const begun = this.#events.opened();
-    if (begun !== undefined) begun.catch((error: unknown) => this.#end(attempt, reasonOf(error)));
+    this.#guard(attempt, () => {
+      const begun = this.#events.opened();
+      if (begun !== undefined) begun.catch((error: unknown) => this.#end(attempt, reasonOf(error)));
+    });
     const early = attempt.early ?? [];
     attempt.early = undefined;
     for (const bytes of early) this.#data(attempt, bytes);
@@ -171,7 +173,16 @@ export class ReconnectingLine {
       return;
     }
     attempt.heard = this.#options.clock.monotonic();
-    this.#events.data(bytes);
+    this.#guard(attempt, () => this.#events.data(bytes));
+  }
+
+  /** What its user throws ends the line, which is opened again: thrown on, it would end the process. */
+  #guard(attempt: Attempt, call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      this.#end(attempt, reasonOf(error));
+    }
   }
 
   /**
@@ -191,7 +202,7 @@ export class ReconnectingLine {
     const ask = quiet >= silence / 2 && asked !== last;
     const rest = quiet < silence / 2 ? silence / 2 - quiet : silence - quiet;
     this.#cancelWatch = clock.after(rest, () => this.#watch(attempt, ask ? last : asked));
-    if (ask) this.#events.idle?.();
+    if (ask) this.#guard(attempt, () => this.#events.idle?.());
   }
 
   #end(attempt: Attempt, reason: string): void {
@@ -204,7 +215,7 @@ export class ReconnectingLine {
     const { heard, since } = attempt;
     if (heard !== undefined && heard - since >= SOUND) this.#backoff.reset();
     this.#wait(attempt, reason);
-    this.#events.ended(reason);
+    this.#guard(attempt, () => this.#events.ended(reason));
   }
 
   #wait(attempt: Attempt, reason: string): void {

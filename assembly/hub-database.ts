@@ -49,9 +49,9 @@ export interface HubDatabase {
   close(): Promise<void>;
 }
 
-export async function onSqlite(file: string, limit: number): Promise<HubDatabase> {
+export async function onSqlite(file: string, limit: number, log: Log): Promise<HubDatabase> {
   const database = await SqliteDatabase.open(file);
-  const news = new LocalNews();
+  const news = new LocalNews((error) => log.error('hub.news.failed', { error: String(error) }));
   return {
     store: new SqliteMessageStore(database, idOf, news, limit),
     reader: new SqlReader(database.select),

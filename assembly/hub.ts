@@ -142,7 +142,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   const { queueLimit: limit } = callbacks;
   const opened =
     database === undefined
-      ? await onSqlite(join(data, 'hub.sqlite'), limit)
+      ? await onSqlite(join(data, 'hub.sqlite'), limit, log)
       : await onPostgres(database, { limit, clock, log });
   const { store, reader, overviewReader, audit, registry, monitorStore, rollouts, deliveries, locks, news, close } =
     opened;

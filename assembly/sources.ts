@@ -78,11 +78,15 @@ export function sourcesOf(
     const { source, sender } = open(input, asked, configuration, vehicle, { clock, log, rest });
     if (sender !== undefined) senders.set(input.bus, sender);
     if (source instanceof SocketCan) sockets.set(input.bus, source);
-    return tapped(source, (batch) => {
-      taps.get(input.bus)?.(batch);
-      recorder?.write(batch, source.buses);
-      if (batch.count > 0) kept?.written();
-    });
+    return tapped(
+      source,
+      (batch) => {
+        taps.get(input.bus)?.(batch);
+        recorder?.write(batch, source.buses);
+        if (batch.count > 0) kept?.written();
+      },
+      (error) => log.error('agent.workFailed', { error: String(error) }),
+    );
   });
   const readings: ReadingSource[] = [];
   const requesters = new Map<string, UdsRequester>();
@@ -253,8 +257,12 @@ function receiver(
   return new GnssSource({ name: address, format: kind, open, clock, log, earliest: EARLIEST, rest, ...time });
 }
 
-/** The source, with a second listener that hears each batch first. */
-function tapped(source: FrameSource, listener: (batch: FrameBatch) => void): FrameSource {
+/** The source, with a second listener that hears each batch first. What that throws goes to `failed`: the agent gets the batch. */
+function tapped(
+  source: FrameSource,
+  listener: (batch: FrameBatch) => void,
+  failed: (error: unknown) => void,
+): FrameSource {
   const { health } = source;
   return {
     get buses() {
@@ -262,7 +270,11 @@ function tapped(source: FrameSource, listener: (batch: FrameBatch) => void): Fra
     },
     start: (receive) =>
       source.start((batch) => {
-        listener(batch);
+        try {
+          listener(batch);
+        } catch (error) {
+          failed(error);
+        }
         receive(batch);
       }),
     stop: () => source.stop(),

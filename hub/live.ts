@@ -117,14 +117,14 @@ export class LiveFeed {
 
   /** Ends those whose tokens are not good any more. */
   endTokens(isWithdrawn: (token: string) => boolean): void {
-    for (const viewer of this.#viewers) if (viewer.token !== undefined && isWithdrawn(viewer.token)) viewer.end();
+    for (const viewer of this.#viewers) if (viewer.token !== undefined && isWithdrawn(viewer.token)) this.#end(viewer);
   }
 
   /** Ends all viewers. Resolves when nothing is read any more. */
   async stop(): Promise<void> {
     this.#stop();
     this.#cancel();
-    for (const viewer of this.#viewers) viewer.end();
+    for (const viewer of this.#viewers) this.#end(viewer);
     this.#viewers.clear();
     await this.#reading;
   }
@@ -184,7 +184,7 @@ export class LiveFeed {
   async #readEvents({ first, last }: Due): Promise<void> {
     const { events, more } = await this.#eventsAfter(first - 1, last + 1, (id) => this.#told.has(id));
     const now = this.#parts.clock.now();
-    if (more) for (const viewer of this.#viewers) viewer.missed();
+    if (more) for (const viewer of this.#viewers) this.#show(viewer, () => viewer.missed());
     await this.#tell([...this.#viewers], events);
     for (const { id } of events) this.#told.set(id, now);
     for (const [id, at] of this.#told) {
@@ -218,7 +218,9 @@ export class LiveFeed {
     const seen = await Promise.all(viewers.map((viewer) => viewer.visible()));
     for (const [index, viewer] of viewers.entries()) {
       for (const event of events) {
-        if ((viewer.vin ?? event.vin) === event.vin && seen[index]?.has(event.vin) !== false) viewer.event(event);
+        if ((viewer.vin ?? event.vin) === event.vin && seen[index]?.has(event.vin) !== false) {
+          this.#show(viewer, () => viewer.event(event));
+        }
       }
     }
   }
@@ -241,8 +243,28 @@ export class LiveFeed {
       (slot) => JSON.stringify(before.get(slot)) !== JSON.stringify(values.get(slot)),
     );
     for (const [index, viewer] of viewers.entries()) {
-      if (seen[index]?.has(vin) === false) viewer.end();
-      else viewer.changed(changed);
+      if (seen[index]?.has(vin) === false) this.#end(viewer);
+      else this.#show(viewer, () => viewer.changed(changed));
+    }
+  }
+
+  /** One that throws is ended; the others see what happens. */
+  #show(viewer: LiveViewer, show: () => void): void {
+    if (!this.#viewers.has(viewer)) return;
+    try {
+      show();
+    } catch (error) {
+      this.#parts.log.error('hub.live.failed', { error: String(error) });
+      this.#viewers.delete(viewer);
+      this.#end(viewer);
+    }
+  }
+
+  #end(viewer: LiveViewer): void {
+    try {
+      viewer.end();
+    } catch (error) {
+      this.#parts.log.error('hub.live.failed', { error: String(error) });
     }
   }
 }

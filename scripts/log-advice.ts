@@ -67,6 +67,8 @@ export const logAdvice: Partial<Record<LogEvent, string>> = {
   'hub.deliveries.failed': 'check the database',
   'hub.dueTimes.corrected': 'check the clock of every hub and of the database',
   'hub.dueTimes.failed': 'check the database',
+  'hub.news.failed': 'report it',
+  'hub.live.failed': 'report it',
   'hub.client.failed': 'report it, unless `reason` names a fault of the disk',
   'hub.enrolment.connectionLimit': 'find out which client opens so many',
   'hub.enrolment.failed': 'check the database',

@@ -16,9 +16,17 @@ export function newsOf(kept: Iterable<Pick<CarMessage, 'vin' | 'message'> & { re
   return { vins: [...news.vins], events: news.events };
 }
 
-/** Hands news to everybody in this process who listens. Alone it is for a database that only one hub uses. */
+/**
+ * Hands news to everybody in this process who listens. Alone it is for a database that only one hub uses. What a listener
+ * throws is given to `failed`: the others hear the news, and the commit that it is about has succeeded.
+ */
 export class LocalNews implements HubNews {
   readonly #listeners = new Set<NewsListener>();
+  readonly #failed: (error: unknown) => void;
+
+  constructor(failed: (error: unknown) => void) {
+    this.#failed = failed;
+  }
 
   listen(listener: NewsListener): () => void {
     this.#listeners.add(listener);
@@ -26,10 +34,20 @@ export class LocalNews implements HubNews {
   }
 
   arrived(news: News): void {
-    for (const listener of this.#listeners) listener.arrived(news);
+    this.#each((listener) => listener.arrived(news));
   }
 
   missed(): void {
-    for (const listener of this.#listeners) listener.missed();
+    this.#each((listener) => listener.missed());
+  }
+
+  #each(notify: (listener: NewsListener) => void): void {
+    for (const listener of this.#listeners) {
+      try {
+        notify(listener);
+      } catch (error) {
+        this.#failed(error);
+      }
+    }
   }
 }

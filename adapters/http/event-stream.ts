@@ -50,9 +50,14 @@ export class EventStream<K> {
     this.stream = new ReadableStream(source, { highWaterMark: 0 });
   }
 
+  /** Never throws, so that one stream keeps no other from what it notes: a stream that fails ends. */
   note(key: K, at: number): void {
-    if (!this.#parts.sees(key)) return;
-    this.#noted.set(key, at);
+    try {
+      if (!this.#parts.sees(key)) return;
+      this.#noted.set(key, at);
+    } catch {
+      this.end();
+    }
     this.#wake();
   }
 

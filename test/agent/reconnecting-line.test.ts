@@ -49,6 +49,37 @@ describe('a kept line', () => {
     expect(events).toEqual(['opened', 'a', 'ended: pulled', 'opened', 'b']);
   });
 
+  it('that carries what its user fails on is opened again, whatever is called then', async () => {
+    const clock = new VirtualClock();
+    const cable = new Cable();
+    const log = new MemoryLog();
+    const boom = (): never => {
+      throw new TypeError('boom');
+    };
+    let failing: string | undefined = 'data';
+    const may = (name: string) => (): void => (name === failing ? boom() : undefined);
+    const line = new ReconnectingLine(
+      { open: cable.open, clock, random: () => 1, log, name: '/dev/ttyACM0' },
+      { opened: may('opened'), data: may('data'), ended: may('ended'), idle: may('idle') },
+    );
+    line.silence = 1_000;
+    line.start();
+    for (const name of ['data', 'opened', 'ended', 'idle']) {
+      failing = name;
+      await clock.settle(10);
+      cable.say('x');
+      if (name === 'ended') cable.cut();
+      await clock.settle(40_000, 100);
+    }
+    failing = undefined;
+    await clock.settle(40_000, 100);
+    expect(line.health()).toMatchObject({ counts: { refused: 0 } });
+    expect(cable.opened).toBeGreaterThan(4);
+    expect(log.lines.filter(({ event }) => event === 'line.waiting').map(({ fields }) => fields?.['reason'])).toContain(
+      'boom',
+    );
+  });
+
   it('says in the log why it waits, once for each reason, and when it is open', async () => {
     const clock = new VirtualClock();
     const cable = new Cable();

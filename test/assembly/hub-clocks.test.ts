@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { onSqlite } from '../../assembly/hub-database.ts';
 import { hubClocksContract } from '../contracts/hub-clocks.ts';
+import { MemoryLog } from '../rig/log.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-hub-clocks-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -12,5 +13,5 @@ let made = 0;
 hubClocksContract('SQLite', async () => {
   const data = join(folder, `${++made}`);
   mkdirSync(data);
-  return { options: { data }, open: () => onSqlite(join(data, 'hub.sqlite'), 100) };
+  return { options: { data }, open: () => onSqlite(join(data, 'hub.sqlite'), 100, new MemoryLog()) };
 });

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { onSqlite } from '../../assembly/hub-database.ts';
 import { hubRetentionContract } from '../contracts/hub-retention.ts';
+import { MemoryLog } from '../rig/log.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-hub-retention-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let made = 0;
 
-hubRetentionContract('SQLite', () => onSqlite(join(folder, `${++made}.sqlite`), 100));
+hubRetentionContract('SQLite', () => onSqlite(join(folder, `${++made}.sqlite`), 100, new MemoryLog()));

@@ -136,7 +136,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       const { database: url } = chosen;
       const opened =
         url === undefined
-          ? await onSqlite(join(data, 'hub.sqlite'), limit)
+          ? await onSqlite(join(data, 'hub.sqlite'), limit, new MemoryLog())
           : await onPostgres(url, { limit, clock: new SystemClock(), log });
       try {
         return await work(opened);

@@ -139,3 +139,22 @@ test('a viewer gets events of the cars that it may see then, and loses the strea
     ['kinetic.speed', 1, 'end'],
   ]);
 });
+
+test('a viewer that fails is ended, and the others are told', async () => {
+  const { arrive, tell, view, settled, log } = begin();
+  const failing = await view({
+    event: () => {
+      throw new TypeError('boom');
+    },
+  });
+  const { told } = await view();
+  arrive(11);
+  tell(11);
+  await settled();
+  arrive(12);
+  tell(12);
+  await settled();
+  expect(told).toEqual([11, 12]);
+  expect(failing.told).toEqual(['end']);
+  expect(log.lines).toEqual([{ level: 'error', event: 'hub.live.failed', fields: { error: 'TypeError: boom' } }]);
+});

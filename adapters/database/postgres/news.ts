@@ -36,7 +36,7 @@ export interface PostgresNewsParts {
 
 export class PostgresNews implements HubNews {
   readonly #parts: PostgresNewsParts;
-  readonly #local = new LocalNews();
+  readonly #local: LocalNews;
   readonly #backoff = new Backoff(AGAIN, () => 0.5 + Math.random() / 2);
   #client: pg.Client | undefined;
   #cancel: () => void = () => undefined;
@@ -44,6 +44,7 @@ export class PostgresNews implements HubNews {
 
   constructor(parts: PostgresNewsParts) {
     this.#parts = parts;
+    this.#local = new LocalNews((error) => parts.log.error('hub.news.failed', { error: String(error) }));
   }
 
   listen(listener: NewsListener): () => void {

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test, vi } from 'vitest';
 import { onSqlite } from '../../../assembly/hub-database.ts';
 import { useEveryQuery, wholeReads, withoutReason } from '../../contracts/hub-queries.ts';
+import { MemoryLog } from '../../rig/log.ts';
 import { plainSql, sqlIn } from '../../rig/sql-sources.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-plans-'));
@@ -29,7 +30,7 @@ test('no statement of a hub on SQLite reads a growing table whole, and the test 
     return prepare.call(this, sql);
   });
   // Two events wait for a receiver at most: older ones are dropped.
-  const hub = await onSqlite(file, 2);
+  const hub = await onSqlite(file, 2, new MemoryLog());
   await useEveryQuery(hub);
   await hub.close();
   vi.restoreAllMocks();
