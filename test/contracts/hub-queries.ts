@@ -53,6 +53,7 @@ export async function useEveryQuery(hub: HubDatabase): Promise<void> {
   await hub.registry.leave(ONE, [{ kind: 'user', id: 'ada' }], NOON);
   await hub.registry.remove(OTHER, NOON);
   await hub.registry.forget(ONE, NOON);
+  await hub.store.save([received('trip', trip('fade'), { seq: 9_999 })], []);
   await hub.registry.erasures();
   await hub.registry.clearAgain(ONE);
   await hub.registry.cleared(ONE);
@@ -84,6 +85,8 @@ async function takeMessages({ store, audit }: HubDatabase): Promise<void> {
     [{ topic: 't', reason: 'not a message', payload: Uint8Array.of(1), received: NOON }],
   );
   await store.save([received('trip', trip('a999', { createdAt: NOON + 999 }), { seq: 999 })], []);
+  // A repetition, which is written as heard and then put back.
+  await store.save([{ ...received('trip', trip('a0', { createdAt: NOON }), { seq: 0 }), received: NOON + 5_000 }], []);
 }
 
 /** Old messages of a kind with records, of a series, and of events. */
