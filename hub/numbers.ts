@@ -194,10 +194,14 @@ export class ClassNumbers {
   }
 }
 
-/** Whether a start that is not listed came before one that is. A number by chance says nothing of that. */
-function isBefore(start: Pick<Start, 'boot' | 'first'>, listed: Start): boolean {
-  if (start.boot >= UNCOUNTED_BOOT) return (listed.first ?? -1) >= (start.first ?? Number.POSITIVE_INFINITY);
-  return listed.boot < UNCOUNTED_BOOT && start.boot < listed.boot;
+/**
+ * Whether a start that is not listed came before one that is. An uncounted boot does not say that, but first numbers never
+ * decrease from start to start. If they are equal, the earlier start sent from memory alone, so none of its messages waited on
+ * the disk: the start that arrives first is the earlier one.
+ */
+function isBefore({ boot, first = Number.POSITIVE_INFINITY }: Pick<Start, 'boot' | 'first'>, listed: Start): boolean {
+  if (boot >= UNCOUNTED_BOOT) return (listed.first ?? -1) > first;
+  return listed.boot < UNCOUNTED_BOOT && boot < listed.boot;
 }
 
 function runsOf(runs: readonly Run[]): Runs {

@@ -157,6 +157,22 @@ test('a number that an uncounted start has sent counts again when the car sends 
   expect(numbers.report.missing).toEqual([[0, 5]]);
 });
 
+test.each([
+  ['counted', 2],
+  ['uncounted', UNCOUNTED_BOOT + 9],
+])(
+  'of a start that is %s and an uncounted one with the same first number, the one that arrives first is the earlier one',
+  (_, before) => {
+    const numbers = new ClassNumbers();
+    for (const seq of [0, 1]) numbers.arrive({ seq, boot: 1, offset: seq });
+    // The power fails before the disk takes any message of the earlier one; it takes all that the later one sends.
+    for (const seq of [2, 3]) numbers.arrive({ seq, boot: before, offset: seq - 2 });
+    for (const seq of [2, 3, 4, 5]) numbers.arrive({ seq, boot: UNCOUNTED_BOOT + 4, offset: seq - 2 });
+    numbers.arrive({ seq: 6, boot: 3, offset: 0 });
+    expect(numbers.report).toEqual({ arrived: [[0, 6]], givenUp: [], missing: [] });
+  },
+);
+
 test('a start of an older hub is taken over: what it has sent stays there', () => {
   const numbers = new ClassNumbers({ arrived: [[0, 20]], givenUp: [], starts: [] });
   numbers.arrive({ seq: 22, boot: 3, offset: 12 });

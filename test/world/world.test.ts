@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runs } from '../rig/runs.ts';
-import { narrowPlanOf, planOf, rarePlanOf, widePlanOf } from './plan.ts';
+import { type Happening, narrowPlanOf, planOf, rarePlanOf, widePlanOf } from './plan.ts';
 import { runWorld } from './world.ts';
 
 const MINUTE = 60_000;
@@ -47,6 +47,10 @@ test.each(wideSeeds.slice(0, runs(1, wideSeeds.length)))(
 const fullSeeds: readonly (readonly [seed: number, found: string])[] = [
   [194, 'a parked car did not tell the moments of Status that it had corrected when it learned the time'],
   [302, 'a command that had ended with Success was reported as Failed after a power cut amid many commands'],
+  [2695, 'a message whose commit was under way did not count as waiting, and an orderly stop did not wait for it'],
+  [3137, 'the world asked for messages that were in memory alone, after their numbers belonged to others'],
+  [3227, 'the world asked for messages that were in memory alone, after their numbers belonged to others'],
+  [20057, 'the world took the list of monitors with the highest number, and the hub that of the last start'],
 ];
 
 test.each(fullSeeds.slice(0, runs(1, fullSeeds.length)))(
@@ -72,6 +76,27 @@ test.each(newestSeeds.slice(0, runs(1, newestSeeds.length)))(
     expect(breaches, story.slice(-40).join('\n')).toEqual([]);
   },
 );
+
+/** The shortest plans with which a world of a whole day has found a defect. */
+const shortest: readonly (readonly [found: string, happenings: readonly Happening[]])[] = [
+  [
+    'the hub asked again for what it had of an uncounted start, which it took for earlier than the one before',
+    [
+      { at: 10_000, car: 0, do: 'disk', code: 'EIO', for: 13_516 },
+      { at: 16_000, car: 0, do: 'power', cuts: true, after: 0, off: 1_858 },
+      { at: 31_000, car: 0, do: 'connection', ends: 'half-open' },
+      { at: 105_000, car: 0, do: 'command', which: 559, key: 2, manner: 'once', wait: 6_000 },
+      { at: 111_000, car: 0, do: 'power', cuts: false, after: 30, off: 15_693 },
+      { at: 145_000, car: 0, do: 'power', cuts: false, after: 0, off: 3_855 },
+    ],
+  ],
+];
+
+test.each(shortest)('no invariant is broken in the plan that has found: %s', async (_, happenings) => {
+  const plan = { seed: 7, length: 175_000, cars: 1, embedded: true, outboxLimit: 64 * 1024, damages: false };
+  const { breaches, story } = await runWorld({ ...plan, happenings });
+  expect(breaches, story.slice(-40).join('\n')).toEqual([]);
+});
 
 test.each(Array.from({ length: runs(1, 14) }, (_, place) => 1 + place))(
   'no invariant is broken in the world of seed %i, in which all may happen',
