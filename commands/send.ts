@@ -102,7 +102,15 @@ async function send(vin: string, what: string, words: readonly string[], options
     lines.line(format === 'ndjson' ? JSON.stringify(told) : explain(told));
     lines.flush().catch((error: Error) => process.stderr.write(`vigie: ${error.message}\n`));
   };
-  const deliveries = await Deliveries.open({ vin, client, signer, valid, wait, report });
+  const deliveries = await Deliveries.open({
+    vin,
+    client,
+    signer,
+    valid,
+    wait,
+    repeats: presence === 'online',
+    report,
+  });
   let failed = false;
   // One after the other: a later request may need an earlier one, and a failure is reported before the next begins.
   for (const request of requests) {

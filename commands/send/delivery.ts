@@ -16,6 +16,8 @@ export interface DeliveryOptions {
   readonly valid: number;
   /** Seconds for which the last state is waited for after that. */
   readonly wait: number;
+  /** Whether a command without an answer is sent again: a car that is away gets the first one when it comes. */
+  readonly repeats: boolean;
   /** Told of each state once. */
   readonly report: (report: RemoteReport) => void;
 }
@@ -53,7 +55,7 @@ export class Deliveries {
 
   /** Signs and sends; resolves with the last state, or without one when it did not come in time. */
   async send({ kind, body }: SendRequest): Promise<Outcome> {
-    const { vin, client, signer, valid, wait } = this.#options;
+    const { vin, client, signer, valid, wait, repeats } = this.#options;
     const id = crypto.randomUUID();
     const seen = new Set<string>();
     let end: (report: RemoteReport | undefined) => void = () => undefined;
@@ -73,7 +75,7 @@ export class Deliveries {
     await publish();
     let sent = 1;
     const again = setInterval(() => {
-      if (seen.size > 0 || ++sent > MAX_SENDINGS) clearInterval(again);
+      if (!repeats || seen.size > 0 || ++sent > MAX_SENDINGS) clearInterval(again);
       // The first publication has succeeded: a later failure only ends the repetition.
       else publish().catch(() => clearInterval(again));
     }, REPEAT_INTERVAL_MS);

@@ -25,7 +25,7 @@ export const mutants: readonly Mutant[] = [
     file: 'agent/outbox/outbox.ts',
     edits: [['      await this.#store.commit();', '      this.#store.commit().catch(() => undefined);']],
     invariant: 'oneContent',
-    seed: 18,
+    seed: 6,
   },
   {
     defect: 'what is to be in a gap message is forgotten',
