@@ -1,4 +1,5 @@
 /** Which connections a server keeps while it does not know their clients yet. */
+import { networkOf } from '../protocol/ip-networks.ts';
 
 export interface ConnectionLimits {
   /** Connections at a time. */
@@ -40,7 +41,7 @@ export class ConnectionSlots<C> {
 
   /** Adds a connection, which waits. Returns the connection that must be closed now, maybe this one; it is removed. */
   add(connection: C, address: string | undefined): C | undefined {
-    const network = networkOf(address);
+    const network = slotNetworkOf(address);
     this.#open.set(connection, { network, waits: false });
     this.wait(connection);
     const { all, waiting, waitingPerAddress } = this.#limits;
@@ -94,18 +95,8 @@ function first<C>(set: ReadonlySet<C>): C | undefined {
   return undefined;
 }
 
-/** The part of an address that stands for one client: IPv4 whole, of IPv6 the network that a client gets (RFC 6177). */
-export function networkOf(address: string | undefined): string {
-  const plain = (address ?? '').replace(/^::ffff:(?=\d+\.)/i, '').split('%', 1)[0] ?? '';
-  if (plain === '' || plain === '::1' || /^127\./.test(plain)) return LOCAL;
-  if (!plain.includes(':')) return plain;
-  const [head = '', tail] = plain.split('::', 2);
-  const groups = head === '' ? [] : head.split(':');
-  const rest = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - rest.length);
-  const all = [...groups, ...Array<string>(zeros).fill('0'), ...rest];
-  return `${all
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
+/** The client network of a socket's address, in which IPv4 may be written as IPv6; {@link LOCAL} for this machine. */
+export function slotNetworkOf(address = ''): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+  return plain === '' || plain === '::1' || /^127\./.test(plain) ? LOCAL : networkOf(plain);
 }

@@ -1,5 +1,6 @@
 /** Which addresses belong to the public internet: the special-purpose registries of IANA (RFC 6890, RFC 8190). */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { ipv6Groups } from '../../protocol/ip-networks.ts';
 
 /** Prefixes of IPv4 that are not globally reachable, multicast and reserved space included. */
 const special4 = [
@@ -36,26 +37,10 @@ for (const [address, prefix] of special6) blocked6.addSubnet(address, prefix, 'i
 const global6 = new BlockList();
 global6.addSubnet('2000::', 3, 'ipv6');
 
-/** The groups of an IPv6 address; undefined: it is none. */
-function groupsOf(text: string): number[] | undefined {
-  const address = text.replace(/%.*$/, '');
-  if (!isIPv6(address)) return undefined;
-  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
-  const [, head = '', ...bytes] = dotted ?? [];
-  const [a = 0, b = 0, c = 0, d = 0] = bytes.map(Number);
-  const plain = dotted === null ? address : `${head}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
-  const [left = '', right] = plain.split('::');
-  const groups = (part: string): number[] =>
-    part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16));
-  const [first, last] = [groups(left), right === undefined ? [] : groups(right)];
-  const zeros = right === undefined ? 0 : 8 - first.length - last.length;
-  return [...first, ...Array.from({ length: zeros }, () => 0), ...last];
-}
-
 /** The IPv4 address that an IPv6 address stands for: mapped (RFC 4291 §2.5.5.2) or by NAT64 (RFC 6052 §2.1). */
 export function embedded(address: string): string | undefined {
-  const groups = groupsOf(address);
-  if (groups === undefined) return undefined;
+  if (!isIPv6(address.replace(/%.*$/, ''))) return undefined;
+  const groups = ipv6Groups(address);
   const head = groups.slice(0, 6).join(':');
   // 64:ff9b::/96 is how phones without IPv4 reach it.
   if (head !== '0:0:0:0:0:65535' && head !== `${0x64}:${0xff9b}:0:0:0:0`) return undefined;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ConnectionSlots, networkOf } from '../../agent/connection-slots.ts';
+import { ConnectionSlots, slotNetworkOf } from '../../agent/connection-slots.ts';
 
 const limits = { all: 6, waiting: 4, waitingPerAddress: 2, keptPerAddress: 1 };
 
@@ -57,5 +57,5 @@ test.each([
   ['::1', 'local'],
   [undefined, 'local'],
 ])('%s counts as %s', (address, network) => {
-  expect(networkOf(address)).toBe(network);
+  expect(slotNetworkOf(address)).toBe(network);
 });

@@ -2,10 +2,10 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
+import { networkOf, wideNetworkOf } from '../../../protocol/ip-networks.ts';
 import type { Caller } from '../call.ts';
 import { type Credentials, type Gate, type RequestedAccess, sameText } from './credentials.ts';
 import { Failures, TooManyRequests } from './failures.ts';
-import { networkOf, wideNetworkOf } from './networks.ts';
 import { impossibleHash, type PasswordHash, verifyPassword } from './password.ts';
 import { PasswordChecks } from './password-checks.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Failures, TooManyRequests } from '../../../adapters/http/access/failures.ts';
-import { networkOf, wideNetworkOf } from '../../../adapters/http/access/networks.ts';
 import { PasswordChecks } from '../../../adapters/http/access/password-checks.ts';
+import { networkOf, wideNetworkOf } from '../../../protocol/ip-networks.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 
 const [NAME, SOURCE] = ['operator', '192.0.2.1'];

@@ -1,0 +1,34 @@
+/** Networks of IP addresses: those that count as one client, and those that one operator can have. */
+
+/** The eight groups of a valid IPv6 address, whose last 32 bits may be written as IPv4; without its zone (RFC 4291 §2.2, RFC 4007 §11). */
+export function ipv6Groups(text: string): readonly number[] {
+  const address = text.replace(/%.*$/, '');
+  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
+  const [, head = '', ...bytes] = dotted ?? [];
+  const [a = 0, b = 0, c = 0, d = 0] = bytes.map(Number);
+  const plain = dotted === null ? address : `${head}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+  const [left = '', right] = plain.split('::');
+  const groups = (part: string): number[] =>
+    part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16));
+  const [first, last] = [groups(left), right === undefined ? [] : groups(right)];
+  const zeros = right === undefined ? 0 : 8 - first.length - last.length;
+  return [...first, ...Array.from({ length: zeros }, () => 0), ...last];
+}
+
+/** Addresses of one client: an IPv4 address, or an IPv6 network of 64 bits (RFC 4291 §2.5.4). Other text stays unchanged. */
+export function networkOf(address: string): string {
+  return address.includes(':') ? `${prefixOf(address, 4)}::/64` : address;
+}
+
+/** Addresses that one operator can have: IPv4 networks of 24 bits, IPv6 networks of 48 bits (RFC 6177). Other text stays unchanged. */
+export function wideNetworkOf(address: string): string {
+  if (address.includes(':')) return prefixOf(address, 3);
+  return /^\d+\.\d+\.\d+\.\d+$/.test(address) ? address.slice(0, address.lastIndexOf('.')) : address;
+}
+
+function prefixOf(address: string, groups: number): string {
+  return ipv6Groups(address)
+    .slice(0, groups)
+    .map((group) => group.toString(16))
+    .join(':');
+}
