@@ -22,9 +22,9 @@ test('files of several runs and machines count together, whatever their ranges',
   fc.assert(
     fc.property(fc.array(seeds, { minLength: 1, maxLength: 4 }), (machines) => {
       const merged = place();
-      for (const [index, passed] of machines.entries()) {
+      for (const passed of machines) {
         const own = place();
-        const ledger = open(own, index + 1);
+        const ledger = open(own, 1);
         for (const seed of passed) ledger.add(seed, false);
         ledger.write();
         for (const name of readdirSync(own)) copyFileSync(join(own, name), join(merged, name));

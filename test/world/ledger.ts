@@ -3,7 +3,7 @@
  * stopped. Each run writes a file of its own, and all files of a folder count together: copying files of two machines into
  * one folder merges them. A seed counts only for the sources that its world ran.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Run, Runs } from '../../protocol/runs.ts';
@@ -38,7 +38,7 @@ export interface LedgerOptions {
   readonly commit: string;
   /** ms that each world lasts. */
   readonly length: number;
-  /** First seed of this run, which names its file. */
+  /** First seed of this run. */
   readonly first: number;
 }
 
@@ -56,6 +56,8 @@ export function digestOfSources(root: string): string {
 
 export class SeedLedger {
   readonly #options: LedgerOptions;
+  /** No two runs have the same, also on different machines. */
+  readonly #file: string;
   /** Of all files with this digest and length. */
   readonly #known = new Runs();
   /** Of this run. */
@@ -65,13 +67,14 @@ export class SeedLedger {
   /** Reads the files of the folder, if there is one. Files of other sources stay and count for nothing. */
   constructor(options: LedgerOptions) {
     this.#options = options;
-    mkdirSync(options.folder, { recursive: true });
-    for (const name of readdirSync(options.folder).filter((one) => one.endsWith('.json'))) {
-      const file = JSON.parse(readFileSync(join(options.folder, name), 'utf8')) as LedgerFile;
-      if (file.digest !== options.digest || file.length !== options.length) continue;
-      for (const [first, last] of file.passed) this.#known.add(first, last);
-      if (name !== this.#name) continue;
-      for (const [first, last] of file.passed) this.#passed.add(first, last);
+    const { folder, digest, length, first } = options;
+    const run = randomBytes(4).toString('hex');
+    this.#file = join(folder, `${digest.slice(0, 12)}-${length / 60_000}m-${first}-${run}.json`);
+    mkdirSync(folder, { recursive: true });
+    for (const name of readdirSync(folder).filter((one) => one.endsWith('.json'))) {
+      const file = JSON.parse(readFileSync(join(folder, name), 'utf8')) as LedgerFile;
+      if (file.digest !== digest || file.length !== length) continue;
+      for (const [from, to] of file.passed) this.#known.add(from, to);
     }
   }
 
@@ -85,18 +88,13 @@ export class SeedLedger {
     else for (const runs of [this.#known, this.#passed]) runs.add(seed);
   }
 
-  /** Replaces the file of this run as a whole. */
+  /** Replaces the file of this run as a whole; without a seed there is none. */
   write(): void {
-    const { folder, digest, commit, length } = this.#options;
+    if (this.#passed.size + this.#broken.size === 0) return;
+    const { digest, commit, length } = this.#options;
     const broken = [...this.#broken].sort((one, other) => one - other);
     const file: LedgerFile = { digest, commit, length, passed: this.#passed.all, broken };
-    const path = join(folder, this.#name);
-    writeFileSync(`${path}.tmp`, `${JSON.stringify(file)}\n`);
-    renameSync(`${path}.tmp`, path);
-  }
-
-  get #name(): string {
-    const { digest, length, first } = this.#options;
-    return `${digest.slice(0, 12)}-${length / 60_000}m-${first}.json`;
+    writeFileSync(`${this.#file}.tmp`, `${JSON.stringify(file)}\n`);
+    renameSync(`${this.#file}.tmp`, this.#file);
   }
 }
