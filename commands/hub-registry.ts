@@ -33,7 +33,7 @@ export function addCarCommand(): Command {
       if (owners.length === 0) throw new VigieError('usage.wrong', 'say whose car it is: --fleet, --user or both');
       if (options.new === true) makeDirectory(placeIn(command).data, { of: 'the hub', choose: '--data' });
       await withRegistry(command, async ({ registry, reader }, { data }) => {
-        const first = (await registry.cars()).length === 0;
+        const first = !(await registry.inUse());
         await registry.add(checkedVin(vin), owners, Date.now());
         const car = await registry.car(vin);
         if (first) warnOfUnregistered(await reader.vehicles(), vin);

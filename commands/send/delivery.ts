@@ -73,17 +73,12 @@ export class Deliveries {
         correlation: new TextEncoder().encode(id),
       });
     await publish();
-    let sent = 1;
-    const again = setInterval(() => {
-      if (!repeats || seen.size > 0 || ++sent > MAX_SENDINGS) clearInterval(again);
-      // The first publication has succeeded: a later failure only ends the repetition.
-      else publish().catch(() => clearInterval(again));
-    }, REPEAT_INTERVAL_MS);
+    const stopRepeating = repeats ? repeat(publish, () => seen.size > 0) : undefined;
     // The car may be carrying it out until its own limit after the command's validity ends.
     const timer = setTimeout(() => end(undefined), (valid + wait) * 1000);
     const report = await ended;
     clearTimeout(timer);
-    clearInterval(again);
+    stopRepeating?.();
     this.#pending.delete(id);
     return { states: seen.size, ...(report === undefined ? {} : { report }) };
   }
@@ -98,4 +93,16 @@ export class Deliveries {
     this.#options.report(report);
     if (['Success', 'AlreadyDone', 'Failed'].includes(report.status)) pending.end(report);
   }
+}
+
+/** Publishes again until `answered`, at most {@link MAX_SENDINGS} times in all. Returns what ends it. */
+function repeat(publish: () => Promise<void>, answered: () => boolean): () => void {
+  let sent = 1;
+  const stop = (): void => clearInterval(again);
+  const again = setInterval(() => {
+    if (answered() || ++sent > MAX_SENDINGS) stop();
+    // The first publication has succeeded: a later failure only ends the repetition.
+    else publish().catch(stop);
+  }, REPEAT_INTERVAL_MS);
+  return stop;
 }
