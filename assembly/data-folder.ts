@@ -18,7 +18,7 @@ export interface FolderEntry {
   readonly required: 'agent' | 'run' | 'no';
   /** It must be there only beside a name that matches. */
   readonly beside?: RegExp;
-  /** What it means if it is missing, for people. */
+  /** Consequence if it is missing, for people. */
   readonly consequence: string;
   /** Another event than `records.missing` reports it. */
   readonly reported?: 'records.versionDamaged';
@@ -147,7 +147,7 @@ export function absentEntries(data: string, program: 'agent' | 'run', files: Fil
   });
 }
 
-/** Logs what is missing; the form of it that `hello` has. */
+/** Logs the missing entries, and returns them as `hello` reports them. */
 export function reportMissing(data: string, missing: readonly FolderEntry[], log: Log): readonly HelloMissing[] {
   for (const { name, consequence, reported } of missing) {
     if (reported === undefined) log.error('records.missing', { file: join(data, name), consequence });

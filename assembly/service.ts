@@ -50,7 +50,7 @@ export interface StatusReport extends HealthSnapshot {
   readonly lacking?: Lacking;
   /** The vehicle identification number that the car gives, where it differs from the configured one. */
   readonly carVin?: string;
-  /** What was missing of the records at the start, and what that means. */
+  /** Entries of the data folder that were missing at the start, with the consequences. */
   readonly missing?: readonly HelloMissing[];
 }
 
@@ -164,7 +164,7 @@ export interface ServiceOptions {
   readonly metrics?: Listening;
   /** Why the agent is in its minimal mode; absent: it is not. */
   readonly minimal?: string;
-  /** What is missing of the records. */
+  /** Missing entries of the data folder. */
   readonly missing?: readonly HelloMissing[];
 }
 

@@ -54,7 +54,7 @@ With \`log: '-'\` in the configuration, live frames come from standard input:
 /** Time between attempts to read records that the disk did not return, ms. */
 const REREAD = { first: 5_000, longest: 5 * 60_000 } as const;
 
-/** What one run leaves to the next in the same process. */
+/** State that a run passes to the next one in the same process. */
 interface Kept {
   readonly unwritten: Unwritten;
   /** Since the disk returned all records. */
@@ -148,7 +148,7 @@ interface Run {
   readonly configuration: IdentifiedConfiguration;
   readonly vehicle: Vehicle;
   readonly data: string;
-  /** What is missing of the records. */
+  /** Missing entries of the data folder. */
   readonly missing: readonly HelloMissing[];
   readonly log: Log;
   readonly clock: SystemClock;

@@ -27,7 +27,7 @@ export const eventKinds: readonly Kind[] = [
   'fault',
 ];
 
-/** What somebody sees of events. */
+/** The events that a caller may see. */
 export interface EventView {
   /** The same for views that see the same. */
   readonly key: string;

@@ -122,7 +122,7 @@ export class EstServer {
     await closed;
   }
 
-  /** Node's own times begin anew with each byte of a handshake. */
+  /** Node restarts its own time-outs at each byte of a handshake, so they do not bound it. */
   #bound(socket: Socket, open: Map<string, Socket>): void {
     const { clock, log } = this.#options;
     const client = clientOf(socket);
@@ -141,7 +141,7 @@ export class EstServer {
 
   /** Never throws: whatever fails in it, or after its socket is gone, ends this request alone. */
   #serve(request: IncomingMessage, response: ServerResponse): void {
-    // Read first: a request whose connection is closed has no socket.
+    // Before anything is awaited: after its connection is closed, a request has no socket.
     const from = request.socket.remoteAddress;
     request.on('error', ignore);
     response.on('error', ignore);

@@ -323,7 +323,7 @@ export function tables(types: SqlTypes): string {
   `;
 }
 
-/** The second step: forgotten cars, and when a car was heard. */
+/** Migration to version 2: forgotten cars, and the time of the last message of a car. */
 export function forgottenCars({ long, text, keyed }: SqlTypes): string {
   return `
   -- Cars whose messages are refused. vin and topics (JSON: names beyond those of every car): until nothing of the car is

@@ -17,8 +17,8 @@ export function newsOf(kept: Iterable<Pick<CarMessage, 'vin' | 'message'> & { re
 }
 
 /**
- * Hands news to everybody in this process who listens. Alone it is for a database that only one hub uses. What a listener
- * throws is given to `failed`: the others hear the news, and the commit that it is about has succeeded.
+ * Sends news to all listeners in this process. Sufficient by itself only for a database that one hub uses. Errors of a
+ * listener go to `failed`: the other listeners still get the news, and the commit has succeeded already.
  */
 export class LocalNews implements HubNews {
   readonly #listeners = new Set<NewsListener>();

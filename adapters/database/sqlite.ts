@@ -115,7 +115,7 @@ export class SqliteDatabase implements RegistryDatabase {
     });
   }
 
-  /** What is deleted is overwritten (sqlite.org/pragma.html#pragma_secure_delete), and the log emptied. */
+  /** Overwrites deleted rows (sqlite.org/pragma.html#pragma_secure_delete) and empties the log. */
   async scrub(_table: string, statements: readonly SqlStatement[]): Promise<void> {
     this.#database.exec('PRAGMA secure_delete = ON');
     try {

@@ -23,7 +23,7 @@ export interface SegmentFindings {
 /** Reports on one segment and puts its file, which is at `path` now, in order. */
 type Change = (path: string) => Promise<void>;
 
-/** What was read of a segment. */
+/** Contents of a segment, and its faults. */
 interface SegmentContents extends Pick<Groups, 'damaged' | 'torn' | 'more' | 'end'> {
   /** Number of records that count. */
   readonly records: number;

@@ -20,7 +20,7 @@ const LOG_INTERVAL_MS = 60_000;
 /** Counters of which the agent remembers how many wrong signatures came with them. */
 const MAX_COUNTERS = 1_024;
 
-/** What the agent remembers of one message, byte for byte. */
+/** Facts about one message, found by its bytes. */
 export interface SeenMessage {
   /** How often it arrived. */
   copies: number;

@@ -55,7 +55,7 @@ const fleetScopes: Readonly<Record<string, OperationScopes>> = {
   'fleet.remotes.list': scoped([], commands),
   'fleet.remotes.get': scoped([], commands),
 };
-/** What changes monitors and callbacks of a fleet. */
+/** Routes that change monitors and callbacks of a fleet. */
 const changesMonitors = /^fleet\.(monitors|callbacks)\.(create|replace|remove|setStatus)$/;
 
 /** Scopes that a token needs for an operation of the published interface. */

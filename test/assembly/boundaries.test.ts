@@ -125,6 +125,19 @@ function send(url: string, bytes: Uint8Array, { leaves }: Step): Promise<void> {
   });
 }
 
+/** Has clients act at the same time while the classes fail at random. */
+function actUnder(faults: Faults, act: (step: Step) => Promise<void>): Promise<void> {
+  return fc.assert(
+    fc.asyncProperty(fc.integer(), fc.array(step, { minLength: 4, maxLength: 12 }), async (seed, steps) => {
+      faults.seed(seed);
+      faults.active = true;
+      await Promise.all(steps.map(act));
+      faults.active = false;
+    }),
+    { numRuns: runs(25, 200) },
+  );
+}
+
 const HUB_PATHS = [
   '/vigie/v1/vehicles',
   `/vigie/v1/vehicles/${VIN}/values`,
@@ -188,15 +201,7 @@ test('a hub whose parts fail at random serves on when they no longer fail, over 
     await car?.publish(upTopic(VIN, 'trip'), payloadOf('trip', trip(`a${seq}`), { vin: VIN, seq: seq++ }));
     await car?.end();
   };
-  await fc.assert(
-    fc.asyncProperty(fc.integer(), fc.array(step, { minLength: 4, maxLength: 12 }), async (seed, steps) => {
-      faults.seed(seed);
-      faults.active = true;
-      await Promise.all(steps.map(act));
-      faults.active = false;
-    }),
-    { numRuns: runs(25, 200) },
-  );
+  await actUnder(faults, act);
   expect(faults.thrown).toBeGreaterThan(50);
   const car = await MqttClient.connect(hub.broker, { clientId: 'last' });
   const message = payloadOf('trip', trip('1a57'), { vin: VIN, seq: seq++ });
@@ -223,15 +228,7 @@ test('a car whose recorders, downlink and streams fail at random records and pub
     const kind = (['remote', 'monitor', 'callback', 'config', 'ack'] as const)[one.path % 5] ?? 'remote';
     await observer.send(downTopic(VIN, kind), Buffer.from(one.bytes));
   };
-  await fc.assert(
-    fc.asyncProperty(fc.integer(), fc.array(step, { minLength: 4, maxLength: 12 }), async (seed, steps) => {
-      faults.seed(seed);
-      faults.active = true;
-      await Promise.all(steps.map(act));
-      faults.active = false;
-    }),
-    { numRuns: runs(25, 200) },
-  );
+  await actUnder(faults, act);
   expect(faults.thrown).toBeGreaterThan(10);
   expect((await bench.ask('GET', '/fleets')).status).toBe(200);
   const before = observer.seen.all.length;

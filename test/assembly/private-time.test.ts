@@ -29,8 +29,7 @@ import { MemoryLog } from '../rig/log.ts';
 
 const VIN = 'VF3VGEHVBP0000001';
 const [MOTION, PLACE, PRIVACY, CRASH] = [0x100, 0x110, 0x120, 0x130];
-/** Interval of the readings of fault codes, ms. */
-const EVERY = 20_000;
+const FAULT_READING_INTERVAL_MS = 20_000;
 
 /** Values as the car has them: speed (km/h), distance (km), degrees, a custom signal, a fault code. */
 interface Marked {
@@ -194,7 +193,7 @@ test('values of a private time are in no capture, fault code, metric, log, file,
   });
   const found: (() => void)[] = [];
   const asking = { requester, sets: [standard()], onUnitsFound: (one: () => void) => void found.push(one) };
-  const faults = await faultCodesOf(asking, { every: EVERY }, vehicle.profile, log);
+  const faults = await faultCodesOf(asking, { every: FAULT_READING_INTERVAL_MS }, vehicle.profile, log);
   const data = join(folder, 'car');
   const messages: Message[] = [];
   const payloads: Uint8Array[] = [];

@@ -112,7 +112,7 @@ async function refusedIn(
 
 interface KnownRow {
   readonly id: number;
-  /** UTC ms: when the car was heard last, before this commit. */
+  /** Receipt of the newest message of the car before this commit, UTC ms. */
   readonly heard: number;
 }
 
@@ -156,8 +156,8 @@ async function keepVehicles(
 }
 
 /**
- * Corrects when cars were heard: only a new message that the car itself sent counts. Most commits have one of each car as
- * the last, for which {@link keepVehicles} has written the right time.
+ * Corrects `last_seen`: only a new message that the car itself sent counts. {@link keepVehicles} has written the receipt of
+ * the last message of each car, which is such a message in most commits.
  */
 async function keepHeard(
   execute: Execute,

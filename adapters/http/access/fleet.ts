@@ -19,7 +19,7 @@ export interface FleetUser {
   readonly certificate?: string;
 }
 
-/** Names and sources whose password was right last; users times the addresses that they use. */
+/** Remembered logins: users times the addresses that they use. */
 const MAX_PROVEN = 1_000;
 /** No user has a longer name. */
 const MAX_NAME_LENGTH = 128;

@@ -25,7 +25,7 @@ export interface TokenGrant {
   readonly name: string;
   /** Either fleets, or the user that is `name`. */
   readonly fleets?: readonly string[];
-  /** What it permits; `reservedScopes` only with fleets. */
+  /** Scopes of the token; `reservedScopes` only if it is for fleets. */
   readonly scopes: readonly string[];
   /** UTC ms. */
   readonly issued: number;
@@ -33,7 +33,7 @@ export interface TokenGrant {
 }
 
 /**
- * Signs a token with the key in the file, which is made when there is none. Rejects with `usage.wrong` for a right that the
+ * Signs a token with the key in the file; makes the key if there is no file. Rejects with `usage.wrong` for a right that the
  * holder cannot have.
  */
 export async function signToken(file: string, grant: TokenGrant): Promise<string> {

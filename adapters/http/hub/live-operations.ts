@@ -1,4 +1,4 @@
-/** Streams of what cars tell, under `/vigie/v1`. */
+/** Streams of events and of changed values of cars, under `/vigie/v1`. */
 import type { Operation, Parameter } from '../../../protocol/interface/operation.ts';
 import { EVENT_STREAM } from '../media.ts';
 import { reading } from './reading.ts';

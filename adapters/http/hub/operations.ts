@@ -1,4 +1,4 @@
-/** What a hub answers beside the interface, under `/vigie/v1`. */
+/** Operations of a hub in addition to the interface, under `/vigie/v1`. */
 import type { Operation } from '../../../protocol/interface/operation.ts';
 import { JSON_MEDIA } from '../../../protocol/interface/operations/making.ts';
 import { idempotencyKey } from '../../../protocol/interface/parameters/query.ts';
