@@ -220,7 +220,7 @@ export const logEvents = {
   'records.unlocked': ['error', 'The agent cannot lock the directory of records', 'error'],
   'records.unreadable': [
     'error',
-    'The disk does not return the records; the agent runs in minimal mode without them, and leaves them unchanged',
+    'The disk does not return the records: the agent runs in minimal mode',
     'file',
     'error',
     'fix',
@@ -239,7 +239,7 @@ export const logEvents = {
   'store.manifest': ['warn', 'The disk refused the list of segments', 'error'],
   'store.misnamed': [
     'warn',
-    'A segment file has the wrong number in its name; the agent uses the segment and renames the file',
+    'A segment file has the wrong number in its name: the agent renames it',
     'file',
     'segment',
   ],
