@@ -1,8 +1,8 @@
 /**
  * Runs every test, those that the arguments name to the runner, or after `related` those that load the files it names.
  * Ends with a list of what this machine lacks, and the line `N passed, N failed, N skipped`, taken from the runner's own
- * result. A skipped test is a failure only with TEST_ALL=1, which `.ci/run` sets. TEST_FILE_TIMES names a file to which the
- * run adds how long each test file took.
+ * result. A skipped test is a failure only with TEST_ALL=1, which `.ci/run` sets. TEST_OUTCOMES names a file to which the run
+ * adds how long each test file took and what failed in it.
  */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -76,13 +76,16 @@ function summarize({ numPassedTests, numFailedTests, testResults }: Result): voi
     console.error('with TEST_ALL=1 no test may be skipped');
     process.exitCode = 1;
   }
-  const times = process.env['TEST_FILE_TIMES'];
-  if (times !== undefined) appendFileSync(times, testResults.map(timeLine).join(''));
+  const outcomes = process.env['TEST_OUTCOMES'];
+  if (outcomes !== undefined) appendFileSync(outcomes, testResults.map(outcomeLine).join(''));
   console.log(`${numPassedTests} passed, ${failed} failed, ${skipped.length} skipped`);
 }
 
-function timeLine({ name, startTime, endTime }: FileResult): string {
-  return `${JSON.stringify({ file: relative(root, name), seconds: (endTime - startTime) / 1_000 })}\n`;
+function outcomeLine({ name, status, startTime, endTime, assertionResults }: FileResult): string {
+  const file = relative(root, name);
+  const tests = assertionResults.filter((test) => test.status === 'failed').map(({ fullName }) => fullName);
+  const failed = status === 'failed' && tests.length === 0 ? [file] : tests;
+  return `${JSON.stringify({ file, seconds: (endTime - startTime) / 1_000, failed })}\n`;
 }
 
 /** How many tests were skipped for each reason, the most frequent first. */

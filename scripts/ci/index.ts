@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { readFileTimes, report } from './report.ts';
+import { readFileOutcomes, report } from './report.ts';
 import { runStage, type StageResult } from './run-stage.ts';
 import { type CiStage, lanes, stages } from './stages.ts';
 
@@ -22,7 +22,7 @@ if (first < 0) {
 
 const began = performance.now();
 const scratch = mkdtempSync(join(tmpdir(), 'vigie-ci-'));
-const fileTimes = join(scratch, 'file-times');
+const outcomes = join(scratch, 'outcomes');
 const results: StageResult[] = [];
 try {
   const wanted = stages.slice(first);
@@ -39,7 +39,8 @@ try {
   }
   const order = stages.map(({ name }) => name);
   results.sort((one, other) => order.indexOf(one.name) - order.indexOf(other.name));
-  for (const line of report(results, (performance.now() - began) / 1_000, readFileTimes(fileTimes))) console.log(line);
+  for (const line of report(results, (performance.now() - began) / 1_000, readFileOutcomes(outcomes)))
+    console.log(line);
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
@@ -49,7 +50,7 @@ process.exitCode = results.every(({ status }) => status === 0) ? 0 : 1;
 async function inTurn(sequence: readonly CiStage[], stopAtFailure: boolean): Promise<boolean> {
   let good = true;
   for (const stage of sequence) {
-    const environment = { ...process.env, TEST_FILE_TIMES: fileTimes, ...stage.environment };
+    const environment = { ...process.env, TEST_OUTCOMES: outcomes, ...stage.environment };
     console.log(`[${stage.name}] begins`);
     const result = await runStage(stage, root, environment, (line) => console.log(`[${stage.name}] ${line}`));
     const { status, wall, processor } = result;

@@ -1,21 +1,28 @@
-/** The end of `.ci/run`: the slowest test files, the table of stages, and the sum of all tests. */
+/** The end of `.ci/run`: the slowest test files, the tests that failed, the table of stages, and the sum of all tests. */
 import { existsSync, readFileSync } from 'node:fs';
 import type { StageResult } from './run-stage.ts';
 
 const SHOWN_FILES = 20;
 
-export interface FileTime {
+export interface FileOutcome {
   readonly file: string;
   readonly seconds: number;
+  /** Full names of the tests that failed; the file's own name where it failed outside its tests. */
+  readonly failed: readonly string[];
 }
 
 /** The lines of the report. The last one is `N passed, N failed, N skipped`, where a stage without tests that failed counts as one. */
-export function report(results: readonly StageResult[], wall: number, files: readonly FileTime[]): readonly string[] {
+export function report(
+  results: readonly StageResult[],
+  wall: number,
+  files: readonly FileOutcome[],
+): readonly string[] {
   const slowest = [...files].sort((one, other) => other.seconds - one.seconds).slice(0, SHOWN_FILES);
   const processor = results.reduce((sum, result) => sum + result.processor, 0);
   return [
     ...(slowest.length === 0 ? [] : [`the ${slowest.length} slowest test files, seconds:`]),
     ...slowest.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(8)}  ${file}`),
+    ...files.flatMap(({ file, failed }) => failed.map((name) => `failed: ${file}: ${name}`)),
     'stage           wall  processor  tests',
     ...results.map(row),
     `${'all'.padEnd(12)} ${minutes(wall)}  ${minutes(processor)}`,
@@ -47,9 +54,9 @@ function minutes(seconds: number): string {
   return `${Math.floor(rest / 60)}:${String(rest % 60).padStart(2, '0')}`.padStart(7);
 }
 
-/** Times of test files that `scripts/test.ts` wrote, one JSON object a line. */
-export function readFileTimes(path: string): readonly FileTime[] {
+/** What `scripts/test.ts` wrote of each test file, one JSON object a line. */
+export function readFileOutcomes(path: string): readonly FileOutcome[] {
   if (!existsSync(path)) return [];
   const lines = readFileSync(path, 'utf8').trim().split('\n');
-  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as FileTime);
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as FileOutcome);
 }

@@ -43,12 +43,16 @@ test('the report ends with the sum of all tests, in which a stage that failed wi
     { name: 'page', status: 0, wall: 10, processor: 5, counts: { passed: 7, failed: 0, skipped: 1 } },
     { name: 'test', status: 1, wall: 10, processor: 5, counts: { passed: 20, failed: 2, skipped: 0 } },
   ];
-  const files = Array.from({ length: 30 }, (_, index) => ({ file: `${index}.test.ts`, seconds: index }));
+  const files = Array.from({ length: 30 }, (_, index) => ({
+    ...{ file: `${index}.test.ts`, seconds: index },
+    failed: index === 4 ? ['a door opens', 'a door closes'] : [],
+  }));
   const lines = report(results, 81, files);
   expect(lines.at(-1)).toBe('27 passed, 3 failed, 1 skipped');
   expect(lines.at(-2)).toBe('.ci/run took 1.4 minutes');
   expect(lines).toContain('check           1:01     1:30   FAILED with status 1');
   expect(lines.filter((line) => line.endsWith('.test.ts'))).toHaveLength(20);
+  expect(lines).toContain('failed: 4.test.ts: a door closes');
   expect(lines[1]).toBe('    29.0  29.test.ts');
 });
 

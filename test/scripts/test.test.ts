@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readFileTimes } from '../../scripts/ci/report.ts';
+import { readFileOutcomes } from '../../scripts/ci/report.ts';
 
 const script = fileURLToPath(new URL('../../scripts/test.ts', import.meta.url));
 const needs = new URL('../needs.ts', import.meta.url).pathname;
@@ -41,7 +41,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function runTests(names: readonly (keyof typeof files | 'related')[], environment: Record<string, string> = {}) {
-  const { CI: _, TEST_ALL: __, TEST_FILE_TIMES: ___, ...inherited } = process.env;
+  const { CI: _, TEST_ALL: __, TEST_OUTCOMES: ___, ...inherited } = process.env;
   const env = Object.fromEntries(Object.entries(inherited).filter(([name]) => !name.startsWith('VITEST')));
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...names, '--root', folder], {
     env: { ...env, ...environment },
@@ -52,11 +52,11 @@ function runTests(names: readonly (keyof typeof files | 'related')[], environmen
 
 for (const environment of [{}, { CI: 'true' }] as Record<string, string>[]) {
   const ci = environment['CI'] ?? 'not set';
-  test(`a suite whose need is absent does not run, is listed, and fails nothing, and the time of each file is added to TEST_FILE_TIMES; CI ${ci}`, () => {
-    const times = join(folder, `times-${ci}`);
+  test(`a suite whose need is absent does not run, is listed, and fails nothing, and the time and outcome of each file are added to TEST_OUTCOMES; CI ${ci}`, () => {
+    const outcomes = join(folder, `outcomes-${ci}`);
     const { status, lines } = runTests(['passing.test.ts', 'absent.test.ts'], {
       ...environment,
-      TEST_FILE_TIMES: times,
+      TEST_OUTCOMES: outcomes,
     });
     expect(lines.slice(-3)).toEqual([
       'not tested, a log is absent: 2 skipped',
@@ -64,7 +64,7 @@ for (const environment of [{}, { CI: 'true' }] as Record<string, string>[]) {
       '2 passed, 0 failed, 3 skipped',
     ]);
     expect(status).toBe(0);
-    const rows = readFileTimes(times);
+    const rows = readFileOutcomes(outcomes);
     expect(rows.map(({ file }) => basename(file)).sort()).toEqual(['absent.test.ts', 'passing.test.ts']);
     for (const { seconds } of rows) expect(seconds).toBeGreaterThan(0);
   });
@@ -79,8 +79,13 @@ test('with TEST_ALL=1 a skipped test fails the run, and a run without one succee
   expect(runTests(['passing.test.ts'], all)).toMatchObject({ status: 0 });
 });
 
-test('a failed test and a file that cannot be loaded are counted as failures, beside each other', () => {
-  const { status, lines, stderr } = runTests(['passing.test.ts', 'failing.test.ts', 'broken.test.ts']);
+test('a failed test and a file that cannot be loaded are counted as failures, beside each other and by name', () => {
+  const outcomes = join(folder, 'outcomes-failed');
+  const { status, lines, stderr } = runTests(['passing.test.ts', 'failing.test.ts', 'broken.test.ts'], {
+    TEST_OUTCOMES: outcomes,
+  });
+  const failed = readFileOutcomes(outcomes).flatMap((row) => row.failed.map((name) => basename(name)));
+  expect(failed.sort()).toEqual(['broken.test.ts', 'fails']);
   expect(lines.at(-1)).toBe('1 passed, 2 failed, 0 skipped');
   expect(stderr).toMatch(/broken\.test\.ts failed outside its tests: this file cannot be loaded/);
   expect(status).toBe(1);
