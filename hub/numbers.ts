@@ -103,6 +103,16 @@ export class ClassNumbers {
     return Math.max(endOf(known), this.#sentBelow) - known.size;
   }
 
+  /**
+   * Whether this message was here before, as far as numbers say. Only some starts are kept apart: one that is older than
+   * these is assumed to have sent what they together have sent.
+   */
+  has({ seq, boot }: Pick<Numbered, 'seq' | 'boot'>): boolean {
+    const start = this.#starts.find((one) => one.boot === boot);
+    if (start !== undefined) return start.arrived.has(seq);
+    return this.#starts.length === STARTS && boot < UNCOUNTED_BOOT && this.#arrived.has(seq);
+  }
+
   /** A message that was not here before. */
   arrive({ seq, boot, offset }: Numbered): void {
     (this.#startOf(boot, offset === undefined ? undefined : seq - offset)?.arrived ?? this.#arrived).add(seq);

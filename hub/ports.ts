@@ -40,6 +40,8 @@ export interface Saved {
   readonly strangers: ReadonlySet<string>;
   /** VINs of cars that were forgotten and not added again; nothing of theirs is kept, and they are not strangers. */
   readonly forgotten: ReadonlySet<string>;
+  /** Those of `fresh` whose number another message with other contents has; omitted if there are none. */
+  readonly conflicts?: readonly CarMessage[];
   /** Events that now wait for receivers; absent: none. */
   readonly deliveries?: KeptDeliveries;
 }
@@ -47,8 +49,9 @@ export interface Saved {
 /** Keeps messages, and in the same commit what they say of numbers, records and Status. */
 export interface MessageStore {
   /**
-   * Resolves when all of them are on disk. A message that is there already, by vehicle, class, `seq` and `boot`, changes
-   * nothing. Rejects with `store.failed`, and then none of them is kept.
+   * Resolves when all of them are on disk. A message that is there already, by vehicle, class, `seq`, `boot` and bytes,
+   * changes nothing; nor does one that retention has removed. Other bytes under one number are stored too, and returned
+   * among the `conflicts`. Rejects with `store.failed`, and then none of them is kept.
    */
   save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved>;
   /** Whether {@link save} rejected with this because of what a message says: with that message it rejects again. */

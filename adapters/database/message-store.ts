@@ -17,6 +17,7 @@ import { classOf } from '../../protocol/classes.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
 import { keepReport } from './command-store.ts';
+import { asConflict } from './conflicts.ts';
 import { keepDeliveries, MOST_WAITING, type PlacedMessage } from './event-deliveries.ts';
 import { ANY_FORGOTTEN, forgottenDigest } from './forgotten.ts';
 import { newsOf } from './news.ts';
@@ -42,6 +43,8 @@ interface Changes {
   /** Of messages that were not there, in the order of {@link Saved.fresh}. */
   readonly rows: number[];
   readonly events: PlacedMessage[];
+  /** Of {@link Saved.fresh}: those whose number another message has. */
+  readonly conflicts: CarMessage[];
   /** UTC ms of the newest new message that a car itself sent, by vehicle. */
   readonly heard: Map<number, number>;
 }
@@ -79,7 +82,9 @@ export class SqliteMessageStore implements MessageStore {
       this.#version = version;
       const { strangers, forgotten } = this.#refusedIn(messages, refused);
       const isRefused = (vin: string): boolean => strangers.has(vin) || forgotten.has(vin);
-      const changes: Changes = { numbers: new Map(), statuses: new Map(), rows: [], events: [], heard: new Map() };
+      const changes: Changes = {
+        ...{ numbers: new Map(), statuses: new Map(), rows: [], events: [], conflicts: [], heard: new Map() },
+      };
       const fresh = messages.filter((one) => !isRefused(one.vin) && this.#keep(one, changes));
       for (const [vehicle, at] of changes.heard) {
         this.#database.run('UPDATE vehicles SET last_seen = ? WHERE id = ?', at, vehicle);
@@ -112,7 +117,8 @@ export class SqliteMessageStore implements MessageStore {
       }
       this.#refuse(refused.filter(({ topic }) => !isRefused(vinIn(topic))));
       const deliveries = this.#database.perform(keepDeliveries(changes.events, this.#limit));
-      return { statuses: changes.statuses, rows: changes.rows, strangers, forgotten, fresh, deliveries };
+      const { conflicts } = changes;
+      return { statuses: changes.statuses, rows: changes.rows, strangers, forgotten, fresh, conflicts, deliveries };
     });
     for (const [vehicle, status] of statuses) this.#statuses.set(vehicle, status);
     this.#news?.arrived(newsOf(saved.fresh.map((one, index) => ({ ...one, row: rows[index] as number }))));
@@ -160,10 +166,32 @@ export class SqliteMessageStore implements MessageStore {
 
   /** @returns false: it was there already */
   #keep(one: CarMessage, changes: Changes): boolean {
-    const { class: priority, message, payload, received } = one;
-    const { seq, boot, kind, at, clock } = message;
+    const { class: priority, message, received } = one;
     const vehicle = this.#vehicleOf(one);
-    const place = recordPlaceOf(message);
+    const row = this.#insert(vehicle, one);
+    if (row !== undefined) {
+      const numbers = this.#numbersIn(changes, vehicle, priority, received);
+      if (numbers.has(message) && this.#wasRemoved(vehicle, one, row)) return false;
+      this.#apply(one, vehicle, row, changes);
+      numbers.arrive(message);
+      this.#count(one, vehicle, changes);
+      return true;
+    }
+    const conflict = asConflict(one);
+    const conflictRow = this.#isRepetition(vehicle, one) ? undefined : this.#insert(vehicle, conflict);
+    if (conflictRow === undefined) {
+      if (message.boot >= UNCOUNTED_BOOT) this.#numbersIn(changes, vehicle, priority, received).arriveAgain(message);
+      return false;
+    }
+    changes.conflicts.push(one);
+    this.#apply(conflict, vehicle, conflictRow, changes);
+    return true;
+  }
+
+  /** @returns id of the row; undefined: the number of the message has one */
+  #insert(vehicle: number, { class: priority, message, payload, received }: CarMessage): number | undefined {
+    const { seq, boot, kind, at, clock } = message;
+    const place = isSeries(kind) ? recordPlaceOf(message) : undefined;
     const behind = clock === 'none' && place !== undefined ? this.#behind(vehicle, boot) : 0;
     const row = this.#database.one(
       `INSERT INTO messages (vehicle, class, seq, boot, kind, at, clock, received, payload)
@@ -173,35 +201,50 @@ export class SqliteMessageStore implements MessageStore {
       seq,
       boot,
       kindNumber(kind),
-      isSeries(kind) && place !== undefined ? place.at + behind : Math.round(at),
+      place === undefined ? Math.round(at) : place.at + behind,
       clockNumber(clock),
       received,
       payload,
     );
-    if (row === undefined) {
-      if (boot >= UNCOUNTED_BOOT) this.#numbersIn(changes, vehicle, priority, received).arriveAgain(message);
-      return false;
-    }
-    changes.rows.push(row['id'] as number);
+    return row?.['id'] as number | undefined;
+  }
+
+  #isRepetition(vehicle: number, { class: priority, message: { seq, boot }, payload }: CarMessage): boolean {
+    const sql = 'SELECT 1 FROM messages WHERE vehicle = ? AND class = ? AND seq = ? AND boot = ? AND payload = ?';
+    return this.#database.one(sql, vehicle, priority, seq, boot, payload) !== undefined;
+  }
+
+  /** Takes the row back if retention has removed the message. Then there is no message of the number. */
+  #wasRemoved(vehicle: number, { class: priority, message: { seq } }: CarMessage, row: number): boolean {
+    const sql = 'SELECT 1 FROM messages WHERE vehicle = ? AND class = ? AND seq = ? AND id <> ?';
+    if (this.#database.one(sql, vehicle, priority, seq, row) !== undefined) return false;
+    this.#database.run('DELETE FROM messages WHERE id = ?', row);
+    return true;
+  }
+
+  /** Numbers that a message tells of in addition to its own. */
+  #count({ message, received }: CarMessage, vehicle: number, changes: Changes): void {
+    const { kind, boot, body } = message;
+    if (kind === 'gap') this.#numbersIn(changes, vehicle, body.class, received).giveUp(boot, body.numbers);
+    if (kind !== 'hello') return;
+    for (const one of body.numbers ?? []) this.#numbersIn(changes, vehicle, one.class, received).sent(boot, one);
+  }
+
+  /** All that follows from a new message except numbers. */
+  #apply(one: CarMessage, vehicle: number, row: number, changes: Changes): void {
+    const { message, received } = one;
+    const { seq, boot, kind } = message;
+    const place = recordPlaceOf(message);
+    changes.rows.push(row);
     if (one.retained !== true) changes.heard.set(vehicle, received);
-    this.#numbersIn(changes, vehicle, priority, received).arrive(message);
-    if (kind === 'gap') {
-      this.#numbersIn(changes, vehicle, message.body.class, received).giveUp(boot, message.body.numbers);
-    }
-    if (kind === 'hello') {
-      for (const one of message.body.numbers ?? []) {
-        this.#numbersIn(changes, vehicle, one.class, received).sent(boot, one);
-      }
-    }
     if (kind === 'status') this.#statusIn(changes, vehicle).apply(message.body, { boot, seq });
     const correction = correctionIn(message);
     if (correction !== undefined) this.#correct(vehicle, boot, correction);
     if (kind === 'monitor') keepMonitors(this.#database, vehicle, one, message.body);
-    if (kind === 'event') changes.events.push({ ...one, vehicle, row: row['id'] as number });
+    if (kind === 'event') changes.events.push({ ...one, vehicle, row });
     if (kind === 'remote') keepReport(this.#database, vehicle, one, message.body);
     for (const [sql, ...values] of configurationStatements(vehicle, one)) this.#database.run(sql, ...values);
-    if (place !== undefined && !isSeries(kind)) this.#keepRecord(vehicle, row['id'] as number, message, place);
-    return true;
+    if (place !== undefined && !isSeries(kind)) this.#keepRecord(vehicle, row, message, place);
   }
 
   /** The newest message of a record has its present form. */

@@ -64,11 +64,13 @@ function order(id: string): NewCommand {
   return { id, vin: ONE, type: 'Doors', body: { state: 'Locked' }, caller: 'local', key: KEY, ...times };
 }
 
+const points = [{ at: NOON, latitude: 48.85, longitude: 2.3, type: 'Acquire' as const }];
+const way = received('waypoint', { points }, { seq: 0, boot: 3, clock: 'none' });
+
 async function takeMessages({ store, audit }: HubDatabase): Promise<void> {
   const many = Array.from({ length: 450 }, (_, seq) =>
     received('trip', trip(`a${seq}`, { createdAt: NOON + seq }), { seq }),
   );
-  const points = [{ at: NOON, latitude: 48.85, longitude: 2.3, type: 'Acquire' as const }];
   const hello = { version: '1', protocol: 1, boot: 3, profile: 'bench', startedAt: NOON, behind: 5 };
   await store.save([...many, received('trip', trip('a'), { vin: OTHER })], []);
   await audit.add(order('a1'), () => Uint8Array.of(1));
@@ -76,7 +78,7 @@ async function takeMessages({ store, audit }: HubDatabase): Promise<void> {
     [
       received('status', { full: true, status: { kinetic: { createdAt: NOON, speed: 12 } } } as never, { seq: 0 }),
       received('gap', { class: 2, count: 2, numbers: [[2, 3]] }, { seq: 0 }),
-      received('waypoint', { points }, { seq: 0, boot: 3, clock: 'none' }),
+      way,
       received('hello', hello, { seq: 1, boot: 3 }),
       received('fault', fault, { seq: 5000 }),
       received('remote', { remoteActionId: 'a1', type: 'Doors', status: 'Success' }, { seq: 0 }),
@@ -90,9 +92,11 @@ async function takeMessages({ store, audit }: HubDatabase): Promise<void> {
 }
 
 /** Old messages of a kind with records, of a series, and of events. */
-async function removeOld({ retention }: HubDatabase): Promise<void> {
+async function removeOld({ retention, store }: HubDatabase): Promise<void> {
   await retention.confirms(NOON, 1);
   for (const kind of ['fault', 'trip', 'waypoint', 'event'] as const) await retention.removeBefore(kind, NOON + 1);
+  // It comes again, after its row is gone.
+  await store.save([way], []);
 }
 
 async function read({ reader, overviewReader, audit }: HubDatabase, owners: readonly Owner[] | undefined) {

@@ -30,6 +30,8 @@ export interface HubStoreUnderTest {
   readonly registry: Registry;
   /** Payloads of all messages of a car, in the order of class, number and start. */
   payloads(vin: string): Promise<readonly Uint8Array[]>;
+  /** Removes the messages of a car, as retention does. */
+  remove(vin: string): Promise<void>;
   /** Closes the store and opens it again. */
   reopen(): Promise<void>;
   close(): Promise<void>;

@@ -1,5 +1,5 @@
 /** The simulated car with the real agent, driving its loop on time of our own, on the broker of a hub. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -106,6 +106,13 @@ export class DrivingCar {
     const car = this.#car;
     this.#car = undefined;
     if (car !== undefined) await this.during(car.stop());
+  }
+
+  /** Stops the agent and empties its folder, as a new card does. */
+  async wipe(): Promise<void> {
+    await this.stop();
+    rmSync(this.#data, { recursive: true, force: true });
+    mkdirSync(this.#data);
   }
 
   async remove(): Promise<void> {

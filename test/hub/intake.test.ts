@@ -17,7 +17,7 @@ interface Commit {
   readonly messages: readonly CarMessage[];
   readonly refused: readonly RefusedMessage[];
   /** `strangers`: VINs of cars that the registry does not let send; `forgotten`: of cars that were forgotten. */
-  done(strangers?: ReadonlySet<string>, forgotten?: ReadonlySet<string>): void;
+  done(strangers?: ReadonlySet<string>, forgotten?: ReadonlySet<string>, conflicts?: readonly CarMessage[]): void;
   fail(error: Error): void;
 }
 
@@ -33,8 +33,8 @@ class SlowDisk implements MessageStore {
       this.commits.push({
         messages,
         refused,
-        done: (strangers = new Set(), forgotten = new Set()) =>
-          resolve({ strangers, forgotten, fresh: forgotten.size > 0 ? [] : messages }),
+        done: (strangers = new Set(), forgotten = new Set(), conflicts = []) =>
+          resolve({ strangers, forgotten, conflicts, fresh: forgotten.size > 0 ? [] : messages }),
         fail: reject,
       });
       this.#asked();
@@ -262,4 +262,15 @@ test('a message that the broker retained does not count as heard', async () => {
   commit.done();
   await accepted;
   expect(measures.snapshot()).toMatchObject({ heard: 0 });
+});
+
+test('the log names a message that has the number of another one', async () => {
+  const { disk, log, send } = begin();
+  const sent = send(7);
+  const commit = await disk.commit(0);
+  commit.done(new Set(), new Set(), commit.messages);
+  await sent;
+  expect(log.lines).toMatchObject([
+    { level: 'warn', event: 'hub.number.conflict', fields: { vin: ONE, class: 3, seq: 7, boot: 1 } },
+  ]);
 });

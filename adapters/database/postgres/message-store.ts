@@ -17,6 +17,7 @@ import { ClassNumbers } from '../../../hub/numbers.ts';
 import type { IdOf, MessageStore, Saved } from '../../../hub/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { UNCOUNTED_BOOT } from '../../../protocol/schema/message.ts';
+import { asConflict } from '../conflicts.ts';
 import { keepDeliveries, MOST_WAITING, type PlacedMessage, type SqlSteps } from '../event-deliveries.ts';
 import { ANY_FORGOTTEN, forgottenDigest } from '../forgotten.ts';
 import { newsOf } from '../news.ts';
@@ -28,6 +29,7 @@ import { clockNumber, isSeries, kindNumber } from '../rows.ts';
 import { columns, type Execute, numbered, type PostgresDatabase } from './database.ts';
 import { notify } from './news.ts';
 import { behindOf, keepCorrections, keepRecords, lateness } from './records.ts';
+import { conflictingIn, withoutRemoved } from './repetitions.ts';
 import { type KnownStatus, StatusKeeper } from './statuses.ts';
 
 /** SQLSTATE of classes 22 data exception, 23 constraint violation, 54 program limit exceeded (PostgreSQL, appendix A). */
@@ -56,9 +58,14 @@ export class PostgresMessageStore implements MessageStore {
       const own = messages.filter(({ vin }) => !isRefused(vin));
       if (own.length === 0) return { strangers, forgotten, fresh: [] };
       const vehicles = await keepVehicles(execute, own, this.#idOf);
-      const kept = await keepMessages(execute, own, vehicles);
+      const inserted = await keepMessages(execute, own, vehicles);
+      const counted = await withoutRemoved(execute, inserted);
+      const repeated = repeatedIn(own, inserted, vehicles);
+      const conflicting = await conflictingIn(execute, repeated);
+      const kept = [...counted, ...(await keepMessages(execute, conflicting.map(asConflict), vehicles))];
       await keepHeard(execute, own, kept, vehicles);
-      await keepNumbers(execute, kept, repeatedIn(own, kept, vehicles));
+      const again = repeated.filter((one) => one.message.boot >= UNCOUNTED_BOOT && !conflicting.includes(one));
+      await keepNumbers(execute, counted, again);
       if (kept.length === 0) return { strangers, forgotten, fresh: [] };
       statuses = await this.#statuses.keep(execute, kept);
       await keepCorrections(execute, kept);
@@ -70,7 +77,9 @@ export class PostgresMessageStore implements MessageStore {
       await keepMonitors(execute, kept);
       const deliveries = await perform(execute, keepDeliveries(kept, this.#limit));
       await notify(execute, newsOf(kept));
-      return { strangers, forgotten, fresh: kept, deliveries };
+      const stored = new Set(kept.map(({ payload }) => payload));
+      const conflicts = conflicting.filter(({ payload }) => stored.has(payload));
+      return { strangers, forgotten, fresh: kept, conflicts, deliveries };
     });
     this.#statuses.committed(statuses);
     return saved;
@@ -183,6 +192,7 @@ async function keepMessages(
   messages: readonly CarMessage[],
   vehicles: ReadonlyMap<string, KnownRow>,
 ): Promise<PlacedMessage[]> {
+  if (messages.length === 0) return [];
   const keyed = new Map<string, CarMessage & { readonly vehicle: number }>();
   for (const one of messages) {
     const vehicle = (vehicles.get(one.vin) as KnownRow).id;
@@ -215,24 +225,24 @@ async function keepMessages(
   });
 }
 
-/** Messages of uncounted starts that were there. */
+type KnownMessage = CarMessage & { readonly vehicle: number };
+
+/** Those whose numbers were there. */
 function repeatedIn(
   messages: readonly CarMessage[],
   kept: readonly PlacedMessage[],
   vehicles: ReadonlyMap<string, KnownRow>,
-): (CarMessage & { readonly vehicle: number })[] {
+): KnownMessage[] {
   const fresh = new Set(kept.map(({ message }) => message));
   return messages.flatMap((one) =>
-    one.message.boot < UNCOUNTED_BOOT || fresh.has(one.message)
-      ? []
-      : [{ ...one, vehicle: (vehicles.get(one.vin) as KnownRow).id }],
+    fresh.has(one.message) ? [] : [{ ...one, vehicle: (vehicles.get(one.vin) as KnownRow).id }],
   );
 }
 
 async function keepNumbers(
   execute: Execute,
   kept: readonly PlacedMessage[],
-  repeated: readonly (CarMessage & { readonly vehicle: number })[],
+  repeated: readonly KnownMessage[],
 ): Promise<void> {
   const changes: {
     readonly vehicle: number;

@@ -8,6 +8,7 @@ import {
 } from '../../../adapters/database/postgres/index.ts';
 import { idOf } from '../../../assembly/view.ts';
 import type { CommandKey } from '../../../hub/commands.ts';
+import { hubRepetitionsContract } from '../../contracts/hub-repetitions.ts';
 import { type HubStoreUnderTest, hubStoreContract, useEveryQuery } from '../../contracts/hub-store.ts';
 import { NOON, ONE, OTHER, received, trip } from '../../hub/messages.ts';
 import { MemoryLog } from '../../rig/log.ts';
@@ -28,7 +29,7 @@ describePeer('initdb', 'PostgreSQL', () => {
     registry: new SqlRegistry(database),
   });
 
-  hubStoreContract('PostgreSQL', async (): Promise<HubStoreUnderTest> => {
+  const create = async (): Promise<HubStoreUnderTest> => {
     const url = await server.create();
     let database = await PostgresDatabase.open(url, log);
     let store = new PostgresMessageStore(database, idOf);
@@ -52,6 +53,10 @@ describePeer('initdb', 'PostgreSQL', () => {
         );
         return rows.map(({ payload }) => payload as Uint8Array);
       },
+      remove: (vin) =>
+        database.transaction(async (execute) => {
+          await execute('DELETE FROM messages WHERE vehicle = (SELECT id FROM vehicles WHERE vin = $1)', [vin]);
+        }),
       reopen: async () => {
         await database.close();
         database = await PostgresDatabase.open(url, log);
@@ -59,7 +64,10 @@ describePeer('initdb', 'PostgreSQL', () => {
       },
       close: () => database.close(),
     };
-  });
+  };
+
+  hubStoreContract('PostgreSQL', create);
+  hubRepetitionsContract('PostgreSQL', create);
 
   test('hubs that take in the messages of a car in turn keep its Status as if one had', async () => {
     const database = await PostgresDatabase.open(await server.create(), log);

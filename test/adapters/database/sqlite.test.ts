@@ -12,7 +12,8 @@ import {
   SqlRegistry,
 } from '../../../adapters/database/index.ts';
 import { idOf } from '../../../assembly/view.ts';
-import { hubStoreContract, useEveryQuery } from '../../contracts/hub-store.ts';
+import { hubRepetitionsContract } from '../../contracts/hub-repetitions.ts';
+import { type HubStoreUnderTest, hubStoreContract, useEveryQuery } from '../../contracts/hub-store.ts';
 import { NOON, ONE, OTHER, received, trip } from '../../hub/messages.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-database-'));
@@ -20,7 +21,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let made = 0;
 const newFile = (): string => join(folder, `${++made}.sqlite`);
 
-hubStoreContract('SQLite', async () => {
+const create = async (): Promise<HubStoreUnderTest> => {
   const file = newFile();
   let database = await SqliteDatabase.open(file);
   let store = new SqliteMessageStore(database, idOf);
@@ -45,6 +46,9 @@ hubStoreContract('SQLite', async () => {
           vin,
         )
         .map(({ payload }) => payload as Uint8Array),
+    remove: async (vin) => {
+      database.run('DELETE FROM messages WHERE vehicle = (SELECT id FROM vehicles WHERE vin = ?)', vin);
+    },
     reopen: async () => {
       database.close();
       database = await SqliteDatabase.open(file);
@@ -52,7 +56,10 @@ hubStoreContract('SQLite', async () => {
     },
     close: async () => database.close(),
   };
-});
+};
+
+hubStoreContract('SQLite', create);
+hubRepetitionsContract('SQLite', create);
 
 test('a car is found by its id with one statement that reads, however many cars are new', async () => {
   const database = await SqliteDatabase.open(newFile());

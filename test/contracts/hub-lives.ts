@@ -1,0 +1,47 @@
+/** What becomes of a car whose folder of records was wiped, whatever database its hub keeps messages in. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { type HubOptions, startHub } from '../../assembly/hub.ts';
+import { TestClock } from '../commands/remote-car.ts';
+import { DrivingCar } from '../hub/driving-car.ts';
+import { MemoryLog } from '../rig/log.ts';
+
+const VIN = 'VF3VGEHVBL0000001';
+/** Messages of the first start after the folder was wiped. */
+const MESSAGES = 11;
+
+/** The database of a hub, whose directory is `data`. */
+export interface StoredMessages {
+  readonly options: Pick<HubOptions, 'database'>;
+  /** Payloads of all messages, of a hub that does not run. */
+  payloads(data: string): Promise<readonly Uint8Array[]>;
+}
+
+export function hubLivesContract(name: string, create: () => Promise<StoredMessages>): void {
+  test(`a hub on ${name} stores every message of a car whose folder was wiped`, async () => {
+    const data = mkdtempSync(join(tmpdir(), 'vigie-hub-lives-'));
+    onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+    const database = await create();
+    const clock = new TestClock();
+    const log = new MemoryLog();
+    const hub = await startHub({ data, ...database.options, port: 0, http: 0, clock, log });
+    onTestFinished(() => hub.stop());
+    const car = new DrivingCar({ vin: VIN, url: hub.broker, scenario: 'parked', clock });
+    onTestFinished(() => car.remove());
+    await car.start();
+    await car.until(() => car.acknowledged.length >= 2 * MESSAGES);
+    await car.wipe();
+
+    const before = car.acknowledged.length;
+    await car.start();
+    await car.until(() => car.acknowledged.length >= before + MESSAGES);
+    await car.stop();
+    await hub.stop();
+
+    const stored = new Set((await database.payloads(data)).map((payload) => Buffer.from(payload).toString('hex')));
+    const lost = car.acknowledged.filter(({ payload }) => !stored.has(Buffer.from(payload).toString('hex')));
+    expect(lost.map(({ message: { kind, seq, boot } }) => `${kind} ${seq} of start ${boot}`)).toEqual([]);
+  });
+}
