@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Ended, runsWithin, runWithin } from './command-line.ts';
 
 /** The program that tests start: bundled once for the run (test/rig/run.ts), or from its sources outside of one. */
 export const program: string = process.env['TEST_PROGRAM'] ?? fileURLToPath(new URL('../../main.ts', import.meta.url));
@@ -79,8 +80,9 @@ export class VigieProcess {
   }
 }
 
-/** Runs `vigie` to its end. */
-export async function vigie(...args: string[]): Promise<{ status: number | null; stdout: string; stderr: string }> {
+/** Runs `vigie` to its end, within this process if the command starts nothing. */
+export async function vigie(...args: string[]): Promise<Ended> {
+  if (runsWithin(args)) return runWithin(args);
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
   let stderr = '';

@@ -11,7 +11,11 @@ import { numbersIn, outboxEntry } from './entries.ts';
 import { header, segmentWith } from './segment-bytes.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
 
-const open = (files: FileSystem, log = new MemoryLog()): Promise<Store> => openStore('/data', { files, log });
+/** More than a start here writes, and little to read again: each case opens the store once or twice. */
+const SEGMENT_BYTES = 8192;
+
+const open = (files: FileSystem, log = new MemoryLog()): Promise<Store> =>
+  openStore('/data', { files, log, segmentBytes: SEGMENT_BYTES });
 
 /** A disk that knows how far each file was written. */
 class MeasuredDisk extends SimulatedDisk {
