@@ -22,6 +22,7 @@ import type { Listening } from '../config/service.ts';
 import type { HelloConfiguration, HelloMissing } from '../protocol/schema/hello.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
 import type { Configurations } from './generation.ts';
+import { nodeName } from './node-lines.ts';
 import { version } from './version.ts';
 
 /** Name of the socket in the folder of the records that `vigie status` asks. */
@@ -241,6 +242,7 @@ export class Service implements CarService {
         ...(starts.before === undefined ? {} : { reason: `the run before: ${starts.before}`.slice(0, 256) }),
         health: this.health.hello(),
         configuration: configurations.hello,
+        runtime: nodeName(process.versions.node),
         ...(trust === undefined ? {} : { trust: trust.slice(0, 256) }),
         ...(this.#carVin === undefined ? {} : { carVin: this.#carVin }),
         ...(missing.length === 0 ? {} : { missing: [...missing] }),

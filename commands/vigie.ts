@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { nodeName } from '../assembly/node-lines.ts';
 import { FilesRefused } from '../assembly/refused.ts';
 import { version } from '../assembly/version.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -35,7 +36,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 export async function commandLine(names: readonly string[] = Object.keys(commands)): Promise<Command> {
   const program = new Command('vigie')
     .description(description)
-    .version(version, '-V, --version')
+    .version(`${version}\n${nodeName(process.versions.node)}`, '-V, --version')
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(complaint(text)) });

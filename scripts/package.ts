@@ -2,20 +2,23 @@
  * `npm run package [-- [arm64 armv7 x64] [--quick | --write]]`: in `dist/`, for each architecture (by default all), one
  * executable with everything in it, `vigie-linux-ARCH`, and the package for Debian, `vigie_VERSION_ARCH.deb`. The same
  * sources give the same bytes. Prints sizes and how long a start takes. `--quick` packs in a second instead of a
- * minute, into a larger package. `--write` makes all and writes the table in docs/packaging.md.
+ * minute, into a larger package. For armv7 also `vigie_VERSION+node_armhf.deb`, the program alone for the system's Node.
+ * `--write` makes all and writes the table in docs/packaging.md. Fails if a carried Node is past its support and that page
+ * does not say so.
  *
  * It needs Debian's qemu-user-static and C libraries for the architectures that this machine is not
  * (`scripts/package/install.sh`), and the npm registry for their Node the first time.
  */
 import { spawnSync } from 'node:child_process';
-import { statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import manifest from '../package.json' with { type: 'json' };
-import { makePackage } from './package/deb.ts';
+import { makePackage, makeScriptPackage, packageVersion } from './package/deb.ts';
 import { makeExecutable } from './package/executable.ts';
 import { installFor } from './package/install.ts';
+import { unsupportedNodes } from './package/support.ts';
 import { type MadeExecutable, megabytes, PAGE, pageWith } from './package/table.ts';
 import { type PackageTarget, runner, targetNamed, targets } from './package/targets.ts';
 
@@ -33,8 +36,15 @@ try {
     throw new Error('--write makes all packages as they are shipped: leave --quick and the architectures out');
   }
   const wanted = positionals.length === 0 ? targets : positionals.map(targetNamed);
+  const unsupported = unsupportedNodes(wanted, new Date(), readFileSync(join(root, PAGE), 'utf8'));
+  if (unsupported.length > 0) {
+    throw new Error(`${unsupported.join('; ')}. Carry a newer Node, or state this in ${PAGE}`);
+  }
   installFor(wanted);
-  for (const target of wanted) made.set(target, await make(target));
+  for (const target of wanted) {
+    made.set(target, await make(target));
+    if (target.debian === 'armhf') await makeSystemNodePackage(target);
+  }
   if (values.write === true) writeFileSync(join(root, PAGE), pageWith(made));
 } catch (error) {
   console.error(`package: ${(error as Error).message}`);
@@ -46,7 +56,12 @@ async function make(target: PackageTarget): Promise<MadeExecutable> {
   const debian = join(root, 'dist', `vigie_${manifest.version}_${target.debian}.deb`);
   await makeExecutable(target, executable, (step) => progress(executable, step));
   progress(debian, values.quick === true ? 'packing' : 'packing with xz, which takes a minute');
-  await makePackage(target, executable, debian, values.quick === true ? 'quick' : 'small');
+  await makePackage(
+    target,
+    { path: executable, kind: 'executable' },
+    debian,
+    values.quick === true ? 'quick' : 'small',
+  );
   const found = {
     executable: statSync(executable).size,
     debian: statSync(debian).size,
@@ -60,6 +75,13 @@ async function make(target: PackageTarget): Promise<MadeExecutable> {
   return found;
 }
 
+async function makeSystemNodePackage(target: PackageTarget): Promise<void> {
+  const file = join(root, 'dist', `vigie_${packageVersion('script')}_${target.debian}.deb`);
+  progress(file, 'packing the program alone');
+  await makeScriptPackage(target, file, values.quick === true ? 'quick' : 'small');
+  console.log(`${relative(root, file)}  ${megabytes(statSync(file).size)}`);
+}
+
 function progress(file: string, step: string): void {
   const seconds = ((performance.now() - began) / 1000).toFixed(1).padStart(6);
   console.error(`${seconds} s  ${relative(root, file)}: ${step}`);
@@ -71,7 +93,8 @@ function start(target: PackageTarget, executable: string): number {
   const times = Array.from({ length: STARTS }, () => {
     const began = performance.now();
     const { status, stdout, stderr } = spawnSync(program, [...args, '--version'], { encoding: 'utf8' });
-    if (status !== 0 || stdout.trim() !== manifest.version) throw new Error(`${executable} does not run: ${stderr}`);
+    if (status !== 0 || stdout.split('\n')[0] !== manifest.version)
+      throw new Error(`${executable} does not run: ${stderr}`);
     return performance.now() - began;
   });
   return Math.min(...times);

@@ -233,6 +233,10 @@ export const helloSchema = record(
         description: 'Files that were missing in the folder of the records at this start; absent: none.',
       }),
     ),
+    runtime: optional(
+      17,
+      text({ maxLength: 64, description: 'The Node.js that runs the agent, with the end of its support.' }),
+    ),
   },
   { description: 'Who speaks.' },
 );

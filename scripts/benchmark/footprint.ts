@@ -137,7 +137,7 @@ async function packages(scratch: string): Promise<Table> {
     const executable = join(scratch, `vigie-linux-${target.name}`);
     const debian = `${executable}.deb`;
     await makeExecutable(target, executable);
-    await makePackage(target, executable, debian, 'small');
+    await makePackage(target, { path: executable, kind: 'executable' }, debian, 'small');
     made.push({ name: target.name, executable: statSync(executable).size / 1e6, debian: statSync(debian).size / 1e6 });
   }
   return {

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { commandLine } from '../../commands/vigie.ts';
 import { debianChangelog } from './changelog.ts';
 import { bashCompletion, fishCompletion, zshCompletion } from './completion.ts';
-import { licences } from './licences.ts';
+import { licences, programLicences } from './licences.ts';
 import { manualPages } from './manual.ts';
 import { PAGES, pageIn, pagePlaces } from './pages.ts';
 import type { PackageTarget } from './targets.ts';
@@ -36,6 +36,7 @@ export async function contents(
   target: PackageTarget,
   version: string,
   date: Date,
+  kind: 'executable' | 'script' = 'executable',
 ): Promise<ReadonlyMap<string, Uint8Array | string>> {
   const shipped = new Map<string, string>([
     ['config/generated/vigie.schema.json', 'usr/share/vigie/vigie.schema.json'],
@@ -68,9 +69,17 @@ export async function contents(
     ['usr/share/bash-completion/completions/vigie', bashCompletion(program)],
     ['usr/share/zsh/vendor-completions/_vigie', zshCompletion(program)],
     ['usr/share/fish/vendor_completions.d/vigie.fish', fishCompletion(program)],
-    ['usr/share/lintian/overrides/vigie', readFileSync(join(import.meta.dirname, 'debian/lintian-overrides'))],
-    [`${PAGES}/copyright`, copyright],
-    [`${PAGES}/third-party-licences.gz`, compressed(licences(target))],
+    // They are about Node's executable.
+    ...(kind === 'script'
+      ? []
+      : [
+          [
+            'usr/share/lintian/overrides/vigie',
+            readFileSync(join(import.meta.dirname, 'debian/lintian-overrides')),
+          ] as const,
+        ]),
+    [`${PAGES}/copyright`, kind === 'script' ? copyright.replace('Node.js and ', '') : copyright],
+    [`${PAGES}/third-party-licences.gz`, compressed(kind === 'script' ? programLicences() : licences(target))],
     [`${PAGES}/changelog.gz`, compressed(debianChangelog(changes, version, MAINTAINER, date))],
     ...[...manual].map(([name, page]) => [`usr/share/man/man1/${name}.gz`, compressed(page)] as const),
     ...[...pages].map(([page, place]) => [place, pageIn(root, page, places)] as const),

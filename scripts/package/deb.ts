@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { CONFIGURATION, contents, MAINTAINER } from './contents.ts';
+import { bundleForTarget } from './program.ts';
 import type { PackageTarget } from './targets.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -25,30 +26,53 @@ const debian = join(import.meta.dirname, 'debian');
 /** `small`: as small as it gets, which takes a minute or two; `quick`: for trying it out. */
 export type Compression = 'small' | 'quick';
 
+/** As an executable, it refuses code from strings. */
+const LAUNCHER = `#!/bin/sh
+exec /usr/bin/node --disallow-code-generation-from-strings /usr/lib/vigie/vigie.cjs "$@"
+`;
+
 /** The oldest C library that Node's executables run with. */
 const dependencies = ['libc6 (>= 2.28)', 'libgcc-s1', 'libstdc++6 (>= 9)', 'init-system-helpers (>= 1.54)'];
 
+/** A file that the package installs as the program. */
+export interface PackagedProgram {
+  readonly path: string;
+  /** `executable`: with its Node; `script`: for the Node of the system. */
+  readonly kind: 'executable' | 'script';
+}
+
+/** The oldest Node of a Debian (13, "trixie") that runs the script. */
+export const SYSTEM_NODE = '20.19';
+
+/** The version of the package: that of the script sorts behind that with a Node, so that either replaces the other. */
+export function packageVersion(kind: PackagedProgram['kind']): string {
+  return kind === 'script' ? `${version}+node` : version;
+}
+
 /**
- * Packs an executable with the unit, its user, an example of a configuration and the documentation. The same input
+ * Packs a program with the unit, its user, an example of a configuration and the documentation. The same input
  * gives the same bytes.
  * @throws Error when dpkg-deb is not there or refuses
  */
 export async function makePackage(
   target: PackageTarget,
-  executable: string,
+  { path: program, kind }: PackagedProgram,
   file: string,
   compression: Compression,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-deb-'));
   try {
     const seconds = process.env['SOURCE_DATE_EPOCH'] ?? lastChange();
-    for (const [place, bytes] of await contents(target, version, new Date(Number(seconds) * 1000))) {
+    for (const [place, bytes] of await contents(target, version, new Date(Number(seconds) * 1000), kind)) {
       put(folder, place, bytes);
     }
-    put(folder, 'usr/lib/vigie/vigie', readFileSync(executable), 0o755);
+    if (kind === 'script') {
+      put(folder, 'usr/lib/vigie/vigie.cjs', readFileSync(program));
+      put(folder, 'usr/lib/vigie/vigie', LAUNCHER, 0o755);
+    } else put(folder, 'usr/lib/vigie/vigie', readFileSync(program), 0o755);
     mkdirSync(join(folder, 'usr/bin'), { recursive: true });
     symlinkSync('../lib/vigie/vigie', join(folder, 'usr/bin/vigie'));
-    put(folder, 'DEBIAN/control', control(target, sizeOf(folder)));
+    put(folder, 'DEBIAN/control', control(target, kind, sizeOf(folder)));
     put(folder, 'DEBIAN/conffiles', `/${CONFIGURATION}\n`);
     for (const script of ['postinst', 'prerm', 'postrm']) {
       put(folder, `DEBIAN/${script}`, readFileSync(join(debian, script)), 0o755);
@@ -61,6 +85,20 @@ export async function makePackage(
       // Times of files are those of the sources, whenever this is run.
       env: { ...process.env, SOURCE_DATE_EPOCH: seconds },
     });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Packs the program alone, bundled for the Node of the system, of which the system's maintainers publish security updates.
+ * @throws Error when dpkg-deb is not there or refuses
+ */
+export async function makeScriptPackage(target: PackageTarget, file: string, compression: Compression): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'vigie-script-'));
+  try {
+    const { script } = await bundleForTarget({ ...target, language: `node${SYSTEM_NODE}`, assets: false }, folder);
+    await makePackage(target, { path: script, kind: 'script' }, file, compression);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -85,10 +123,12 @@ function sizeOf(folder: string): number {
   return found.reduce((sum, entry) => sum + Math.ceil(statSync(join(entry.parentPath, entry.name)).size / 1024), 0);
 }
 
-function control(target: PackageTarget, installed: number): string {
-  const needed = target.arch === 'arm' ? [...dependencies, 'libatomic1'] : dependencies;
+function control(target: PackageTarget, kind: PackagedProgram['kind'], installed: number): string {
+  const carried = target.arch === 'arm' ? [...dependencies, 'libatomic1'] : dependencies;
+  const needed = kind === 'script' ? [`nodejs (>= ${SYSTEM_NODE})`, ...dependencies] : carried;
+  const holds = kind === 'script' ? "Runs on the system's Node.js." : 'One executable with everything\n in it.';
   return `Package: vigie
-Version: ${version}
+Version: ${packageVersion(kind)}
 Architecture: ${target.debian}
 Maintainer: ${MAINTAINER}
 Installed-Size: ${installed}
@@ -99,8 +139,7 @@ Section: net
 Priority: optional
 Description: agent in a car's telematics unit, CAN in and CBOR over MQTT out
  Reads CAN, OBD and GNSS, keeps the car's status and records, publishes them as
- CBOR over MQTT and carries out signed commands. One executable with everything
- in it.
+ CBOR over MQTT and carries out signed commands. ${holds}
 `;
 }
 

@@ -47,6 +47,11 @@ export function licences(target: PackageTarget): string {
   ].join('\n');
 }
 
+/** The same without Node. */
+export function programLicences(): string {
+  return [section('Vigie', readFileSync(join(root, 'LICENSE'), 'utf8')), packageLicences()].join('\n');
+}
+
 /** The licences of the packages of the program, and of those that they need. */
 export function packageLicences(): string {
   const places = new Set<string>();

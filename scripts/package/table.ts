@@ -1,6 +1,7 @@
 /** The table of the executables in docs/packaging.md. */
 import manifest from '../../package.json' with { type: 'json' };
 import { withSection } from '../generated-section.ts';
+import { carriedNode } from './support.ts';
 import { type PackageTarget, targets } from './targets.ts';
 
 export const PAGE = 'docs/packaging.md';
@@ -15,7 +16,7 @@ export interface MadeExecutable {
 
 /** The row of a target up to what is measured. */
 export function rowOf({ name, node }: PackageTarget): string {
-  return `| \`vigie-linux-${name}\` | ${node.version} | \`@yao-pkg/pkg\` ${manifest.devDependencies['@yao-pkg/pkg']} |`;
+  return `| \`vigie-linux-${name}\` | ${carriedNode(node.version)} | \`@yao-pkg/pkg\` ${manifest.devDependencies['@yao-pkg/pkg']} |`;
 }
 
 /** The page with these figures; `made` has every target. */

@@ -3,9 +3,9 @@
  * executable runs the bench, emulated where this machine is another, and is commanded by a `vigie` of this machine. The
  * executable of this machine's architecture has the same bytes when it is made again; its package is installed into a
  * fresh minimal Debian, run there, upgraded, and purged without a trace. The three shells complete its command line.
- * Without arguments it also tries the package for npm (library-trial.ts). Lintian finds no fault in any package. Its last
- * line is `N passed, N failed, N skipped`; the exit status is 0 when none failed. Needs root and Debian; what is missing is
- * installed.
+ * For armv7 the program alone also runs with the Node of Debian 13. Without arguments it also tries the package for npm
+ * (library-trial.ts). Lintian finds no fault in any package. Its last line is `N passed, N failed, N skipped`; the exit
+ * status is 0 when none failed. Needs root and Debian; what is missing is installed.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
@@ -19,10 +19,11 @@ import { parseArgs } from 'node:util';
 import { commandLine } from '../../commands/vigie.ts';
 import { vigie } from '../../test/rig/bench.ts';
 import { bootstrapped } from '../bootstrap.ts';
-import { makePackage } from './deb.ts';
+import { makePackage, makeScriptPackage } from './deb.ts';
 import { makeExecutable } from './executable.ts';
 import { libraryChecks } from './library-trial.ts';
 import { shells } from './shells.ts';
+import { tryWithSystemNode } from './system-node-trial.ts';
 import { type PackageTarget, runner, targetNamed, targets } from './targets.ts';
 
 const VIN = 'VF3VGEBENCH000001';
@@ -81,8 +82,18 @@ try {
       bench(target, executable),
     );
     const debian = join(scratch, `vigie_${target.debian}.deb`);
-    await makePackage(target, executable, debian, 'quick');
+    await makePackage(target, { path: executable, kind: 'executable' }, debian, 'quick');
     packages.push(debian);
+    if (target.debian === 'armhf') {
+      const alone = join(scratch, `vigie_node_${target.debian}.deb`);
+      await makeScriptPackage(target, alone, 'quick');
+      packages.push(alone);
+      await check(`${target.name}: the program alone runs with the Node of Debian 13`, async () => {
+        const folder = join(scratch, 'system-node');
+        mkdirSync(folder);
+        tryWithSystemNode(alone, folder);
+      });
+    }
     if (target.arch !== process.arch) continue;
     await check(`${target.name}: is made of the same bytes again`, async () => {
       const again = join(scratch, 'again');

@@ -106,7 +106,7 @@ async function asService(folder: string): Promise<void> {
   try {
     const [executable, deb] = [join(folder, 'vigie'), join(folder, 'vigie.deb')];
     await makeExecutable(platform.target, executable);
-    await makePackage(platform.target, executable, deb, 'quick');
+    await makePackage(platform.target, { path: executable, kind: 'executable' }, deb, 'quick');
     const environment = `VIGIE_MQTT_URL=mqtt://10.0.2.2:${broker.port}\nVIGIE_DATA=/var/lib/vigie\n`;
     const disks = makeDebian(folder, distributionFor(platform), deb, join(folder, 'car'), environment);
     const cloud = await Cloud.connect(broker.url, join(folder, 'keys'));
@@ -133,7 +133,7 @@ async function asFresh(folder: string): Promise<void> {
   try {
     const deb = join(folder, `vigie_${manifest.version}_${platform.target.debian}.deb`);
     await makeExecutable(platform.target, join(folder, 'vigie'));
-    await makePackage(platform.target, join(folder, 'vigie'), deb, 'quick');
+    await makePackage(platform.target, { path: join(folder, 'vigie'), kind: 'executable' }, deb, 'quick');
     const disks = makeFreshDebian(folder, distributionFor(platform), [deb, newerPackage(folder, deb)]);
     const cloud = await Cloud.connect(broker.url, join(folder, 'keys'), EXAMPLE_VIN);
     const machine = await Machine.boot(platform, disks);

@@ -166,6 +166,13 @@ describe('a configuration with errors', () => {
   });
 });
 
+test('hello names the Node that runs the agent, with the end of its support', { timeout: STARTS }, async () => {
+  writeFileSync(join(folder, 'vigie.yaml'), text());
+  run();
+  const { body } = await hello(() => true);
+  expect(body.runtime).toMatch(/^Node \d+\.\d+\.\d+, supported by nodejs\.org until \d{4}-\d\d-\d\d$/);
+});
+
 describePeer('python3', 'systemd', () => {
   test('is told when the agent is ready and when it stops', async () => {
     writeFileSync(join(folder, 'vigie.yaml'), text());

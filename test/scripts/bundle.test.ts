@@ -186,7 +186,7 @@ test('is not needed by the launcher, which starts the sources where no bundle is
     const { status, stdout } = spawnSync(process.execPath, [join(copy, 'scripts/vigie.js'), '--version'], {
       encoding: 'utf8',
     });
-    expect({ status, stdout }).toEqual({ status: 0, stdout: `${version}\n` });
+    expect({ status, first: stdout.split('\n')[0] }).toEqual({ status: 0, first: version });
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }

@@ -149,7 +149,7 @@ testNeeding(
     const [one, two] = [join(folder, 'one.deb'), join(folder, 'two.deb')];
     const small = join(folder, 'small');
     writeFileSync(small, 'stands for the executable');
-    for (const file of [one, two]) await makePackage(target, small, file, 'quick');
+    for (const file of [one, two]) await makePackage(target, { path: small, kind: 'executable' }, file, 'quick');
     expect(readFileSync(two).equals(readFileSync(one))).toBe(true);
     const listed = execFileSync('dpkg-deb', ['--contents', one], { encoding: 'utf8' });
     expect(listed).toMatch(/^-rwxr-xr-x root\/root .* \.\/usr\/lib\/vigie\/vigie$/m);
@@ -159,5 +159,28 @@ testNeeding(
     const folderOfControl = join(folder, 'control');
     execFileSync('dpkg-deb', ['--control', one, folderOfControl]);
     expect(readFileSync(join(folderOfControl, 'conffiles'), 'utf8')).toBe('/etc/vigie/vigie.yaml\n');
+  },
+);
+
+testNeeding(
+  findPeer('dpkg-deb') !== undefined,
+  'dpkg-deb is not installed',
+  'the package of the program alone runs on the Node of the system, and replaces the one that carries its own',
+  async () => {
+    const file = join(folder, 'script.deb');
+    const script = join(folder, 'script.cjs');
+    writeFileSync(script, '// stands for the program');
+    await makePackage(targetNamed('armhf'), { path: script, kind: 'script' }, file, 'quick');
+    const field = (name: string): string =>
+      execFileSync('dpkg-deb', ['--field', file, name], { encoding: 'utf8' }).trim();
+    expect(field('Depends')).toMatch(/^nodejs \(>= 20\.19\), /);
+    expect([field('Package'), field('Architecture')]).toEqual(['vigie', 'armhf']);
+    expect(field('Version')).toMatch(/^[\d.]+\+node$/);
+    const unpacked = join(folder, 'unpacked');
+    execFileSync('dpkg-deb', ['--extract', file, unpacked]);
+    expect(readFileSync(join(unpacked, 'usr/bin/vigie'), 'utf8')).toContain(
+      'exec /usr/bin/node --disallow-code-generation-from-strings /usr/lib/vigie/vigie.cjs',
+    );
+    expect(readFileSync(join(unpacked, 'usr/lib/vigie/vigie.cjs'), 'utf8')).toBe('// stands for the program');
   },
 );

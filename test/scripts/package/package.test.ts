@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { nodeName } from '../../../assembly/node-lines.ts';
 import { contentsBeside } from '../../../scripts/bundle.ts';
 import { makeExecutable } from '../../../scripts/package/executable.ts';
 import { type PackageTarget, targetNamed, targets } from '../../../scripts/package/targets.ts';
@@ -25,7 +26,11 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
 
 it('says its version, without a word about code that was thrown away', () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-  expect(run(['--version'])).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' });
+  expect(run(['--version'])).toMatchObject({
+    status: 0,
+    stdout: `${version}\n${nodeName(target.node.version)}\n`,
+    stderr: '',
+  });
 });
 
 it('compiles no code from strings', () => {

@@ -1,0 +1,29 @@
+/** Lines of Node.js and the end of their support by the Node.js project. */
+
+/**
+ * The last day of support by major version, as YYYY-MM-DD: `end` in schedule.json of
+ * https://github.com/nodejs/Release (commit 143dd650 of 2026-06-01).
+ */
+const supportEnds: Readonly<Record<number, string>> = {
+  18: '2025-04-30',
+  19: '2023-06-01',
+  20: '2026-04-30',
+  21: '2024-06-01',
+  22: '2027-04-30',
+  23: '2025-06-01',
+  24: '2028-04-30',
+  25: '2026-06-01',
+  26: '2029-04-30',
+  27: '2030-04-30',
+};
+
+/** The last day of support of a version such as 24.21.0, as YYYY-MM-DD; undefined if its line is not in the table. */
+export function supportEnd(version: string): string | undefined {
+  return supportEnds[Number.parseInt(version, 10)];
+}
+
+/** Names a version with the end of its support, for people; at most 64 characters. */
+export function nodeName(version: string): string {
+  const end = supportEnd(version);
+  return end === undefined ? `Node ${version}` : `Node ${version}, supported by nodejs.org until ${end}`;
+}
