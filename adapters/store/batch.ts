@@ -15,7 +15,7 @@ export const smallestPadding = headLength + 5;
 /** What a record may hold. */
 export type Item = number | string | boolean | Uint8Array | readonly Item[];
 
-const initial = 128 << 10;
+const initial = 8 << 10;
 /** Bytes that a batch keeps for the next. */
 const largest = 1 << 20;
 /** Bytes of the longest CBOR head or float. */

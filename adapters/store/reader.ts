@@ -80,7 +80,9 @@ export class SegmentReader {
     // The oldest piece's memory is used again, unless it was made for a long record.
     const oldest = this.#pieces.length < mostPieces ? undefined : this.#pieces.shift();
     const again = oldest !== undefined && oldest.bytes.length === pieceBytes && size <= pieceBytes;
-    const bytes = again ? oldest.bytes : new Uint8Array(Math.max(pieceBytes, size));
+    // A short file needs no whole piece.
+    const least = Math.min(pieceBytes, Math.max(0, segment.used - offset));
+    const bytes = again ? oldest.bytes : new Uint8Array(Math.max(least, size));
     const piece = { segment, from: offset, to: offset + this.fill(segment, offset, bytes), bytes };
     this.#pieces.push(piece);
     return piece;

@@ -202,7 +202,7 @@ function expected({ operation, method }: Asked): readonly number[] {
   return [...Object.keys(served.answers).map(Number), ...served.errors].filter((status) => status < 500);
 }
 
-const RUNS = runs(800, 2_000);
+const RUNS = runs(300, 2_000);
 
 /** Some callbacks stay, so that there is always one to have remotes and monitors. */
 class LastingCallbacks extends Callbacks {

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { runs } from '../../rig/runs.ts';
 import { CallbackRig, delivered, failed, webhook } from './rig.ts';
 
-const RUNS = runs(600, 600);
+const RUNS = runs(200, 600);
 /** ms; the long form takes some minutes. */
 const timeout = Math.max(60_000, RUNS * 20);
 

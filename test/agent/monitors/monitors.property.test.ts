@@ -9,7 +9,7 @@ import { expected } from './reference.ts';
 import type { Told } from './reference-world.ts';
 import { MonitorRig } from './rig.ts';
 
-const RUNS = runs(600, 2_500);
+const RUNS = runs(200, 2_500);
 
 function told({ monitorId, at, refresh, triggers = [], values = [] }: MonitorEvent): Told {
   return {

@@ -337,7 +337,7 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
         ended++;
       }
     }),
-    { numRuns: runs(500, 500) },
+    { numRuns: runs(150, 500) },
   );
   // The histories are worth something.
   expect(actuations).toBeGreaterThan(100);

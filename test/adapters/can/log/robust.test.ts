@@ -80,12 +80,13 @@ describe.each(bytesFormats)('%s', (format) => {
   });
 
   it('cut anywhere, gives the frames before the cut', () => {
+    const known = whole.frames.map((frame) => JSON.stringify(frame));
     let before = 0;
     for (let cut = 0; cut <= bytes.length; cut++) {
       const { frames } = parsed(format, bytes.subarray(0, cut), 4096);
       // The record that was cut may still be a frame of its own (a shorter payload), all before it are untouched.
-      const sure = Math.max(0, frames.length - 1);
-      expect(frames.slice(0, sure)).toEqual(whole.frames.slice(0, sure));
+      const strange = frames.slice(0, -1).findIndex((frame, i) => JSON.stringify(frame) !== known[i]);
+      expect([cut, strange]).toEqual([cut, -1]);
       expect(frames.length).toBeGreaterThanOrEqual(before - 1);
       before = Math.max(before, frames.length);
     }
@@ -98,10 +99,8 @@ describe.each(bytesFormats)('%s', (format) => {
       fc.property(change, fc.integer({ min: 1, max: 2000 }), (changes, size) => {
         const broken = Uint8Array.from(bytes);
         for (const [at, value] of changes) broken[at] = value;
-        for (const frame of parsed(format, broken, size).frames) {
-          expect(frame.length).toBeLessThanOrEqual(64);
-          expect(frame.at).not.toBeNaN();
-        }
+        const read = parsed(format, broken, size).frames;
+        expect(read.filter(({ length, at }) => length > 64 || Number.isNaN(at))).toEqual([]);
       }),
       { numRuns: 150, seed: 2 },
     );
