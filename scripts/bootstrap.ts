@@ -19,10 +19,9 @@ export function bootstrapped(programs: readonly string[]): string {
   try {
     const included = programs.length === 0 ? [] : [`--include=${programs.join(',')}`];
     const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
-    execFileSync('debootstrap', ['--variant=minbase', ...included, RELEASE, join(scratch, 'system')], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      env,
-    });
+    const words = ['--variant=minbase', ...included, RELEASE, join(scratch, 'system')];
+    // debootstrap mounts /proc in the new system: in a name space of its own, so that the mount ends with it.
+    execFileSync('unshare', ['--mount', 'debootstrap', ...words], { stdio: ['ignore', 'ignore', 'pipe'], env });
     for (const place of ['var/cache/apt', 'var/lib/apt/lists']) {
       rmSync(join(scratch, 'system', place), { recursive: true, force: true });
     }

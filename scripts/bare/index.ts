@@ -1,13 +1,15 @@
 /**
- * `npm run test:bare [-- programs]`: types the two commands of the README in a Debian with nothing but git, certificates,
- * Node and npm, as an ordinary user, in a clone with nothing beside it and with no network but the npm registry. With
- * `programs` that Debian also has python3, gcc and socat, and runs only the test files that ask for a program.
- * The Node and npm are those of this machine. Needs root and Debian; what is missing is installed. The last line is
+ * `npm run test:bare [-- machine | programs]`: types the two commands of the README in a Debian with nothing but git,
+ * certificates, Node and npm, as an ordinary user, in a clone of HEAD with nothing beside it and with no network but the npm
+ * registry. With `machine` the second command runs only the test files whose result can depend on the machine. With
+ * `programs` that Debian also has python3, gcc, socat and pseudo-terminals, and runs only the test files that ask for a
+ * program. The Node and npm are those of this machine. Needs root and Debian; what is missing is installed. The last line is
  * `N passed, N failed, N skipped`; the exit status is 0 if none failed.
  */
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  appendFileSync,
   copyFileSync,
   cpSync,
   existsSync,
@@ -17,22 +19,38 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, sep } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { bootstrapped } from '../bootstrap.ts';
 import { serveRegistry } from './registry.ts';
+import { filesOfMachine, filesThatAsk } from './test-files.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const USER_ID = 1000;
 const HOME = 'home/user';
+/** What the ordinary user needs of this script, apart from the home: there the clone has nothing beside it. */
+const TOOLS = 'opt/bare';
+/** Programs of the form `programs`, as tests name them, and as Debian names their packages. */
+const PROGRAMS = ['python3', 'gcc', 'socat'];
+const TERMINALS = '/dev/ptmx';
 
-const withPrograms = process.argv[2] === 'programs';
-if (process.argv.length > 3 || (process.argv[2] !== undefined && !withPrograms)) {
-  console.error('usage: npm run test:bare [-- programs]');
+/** Words for inside.mjs: the command that starts a bench or '', that of the tests, and its arguments. */
+const forms: Readonly<Record<string, () => readonly string[]>> = {
+  all: () => commandsOfReadme(),
+  machine: () => [commandsOfReadme()[0], 'npm test -- "$@"', ...filesOfMachine(root)],
+  programs: () => ['', 'npm ci && npm test -- "$@"', ...filesThatAsk(root)],
+};
+const [form = 'all', ...others] = process.argv.slice(2);
+const wordsOf = forms[form];
+if (wordsOf === undefined || others.length > 0) {
+  console.error('usage: npm run test:bare [-- machine | programs]');
   process.exit(2);
 }
+const withPrograms = form === 'programs';
 const installing = spawnSync('sh', [join(root, 'scripts/package/install.sh'), 'debootstrap', 'iproute2'], {
   stdio: 'inherit',
 });
@@ -40,29 +58,32 @@ if (installing.status !== 0) process.exit(1);
 
 const scratch = mkdtempSync(join(tmpdir(), 'vigie-bare-'));
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+let machine: ChildProcess | undefined;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    if (machine === undefined) process.exit(1);
+    machine.kill('SIGKILL');
+  });
+}
 const system = join(scratch, 'system');
-execFileSync('cp', [
-  '-a',
-  bootstrapped(['git', 'ca-certificates', ...(withPrograms ? ['python3', 'gcc', 'socat'] : [])]),
-  system,
-]);
+const cached = bootstrapped(['git', 'ca-certificates', ...(withPrograms ? PROGRAMS : [])]);
+execFileSync('cp', ['-a', cached, system]);
 copyNode(system);
-const home = join(system, HOME);
-mkdirSync(home, { recursive: true });
-execFileSync('git', ['clone', '--quiet', root, join(home, 'vigie')]);
-copyFileSync(join(import.meta.dirname, 'inside.mjs'), join(home, 'inside.mjs'));
+makeUser(system);
 const registry = await serveRegistry(
-  join(home, 'registry.sock'),
+  join(system, TOOLS, 'registry.sock'),
   execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8', cwd: tmpdir() }).trim(),
 );
-execFileSync('chown', ['-R', `${USER_ID}:${USER_ID}`, home]);
-process.exitCode = await enter();
+execFileSync('chown', ['-R', `${USER_ID}:${USER_ID}`, join(system, HOME), join(system, TOOLS)]);
+process.exitCode = await enter(wordsOf());
 registry.close();
 
-/** @returns the exit status of inside.mjs */
-async function enter(): Promise<number> {
-  // All mounts, and all processes, end with the first process.
+/** @returns the exit status of inside.mjs, or 1 if a test was skipped for want of what the form has */
+async function enter(words: readonly string[]): Promise<number> {
+  const terminals = [
+    'mkdir "$0/dev/pts" && mount -t devpts -o newinstance,ptmxmode=666,mode=620 devpts "$0/dev/pts"',
+    `ln -s pts/ptmx "$0${TERMINALS}"`,
+  ];
   const steps = [
     'ip link set lo up',
     'mount -t proc proc "$0/proc"',
@@ -73,38 +94,49 @@ async function enter(): Promise<number> {
     ),
     'mkdir "$0/dev/shm" && mount -t tmpfs -o mode=1777 shm "$0/dev/shm"',
     'ln -s /proc/self/fd "$0/dev/fd"',
-    `exec chroot --userspec=${USER_ID}:${USER_ID} "$0" /usr/bin/env -i HOME=/${HOME} PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8 node /${HOME}/inside.mjs "$@"`,
+    ...(withPrograms ? terminals : []),
+    `exec chroot --userspec=${USER_ID}:${USER_ID} "$0" /usr/bin/env -i HOME=/${HOME} PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8 node /${TOOLS}/inside.mjs "$@"`,
   ].join(' && ');
-  const words = withPrograms ? ['files', ...filesThatAsk()] : ['commands', ...commandsOfReadme()];
+  // All mounts and processes end with the first process, which is inside.mjs. It ends when its standard input does, so that
+  // nothing is left if this process is killed.
   const child = spawn(
     'unshare',
     ['--mount', '--net', '--pid', '--ipc', '--fork', '--kill-child', 'sh', '-c', steps, system, ...words],
-    {
-      stdio: ['ignore', 'inherit', 'inherit'],
-    },
+    { stdio: ['pipe', 'pipe', 'inherit'] },
   );
-  const [status] = await once(child, 'exit');
-  return typeof status === 'number' ? status : 1;
+  machine = child;
+  const closed = once(child, 'close');
+  const lacking: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, name = ''] = /^not tested, (\S+) (?:is not installed|cannot be opened)/.exec(line) ?? [];
+    if (withPrograms && [...PROGRAMS, TERMINALS].includes(name)) lacking.push(name);
+    console.log(line);
+  }
+  const [status] = await closed;
+  for (const name of lacking) console.error(`tests were skipped for want of ${name}, which this system must have`);
+  return status === 0 && lacking.length > 0 ? 1 : (status ?? 1);
 }
 
-/** The two commands as they stand, without their comments. */
-function commandsOfReadme(): readonly string[] {
-  const commands = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^ {4}(npm ci && npm \w+) +#/gm)];
-  if (commands.length !== 2) throw new Error('README.md has not two commands that begin with npm ci');
-  return commands.map(([, command = '']) => command);
+/** The two commands unchanged, without their comments. */
+function commandsOfReadme(): readonly [bench: string, tests: string] {
+  const found = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^ {4}(npm ci && npm \w+) +#/gm)];
+  const [bench, tests, ...more] = found.map(([, command]) => command);
+  if (bench === undefined || tests === undefined || more.length > 0) {
+    throw new Error('README.md must have two commands that begin with npm ci');
+  }
+  return [bench, tests];
 }
 
-/** Test files that name a need of theirs (test/needs.ts, test/rig/peers.ts), but those that CI runs apart. */
-function filesThatAsk(): readonly string[] {
-  const files = execFileSync(
-    'git',
-    ['grep', '--name-only', '-E', '(describe|test)(Peers?|Needing)\\(', '--', 'test/*.test.ts'],
-    { cwd: root, encoding: 'utf8' },
-  );
-  return files
-    .trim()
-    .split('\n')
-    .filter((name) => !/\.(engine|browser|long)\.test\.ts$/.test(name));
+/** An ordinary user with a clone of the project in an otherwise empty home, and the name that every machine has. */
+function makeUser(system: string): void {
+  const home = join(system, HOME);
+  mkdirSync(home, { recursive: true });
+  appendFileSync(join(system, 'etc/passwd'), `user:x:${USER_ID}:${USER_ID}::/${HOME}:/bin/sh\n`);
+  appendFileSync(join(system, 'etc/group'), `user:x:${USER_ID}:\n`);
+  writeFileSync(join(system, 'etc/hosts'), '127.0.0.1 localhost\n');
+  execFileSync('git', ['clone', '--quiet', root, join(home, 'vigie')]);
+  mkdirSync(join(system, TOOLS));
+  copyFileSync(join(import.meta.dirname, 'inside.mjs'), join(system, TOOLS, 'inside.mjs'));
 }
 
 /** The Node and npm of the machine, which `npm ci` of the README finds, not those of the project. */

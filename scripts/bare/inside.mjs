@@ -1,7 +1,7 @@
 /**
  * What index.ts has the ordinary user do in the bare system. Plain JavaScript for the Node of the machine, which may be older
- * than the project's. `commands FIRST SECOND`: the first starts a bench, which must answer on its page; the second is the
- * tests. `files FILE…`: the first `npm ci`, then these test files.
+ * than the project's. Its arguments: a shell command that starts a bench, which must answer on its page, or ''; a shell
+ * command for the tests; the arguments of the latter.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { createInterface } from 'node:readline';
 
 const project = join(homedir(), 'vigie');
 const relay = createServer((socket) => {
-  const registry = connect(join(homedir(), 'registry.sock'));
+  const registry = connect(join(import.meta.dirname, 'registry.sock'));
   for (const [from, to] of [
     [socket, registry],
     [registry, socket],
@@ -28,22 +28,21 @@ const env = {
   npm_config_replace_registry_host: 'always',
 };
 
-const [kind, ...words] = process.argv.slice(2);
-let status = 1;
-if (kind === 'commands') {
-  const [bench, tests] = words;
-  const good = await answersOnItsPage(bench);
-  status = good ? await run('sh', ['-c', tests]) : 1;
-} else {
-  status = (await run('sh', ['-c', 'npm ci'])) || (await run('npm', ['test', '--', ...words]));
-}
-process.exit(status);
+// Closed when index.ts has ended, however it ended.
+process.stdin.on('end', () => process.exit(1)).resume();
 
-async function run(program, args) {
-  const child = spawn(program, args, { cwd: project, env, stdio: ['ignore', 'inherit', 'inherit'] });
-  const [code] = await once(child, 'exit');
-  return code ?? 1;
+const [bench, tests, ...words] = process.argv.slice(2);
+if (bench !== '' && !(await answersOnItsPage(bench))) {
+  console.log('0 passed, 1 failed, 0 skipped');
+  process.exit(1);
 }
+const child = spawn('sh', ['-c', tests, 'sh', ...words], {
+  cwd: project,
+  env,
+  stdio: ['ignore', 'inherit', 'inherit'],
+});
+const [code] = await once(child, 'exit');
+process.exit(code ?? 1);
 
 /** Starts the bench, asks for its page, and ends it as Ctrl-C does. */
 async function answersOnItsPage(command) {

@@ -9,7 +9,7 @@ const KEEPALIVE = 6;
 /** Times that the broker is asked while the unit is watched. */
 const QUESTIONS = 3;
 
-describePeers(['mosquitto', 'socat', 'strace'], 'a unit that sleeps', () => {
+describePeers(['mosquitto', 'socat', 'strace', '/dev/ptmx'], 'a unit that sleeps', () => {
   let unit: QuietUnit | undefined;
   afterEach(async () => {
     await unit?.close();

@@ -1,5 +1,5 @@
 /** What a person sees on a terminal, and a program in a pipe. */
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,9 +9,9 @@ import { CloudClient } from '../../adapters/mqtt/index.ts';
 import { encodeMessage } from '../../protocol/cbor/message.ts';
 import { openCommand } from '../../protocol/command.ts';
 import { downTopic, presenceTopic, upTopic } from '../../protocol/topics.ts';
-import { describeNeeding } from '../needs.ts';
 import { AedesRig } from '../rig/aedes.ts';
 import { program } from '../rig/bench.ts';
+import { describePeers } from '../rig/peers.ts';
 import { smallCar } from './small-car.ts';
 
 let car: ReturnType<typeof smallCar>;
@@ -20,10 +20,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(car.folder, { recursive: true, force: true }));
 
-/** `script` fails where it cannot open one, as in a root without /dev/pts. */
-const terminals = spawnSync('script', ['-qec', 'true', '/dev/null'], { stdio: 'ignore' }).status === 0;
-
-describeNeeding(terminals, 'this machine has no script (bsdutils) or no pseudo-terminals', 'on a terminal', () => {
+describePeers(['script', '/dev/ptmx'], 'on a terminal', () => {
   /** What a terminal gets that runs `vigie` with these words, through a shell. */
   const shown = (words: string): string => {
     const command = words.replaceAll('vigie', `'${process.execPath}' '${program}'`);

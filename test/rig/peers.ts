@@ -1,7 +1,7 @@
 /**
- * Suites that run against a program of the system. Where it is not installed, they are skipped by name.
+ * Suites that run against a program or a device of the system. Where it is absent, they are skipped by name.
  */
-import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describeNeeding } from '../needs.ts';
 
@@ -26,15 +26,29 @@ export function describePeer(command: string, name: string, suite: () => void): 
   describePeers([command], name, suite);
 }
 
-/** `describe` for suites that need several programs; the first that is absent is the reason. */
-export function describePeers(commands: readonly string[], name: string, suite: () => void): void {
-  const absent = commands.find((command) => findPeer(command) === undefined);
-  describeNeeding(
-    absent === undefined,
-    `${absent} is not installed; run scripts/install-peers.sh as root`,
-    name,
-    suite,
-  );
+/**
+ * `describe` for suites that need several programs or devices, e.g. `/dev/ptmx` for pseudo-terminals. The first that is
+ * absent is the reason to skip the suite.
+ */
+export function describePeers(peers: readonly string[], name: string, suite: () => void): void {
+  const absence = peers.map(absenceOf).find((reason) => reason !== undefined);
+  describeNeeding(absence === undefined, absence ?? '', name, suite);
+}
+
+function absenceOf(peer: string): string | undefined {
+  if (peer.startsWith('/')) return opens(peer) ? undefined : `${peer} cannot be opened here`;
+  if (findPeer(peer) !== undefined) return undefined;
+  return `${peer} is not installed; run scripts/install-peers.sh as root`;
+}
+
+/** A root without the file system of pseudo-terminals may have the device, and only opening it fails. */
+function opens(device: string): boolean {
+  try {
+    closeSync(openSync(device, 'r+'));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function executable(path: string): boolean {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { serialLine, tcpLine } from '../../../adapters/lines/index.ts';
 import type { OpenLine } from '../../../agent/ports.ts';
-import { describePeer } from '../../rig/peers.ts';
+import { describePeers } from '../../rig/peers.ts';
 import { type PseudoTerminal, plugIn } from './pseudo-terminal.ts';
 import { FarEnd, Heard } from './server.ts';
 
@@ -98,7 +98,7 @@ describe('a TCP line', () => {
   });
 });
 
-describePeer('socat', 'a serial line', () => {
+describePeers(['socat', '/dev/ptmx'], 'a serial line', () => {
   let far: FarEnd;
   let device: PseudoTerminal;
   const path = join(folder, 'tty');

@@ -131,15 +131,20 @@ test('the changelog has the items of the newest version, as Debian writes them',
   expect(debianChangelog(newest, '0.1.0', '', new Date(0))).toContain('\n  * The bench: vigie bench is');
 });
 
-test('bash completes commands below commands, options, and the values of an option', async () => {
-  const bash = shells(folder, await commandLine()).find(({ shell }) => shell === 'bash');
-  expect(bash?.complete('vigie sca')).toEqual(['scan']);
-  expect(bash?.complete('vigie check --prof')).toEqual(['--profile']);
-  expect(bash?.complete('vigie check --format ')).toEqual(['ndjson', 'text']);
-  expect(bash?.complete('vigie check -c ')).toEqual([]);
-  expect(bash?.complete('vigie keys ma')).toEqual(['make']);
-  expect(bash?.complete('vigie keys make --algo')).toEqual(['--algorithm']);
-});
+testNeeding(
+  findPeer('bash') !== undefined,
+  'bash is not installed',
+  'bash completes commands below commands, options, and the values of an option',
+  async () => {
+    const bash = shells(folder, await commandLine()).find(({ shell }) => shell === 'bash');
+    expect(bash?.complete('vigie sca')).toEqual(['scan']);
+    expect(bash?.complete('vigie check --prof')).toEqual(['--profile']);
+    expect(bash?.complete('vigie check --format ')).toEqual(['ndjson', 'text']);
+    expect(bash?.complete('vigie check -c ')).toEqual([]);
+    expect(bash?.complete('vigie keys ma')).toEqual(['make']);
+    expect(bash?.complete('vigie keys make --algo')).toEqual(['--algorithm']);
+  },
+);
 
 testNeeding(
   findPeer('dpkg-deb') !== undefined,

@@ -10,7 +10,7 @@ import { serialLine } from '../../../../adapters/lines/index.ts';
 import { EXTENDED, FD, type FrameBatch } from '../../../../agent/ports.ts';
 import { UnitRest } from '../../../../agent/rest.ts';
 import { VirtualClock } from '../../../rig/clock.ts';
-import { describePeer } from '../../../rig/peers.ts';
+import { describePeers } from '../../../rig/peers.ts';
 import { Cable } from '../../lines/cable.ts';
 import { plugIn } from '../../lines/pseudo-terminal.ts';
 import { FarEnd } from '../../lines/server.ts';
@@ -310,7 +310,7 @@ describe('a bus behind a serial adapter', () => {
   });
 });
 
-describePeer('socat', 'a bus behind a real serial device', () => {
+describePeers(['socat', '/dev/ptmx'], 'a bus behind a real serial device', () => {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-slcan-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 

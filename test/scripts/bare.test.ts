@@ -1,0 +1,62 @@
+/** The parts of `npm run test:bare` that need no root. */
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { serveRegistry } from '../../scripts/bare/registry.ts';
+import { filesOfMachine, filesThatAsk } from '../../scripts/bare/test-files.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+test('the files that ask for a program are those that call for it, without engines and browsers', () => {
+  const files = filesThatAsk(root);
+  for (const name of ['adapters/lines/lines', 'adapters/can/socketcan/layouts', 'adapters/service/notify']) {
+    expect(files).toContain(`test/${name}.test.ts`);
+  }
+  expect(files).not.toContain('test/rig/peers.ts');
+  expect(files.filter((name) => /\.(engine|browser|long)\.test\.ts$/.test(name))).toEqual([]);
+});
+
+test('a result can depend on the machine if the file or a module of its own starts a program or asks for one', () => {
+  const files = filesOfMachine(root);
+  for (const file of filesThatAsk(root)) expect(files).toContain(file);
+  // By way of test/rig/bench.ts.
+  expect(files).toContain('test/commands/hub.test.ts');
+  expect(files).toContain('test/scripts/install-peers.test.ts');
+  expect(files).not.toContain('test/agent/actuators.test.ts');
+  for (const file of files) expect(existsSync(join(root, file)), file).toBe(true);
+});
+
+test('the registry on a socket answers with what the registry of the machine says, below its own address', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'vigie-bare-'));
+  const asked: (string | undefined)[] = [];
+  const real = createServer(({ url, headers }, response) => {
+    asked.push(url, headers.accept);
+    response.writeHead(url?.endsWith('absent') ? 404 : 200, { 'content-type': 'application/json' }).end('{"name":"x"}');
+  });
+  real.listen(0, '127.0.0.1');
+  await once(real, 'listening');
+  const socketPath = join(folder, 'socket');
+  const served = await serveRegistry(socketPath, `http://127.0.0.1:${(real.address() as AddressInfo).port}/npm`);
+  const ask = async (path: string) => {
+    const [response] = await once(
+      request({ socketPath, path, headers: { accept: 'application/x' } }).end(),
+      'response',
+    );
+    return [response.statusCode, response.headers['content-type'], await text(response)];
+  };
+  try {
+    expect(await ask('/@scope%2fx')).toEqual([200, 'application/json', '{"name":"x"}']);
+    expect((await ask('/absent'))[0]).toBe(404);
+    expect(asked).toEqual(['/npm/@scope%2fx', 'application/x', '/npm/absent', 'application/x']);
+  } finally {
+    served.close();
+    real.close();
+    rmSync(folder, { recursive: true });
+  }
+});
