@@ -1,10 +1,12 @@
 /**
- * `npm run test:bare [-- machine | programs]`: types the two commands of the README in a Debian with nothing but git,
- * certificates, Node and npm, as an ordinary user, in a clone of HEAD with nothing beside it and with no network but the npm
- * registry. With `machine` the second command runs only the test files whose result can depend on the machine. With
- * `programs` that Debian also has python3, gcc, socat and pseudo-terminals, and runs only the test files that ask for a
- * program. The Node and npm are those of this machine. Needs root and Debian; what is missing is installed. The last line is
- * `N passed, N failed, N skipped`; the exit status is 0 if none failed.
+ * `npm run test:bare`: types the two commands of the README in a Debian with nothing but git, certificates, Node and npm,
+ * as an ordinary user, in a clone of HEAD with nothing beside it and with no network but the npm registry.
+ * `npm run test:bare -- programs`: that Debian also has python3, gcc, socat and pseudo-terminals, and only the test files
+ * that ask for a program run. Names of test files after these words replace the selection.
+ *
+ * The Node and npm are those of this machine. Needs root and Debian; what is missing is installed. TEST_OUTCOMES receives
+ * the outcome of each test file, as from `npm test`. The last line is `N passed, N failed, N skipped`; the exit status is
+ * 0 if none failed.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,8 +28,8 @@ import { delimiter, dirname, join, sep } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { bootstrapped } from '../bootstrap.ts';
+import { filesThatAsk } from '../test-files.ts';
 import { serveRegistry } from './registry.ts';
-import { filesOfMachine, filesThatAsk } from './test-files.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const USER_ID = 1000;
@@ -38,19 +40,14 @@ const TOOLS = 'opt/bare';
 const PROGRAMS = ['python3', 'gcc', 'socat'];
 const TERMINALS = '/dev/ptmx';
 
-/** Words for inside.mjs: the command that starts a bench or '', that of the tests, and its arguments. */
-const forms: Readonly<Record<string, () => readonly string[]>> = {
-  all: () => commandsOfReadme(),
-  machine: () => [commandsOfReadme()[0], 'npm test -- "$@"', ...filesOfMachine(root)],
-  programs: () => ['', 'npm ci && npm test -- "$@"', ...filesThatAsk(root)],
-};
-const [form = 'all', ...others] = process.argv.slice(2);
-const wordsOf = forms[form];
-if (wordsOf === undefined || others.length > 0) {
-  console.error('usage: npm run test:bare [-- machine | programs]');
+const given = process.argv.slice(2);
+const withPrograms = given[0] === 'programs';
+const files = withPrograms ? given.slice(1) : given;
+const unknown = files.find((file) => !existsSync(join(root, file)));
+if (unknown !== undefined) {
+  console.error(`${unknown} is no file\nusage: npm run test:bare [-- [programs] FILE…]`);
   process.exit(2);
 }
-const withPrograms = form === 'programs';
 const installing = spawnSync('sh', [join(root, 'scripts/package/install.sh'), 'debootstrap', 'iproute2'], {
   stdio: 'inherit',
 });
@@ -75,11 +72,19 @@ const registry = await serveRegistry(
   execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8', cwd: tmpdir() }).trim(),
 );
 execFileSync('chown', ['-R', `${USER_ID}:${USER_ID}`, join(system, HOME), join(system, TOOLS)]);
-process.exitCode = await enter(wordsOf());
+process.exitCode = await enter(words());
 registry.close();
+copyOutcomes();
+
+/** Words for inside.mjs: the command that starts a bench or '', that of the tests, and its arguments. */
+function words(): readonly string[] {
+  const [bench, tests] = commandsOfReadme();
+  if (!withPrograms && files.length === 0) return [bench, tests];
+  return [withPrograms ? '' : bench, `${tests} -- "$@"`, ...(files.length > 0 ? files : filesThatAsk(root))];
+}
 
 /** @returns the exit status of inside.mjs, or 1 if a test was skipped for want of what the form has */
-async function enter(words: readonly string[]): Promise<number> {
+async function enter(args: readonly string[]): Promise<number> {
   const terminals = [
     'mkdir "$0/dev/pts" && mount -t devpts -o newinstance,ptmxmode=666,mode=620 devpts "$0/dev/pts"',
     `ln -s pts/ptmx "$0${TERMINALS}"`,
@@ -101,7 +106,7 @@ async function enter(words: readonly string[]): Promise<number> {
   // nothing is left if this process is killed.
   const child = spawn(
     'unshare',
-    ['--mount', '--net', '--pid', '--ipc', '--fork', '--kill-child', 'sh', '-c', steps, system, ...words],
+    ['--mount', '--net', '--pid', '--ipc', '--fork', '--kill-child', 'sh', '-c', steps, system, ...args],
     { stdio: ['pipe', 'pipe', 'inherit'] },
   );
   machine = child;
@@ -137,6 +142,12 @@ function makeUser(system: string): void {
   execFileSync('git', ['clone', '--quiet', root, join(home, 'vigie')]);
   mkdirSync(join(system, TOOLS));
   copyFileSync(join(import.meta.dirname, 'inside.mjs'), join(system, TOOLS, 'inside.mjs'));
+}
+
+/** To the file of this run, from that of the system, if its tests have begun. */
+function copyOutcomes(): void {
+  const [to, from] = [process.env['TEST_OUTCOMES'], join(system, TOOLS, 'outcomes')];
+  if (to !== undefined && existsSync(from)) appendFileSync(to, readFileSync(from));
 }
 
 /** The Node and npm of the machine, which `npm ci` of the README finds, not those of the project. */

@@ -26,6 +26,7 @@ const env = {
   ...process.env,
   npm_config_registry: `http://127.0.0.1:${address.port}/`,
   npm_config_replace_registry_host: 'always',
+  TEST_OUTCOMES: join(import.meta.dirname, 'outcomes'),
 };
 
 // Closed when index.ts has ended, however it ended.

@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { readFileOutcomes, report } from './report.ts';
+import { readFileOutcomes } from '../test-outcomes.ts';
+import { report } from './report.ts';
 import { runStage, type StageResult } from './run-stage.ts';
 import { type CiStage, lanes, stages } from './stages.ts';
 

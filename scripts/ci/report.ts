@@ -1,17 +1,13 @@
 /** The end of `.ci/run`: the slowest test files, the tests that failed, the table of stages, and the sum of all tests. */
-import { existsSync, readFileSync } from 'node:fs';
+import type { FileOutcome } from '../test-outcomes.ts';
 import type { StageResult } from './run-stage.ts';
 
 const SHOWN_FILES = 20;
 
-export interface FileOutcome {
-  readonly file: string;
-  readonly seconds: number;
-  /** Full names of the tests that failed; the file's own name where it failed outside its tests. */
-  readonly failed: readonly string[];
-}
-
-/** The lines of the report. The last one is `N passed, N failed, N skipped`, where a stage without tests that failed counts as one. */
+/**
+ * The lines of the report. The last one is `N passed, N failed, N skipped`, where a stage without tests that failed counts
+ * as one, and a partial stage as one that skipped none.
+ */
 export function report(
   results: readonly StageResult[],
   wall: number,
@@ -40,10 +36,10 @@ function row({ name, status, wall, processor, counts }: StageResult): string {
 
 function total(results: readonly StageResult[]): string {
   let [passed, failed, skipped] = [0, 0, 0];
-  for (const { status, counts } of results) {
+  for (const { status, partial, counts } of results) {
     passed += counts?.passed ?? 0;
     failed += counts?.failed ?? 0;
-    skipped += counts?.skipped ?? 0;
+    skipped += partial === true ? 0 : (counts?.skipped ?? 0);
     if (status !== 0 && (counts?.failed ?? 0) === 0) failed++;
   }
   return `${passed} passed, ${failed} failed, ${skipped} skipped`;
@@ -52,11 +48,4 @@ function total(results: readonly StageResult[]): string {
 function minutes(seconds: number): string {
   const rest = Math.round(seconds);
   return `${Math.floor(rest / 60)}:${String(rest % 60).padStart(2, '0')}`.padStart(7);
-}
-
-/** What `scripts/test.ts` wrote of each test file, one JSON object a line. */
-export function readFileOutcomes(path: string): readonly FileOutcome[] {
-  if (!existsSync(path)) return [];
-  const lines = readFileSync(path, 'utf8').trim().split('\n');
-  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as FileOutcome);
 }

@@ -6,6 +6,7 @@ import type { CiStage } from './stages.ts';
 
 export interface StageResult {
   readonly name: string;
+  readonly partial?: boolean;
   /** Exit status of the command; 1 if it could not be started or a signal ended it. */
   readonly status: number;
   /** Wall time, seconds. */
@@ -34,7 +35,7 @@ const TIMED = '"$@"; status=$?; times >&3; exit $status';
  * @param print receives each line of its output
  */
 export async function runStage(
-  { name, command }: CiStage,
+  { name, partial, command }: CiStage,
   cwd: string,
   environment: NodeJS.ProcessEnv,
   print: (line: string) => void,
@@ -63,7 +64,11 @@ export async function runStage(
     child.once('close', (code) => resolve(code ?? 1));
   });
   const wall = (performance.now() - began) / 1_000;
-  return { name, status, wall, processor: processorTime(times), ...(counts === undefined ? {} : { counts }) };
+  return {
+    ...{ name, status, wall, processor: processorTime(times) },
+    ...(partial === undefined ? {} : { partial }),
+    ...(counts === undefined ? {} : { counts }),
+  };
 }
 
 /** The counts in the last line of a test run, without the colours of a terminal. */

@@ -14,6 +14,8 @@ export interface CiStage {
   readonly command: readonly [program: string, ...args: string[]];
   /** Variables of the environment in addition to those of `.ci/run`. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** A later stage runs the tests that this one skips. */
+  readonly partial?: boolean;
 }
 
 /** No test may be skipped: the stage `programs` installs all that tests ask for. */
@@ -28,5 +30,8 @@ export const stages: readonly CiStage[] = [
   { name: 'engines', lane: 'tests', command: ['npm', 'run', 'test:engines'], environment: complete },
   { name: 'page', lane: 'tests', command: ['npm', 'run', 'test:page'], environment: complete },
   { name: 'properties', lane: 'tests', command: ['npm', 'run', 'test:properties'], environment: complete },
-  { name: 'test', lane: 'tests', command: ['npm', 'test'], environment: complete },
+  { name: 'bare', lane: 'tests', command: ['npm', 'run', 'test:bare'], partial: true },
+  { name: 'bare-programs', lane: 'tests', command: ['npm', 'run', 'test:bare', '--', 'programs'], partial: true },
+  // The test files of which no stage above, such as `bare`, has passed every test.
+  { name: 'test', lane: 'tests', command: ['npm', 'test'], environment: { ...complete, TEST_REST: '1' } },
 ];

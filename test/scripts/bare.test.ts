@@ -1,6 +1,6 @@
 /** The parts of `npm run test:bare` that need no root. */
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { serveRegistry } from '../../scripts/bare/registry.ts';
-import { filesOfMachine, filesThatAsk } from '../../scripts/bare/test-files.ts';
+import { filesThatAsk } from '../../scripts/test-files.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -20,16 +20,6 @@ test('the files that ask for a program are those that call for it, without engin
   }
   expect(files).not.toContain('test/rig/peers.ts');
   expect(files.filter((name) => /\.(engine|browser|long)\.test\.ts$/.test(name))).toEqual([]);
-});
-
-test('a result can depend on the machine if the file or a module of its own starts a program or asks for one', () => {
-  const files = filesOfMachine(root);
-  for (const file of filesThatAsk(root)) expect(files).toContain(file);
-  // By way of test/rig/bench.ts.
-  expect(files).toContain('test/commands/hub.test.ts');
-  expect(files).toContain('test/scripts/install-peers.test.ts');
-  expect(files).not.toContain('test/agent/actuators.test.ts');
-  for (const file of files) expect(existsSync(join(root, file)), file).toBe(true);
 });
 
 test('the registry on a socket answers with what the registry of the machine says, below its own address', async () => {

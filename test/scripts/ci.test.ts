@@ -37,18 +37,20 @@ test('a stage that fails, is killed or cannot be started has a status other than
   expect(absent.status).not.toBe(0);
 });
 
-test('the report ends with the sum of all tests, in which a stage that failed without tests counts as one', () => {
+test('the report ends with the sum of all tests, in which a stage that failed without tests counts as one and a partial stage has skipped none', () => {
   const results: StageResult[] = [
     { name: 'check', status: 1, wall: 61, processor: 90 },
     { name: 'page', status: 0, wall: 10, processor: 5, counts: { passed: 7, failed: 0, skipped: 1 } },
+    { name: 'bare', status: 0, partial: true, wall: 10, processor: 5, counts: { passed: 3, failed: 0, skipped: 4 } },
     { name: 'test', status: 1, wall: 10, processor: 5, counts: { passed: 20, failed: 2, skipped: 0 } },
   ];
   const files = Array.from({ length: 30 }, (_, index) => ({
     ...{ file: `${index}.test.ts`, seconds: index },
     failed: index === 4 ? ['a door opens', 'a door closes'] : [],
+    skipped: 0,
   }));
   const lines = report(results, 81, files);
-  expect(lines.at(-1)).toBe('27 passed, 3 failed, 1 skipped');
+  expect(lines.at(-1)).toBe('30 passed, 3 failed, 1 skipped');
   expect(lines.at(-2)).toBe('.ci/run took 1.4 minutes');
   expect(lines).toContain('check           1:01     1:30   FAILED with status 1');
   expect(lines.filter((line) => line.endsWith('.test.ts'))).toHaveLength(20);
@@ -61,6 +63,14 @@ test('an unknown stage after --from is refused with the names of all stages', ()
   const { status, stderr } = spawnSync(process.execPath, [script, '--from', 'nothing'], { encoding: 'utf8' });
   expect(status).toBe(2);
   for (const { name } of stages) expect(stderr).toContain(name);
+});
+
+test('no test may be skipped in the stages that are not partial, and `npm test` runs last with all that partial stages skip', () => {
+  const tests = stages.filter(({ lane }) => lane === 'tests');
+  for (const { name, partial, environment } of tests) {
+    expect(environment?.['TEST_ALL'], name).toBe(partial === true ? undefined : '1');
+  }
+  expect(tests.at(-1)).toMatchObject({ command: ['npm', 'test'], environment: { TEST_REST: '1' } });
 });
 
 test('stages have different names, and each lane has one', () => {

@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readFileOutcomes } from '../../scripts/ci/report.ts';
+import { testFiles } from '../../scripts/test-files.ts';
+import { type FileOutcome, incomplete, readFileOutcomes } from '../../scripts/test-outcomes.ts';
 
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const script = fileURLToPath(new URL('../../scripts/test.ts', import.meta.url));
 const needs = new URL('../needs.ts', import.meta.url).pathname;
 
@@ -40,10 +42,14 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function runTests(names: readonly (keyof typeof files | 'related')[], environment: Record<string, string> = {}) {
-  const { CI: _, TEST_ALL: __, TEST_OUTCOMES: ___, ...inherited } = process.env;
+function runTests(
+  names: readonly (keyof typeof files | 'related')[],
+  environment: Record<string, string> = {},
+  project = folder,
+) {
+  const { CI: _, TEST_ALL: __, TEST_OUTCOMES: ___, TEST_REST: ____, ...inherited } = process.env;
   const env = Object.fromEntries(Object.entries(inherited).filter(([name]) => !name.startsWith('VITEST')));
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...names, '--root', folder], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...names, '--root', project], {
     env: { ...env, ...environment },
     encoding: 'utf8',
   });
@@ -102,3 +108,34 @@ test('after “related”, the files run that load the named one, and no others'
   expect(lines.at(-1)).toBe('1 passed, 0 failed, 0 skipped');
   expect(status).toBe(0);
 });
+
+test('with TEST_REST=1 only the files run of which no earlier run has passed every test', () => {
+  const row = { seconds: 1, failed: [], skipped: 0 };
+  const outcomes: FileOutcome[] = [
+    { ...row, file: 'failed.test.ts', failed: ['opens'] },
+    { ...row, file: 'skipped.test.ts', skipped: 1 },
+    { ...row, file: 'passed.test.ts' },
+    { ...row, file: 'again.test.ts', skipped: 1 },
+    { ...row, file: 'again.test.ts' },
+  ];
+  const files = ['again.test.ts', 'failed.test.ts', 'new.test.ts', 'passed.test.ts', 'skipped.test.ts'];
+  expect(incomplete(files, outcomes)).toEqual(['failed.test.ts', 'new.test.ts', 'skipped.test.ts']);
+
+  const left = 'test/protocol/nearest.test.ts';
+  const passed = testFiles(root).map((file) => ({ ...row, file }));
+  expect(rest(passed.filter(({ file }) => file !== left))).toMatchObject({
+    status: 0,
+    lines: expect.arrayContaining([
+      expect.stringContaining(left),
+      expect.stringMatching(/^[1-9]\d* passed, 0 failed, 0 skipped$/),
+    ]),
+  });
+  expect(rest(passed)).toMatchObject({ status: 0, lines: expect.arrayContaining(['0 passed, 0 failed, 0 skipped']) });
+});
+
+/** Runs what is left of the project's own tests. */
+function rest(rows: readonly FileOutcome[]): ReturnType<typeof runTests> {
+  const outcomes = join(folder, 'outcomes-rest');
+  writeFileSync(outcomes, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  return runTests([], { TEST_REST: '1', TEST_OUTCOMES: outcomes }, root);
+}
