@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { VigieProcess, vigie } from '../rig/bench.ts';
 
 const MOVED = /runs in a process of its own: (\d+)/;
@@ -12,6 +12,10 @@ async function movedBench() {
   const bench = new VigieProcess(['bench', '--data', data, '--port', '0', '--http', '0', '--scenario', 'parked']);
   onTestFinished(async () => {
     await bench.end('SIGKILL');
+    // Its agent writes until it notices.
+    for (const [, agent] of bench.output.matchAll(new RegExp(MOVED, 'g'))) {
+      await vi.waitUntil(() => !runs(Number(agent)), { timeout: 60_000 });
+    }
     rmSync(data, { recursive: true, force: true });
   });
   await bench.says('Ctrl-C ends the bench.');
@@ -28,9 +32,13 @@ async function movedBench() {
   return { bench, url, plug, pid: Number(MOVED.exec(bench.output)?.[1]) };
 }
 
+/**
+ * An orphan that has ended stays as a zombie if the first process of the machine does not wait for its children, as in many
+ * containers (proc(5), State).
+ */
 function runs(pid: number): boolean {
   try {
-    return process.kill(pid, 0);
+    return !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;
   }
