@@ -33,7 +33,7 @@ if (packed && major < 22) {
     await import(new URL('../main.ts', import.meta.url).href);
   }
 } else {
-  const own = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url));
+  const own = fileURLToPath(new URL(`../node_modules/node-linux-${process.arch}/bin/node`, import.meta.url));
   if (!existsSync(own)) {
     console.error(
       `vigie: needs Node 22.18 or newer, this is ${process.versions.node}. Run \`npm ci\` in the project: it brings its own for Linux on x86_64 and arm64.`,
