@@ -38,7 +38,7 @@ function goOnAWay(paths: readonly string[]): void {
   const chosen = [
     { ...byLength[0], odometer: false },
     { ...byLength[runs(1, byLength.length - 1)], odometer: true },
-  ] as { name: string; drive: RecordedDrive; odometer: boolean }[];
+  ].slice(-runs(1, 2)) as { name: string; drive: RecordedDrive; odometer: boolean }[];
 
   describe.each(chosen)('$name, with an odometer: $odometer', ({ drive, odometer }) => {
     const way = new Way(drive.km(drive.end) * 1000);

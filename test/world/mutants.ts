@@ -348,11 +348,15 @@ export class MutantWorlds {
     return rm(this.#directory, { recursive: true });
   }
 
-  /** What the world of a seed shows of a mutant; without one, of the source as it is. */
+  /**
+   * What the world of a seed shows of a mutant; without one, of the source as it is. The world ends when it has broken the
+   * mutant's invariant.
+   */
   async live(mutant: Mutant | undefined, seed: number | 'small', minutes = 10): Promise<readonly Breach[]> {
     const file = join(this.#directory, `${seed}.mjs`);
     await writeFile(file, await bundle(mutant, planFor(mutant)));
-    const { stdout } = await run(process.execPath, [file, String(seed), String(minutes)], { maxBuffer: 2 ** 26 });
+    const args = [file, String(seed), String(minutes), mutant?.invariant ?? ''];
+    const { stdout } = await run(process.execPath, args, { maxBuffer: 2 ** 26 });
     return JSON.parse(stdout) as readonly Breach[];
   }
 }
@@ -371,13 +375,19 @@ async function bundle(mutant: Mutant | undefined, plan: string): Promise<string>
     import { narrowPlanOf, planOf, rarePlanOf, widePlanOf } from './plan.ts';
     import { explore } from './small.ts';
     import { runWorld } from './world.ts';
-    const [seed, minutes] = process.argv.slice(2);
+    const [seed, minutes, wanted] = process.argv.slice(2);
+    const tell = (breaches) => console.log(JSON.stringify(breaches));
+    const breached = (breach) => {
+      if (breach.invariant !== wanted) return;
+      tell([breach]);
+      process.exit();
+    };
     const plan = ${plan};
     const breaches =
       seed === 'small'
         ? (await explore(${JSON.stringify(PART)})).broken.flatMap(({ lived }) => lived.breaches)
-        : (await runWorld(plan(Number(seed), Number(minutes) * 60_000))).breaches;
-    console.log(JSON.stringify(breaches));
+        : (await runWorld(plan(Number(seed), Number(minutes) * 60_000), breached)).breaches;
+    tell(breaches);
   `;
   return bundleWorlds(contents, (path, original) =>
     path === changed && mutant !== undefined ? edited(original(), mutant) : undefined,

@@ -37,9 +37,12 @@ export interface Outcome {
   readonly lasted: number;
 }
 
-/** Lives through a plan to its end. Always the same for the same plan. */
-export async function runWorld(plan: Plan): Promise<Outcome> {
-  const world = new World(plan);
+/**
+ * Lives through a plan to its end. Always the same for the same plan.
+ * @param breached receives each breach when it is found
+ */
+export async function runWorld(plan: Plan, breached?: (breach: Breach) => void): Promise<Outcome> {
+  const world = new World(plan, breached);
   try {
     return await world.live();
   } finally {
@@ -60,7 +63,7 @@ class World {
   #hub: WorldHub | undefined;
   #faults = 0;
 
-  constructor(plan: Plan) {
+  constructor(plan: Plan, breached?: (breach: Breach) => void) {
     this.#plan = plan;
     const time = this.#time;
     const chance = new Chance(`world ${plan.seed}`);
@@ -68,7 +71,10 @@ class World {
     const vins = Array.from({ length: plan.cars }, (_, i) => `VF3VGEWRLD000000${i + 1}`);
     this.#breaches = new Breaches(
       () => time.now,
-      ({ invariant, detail }) => this.#tell('!', `${INVARIANTS[invariant]} Not so: ${detail.slice(0, 500)}`),
+      (breach) => {
+        this.#tell('!', `${INVARIANTS[breach.invariant]} Not so: ${breach.detail.slice(0, 500)}`);
+        breached?.(breach);
+      },
     );
     this.#broker = new Broker({
       time,

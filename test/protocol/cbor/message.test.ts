@@ -130,7 +130,7 @@ describe('faults', () => {
         }
         expect(decodeMessage(encodeMessage(result))).toEqual(result);
       }),
-      { numRuns: runs(100, 1000) },
+      { numRuns: runs(50, 1000) },
     );
   });
 });
