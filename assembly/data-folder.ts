@@ -45,8 +45,7 @@ export const folderEntries: readonly FolderEntry[] = [
     name: 'boot.json',
     kind: 'document',
     required: 'agent',
-    consequence:
-      'starts are counted from 1 again, so receivers may take messages of this start for those of an earlier one',
+    consequence: 'starts are counted from another random number on, so receivers take the folder for a new one',
   },
   {
     name: 'remotes.json',

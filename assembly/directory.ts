@@ -6,7 +6,7 @@ import { FIRST_START, type FileSystem, lockDirectory, nodeFileSystem, openDocume
 import type { Document, Log, Memory } from '../agent/ports.ts';
 import { emptyLedger, type LedgerDocument, lacksCommits } from '../agent/remotes/ledger.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { UNCOUNTED_BOOT } from '../protocol/schema/message.ts';
+import { BOOTS, UNCOUNTED_BOOT } from '../protocol/schema/message.ts';
 import { absentEntries, hasRecords, namesIn } from './data-folder.ts';
 import { isUnreadable } from './read-again.ts';
 
@@ -67,20 +67,28 @@ export function takeDirectory(path: string, log: Log): () => void {
 
 /** What is known of the starts of the agent and of whose records these are. */
 export interface Boots {
+  /** Number of the newest start. */
   readonly boot: number;
+  /** Number of the first start, random: the identity of the folder. Omitted before the first, and if it was 1. */
+  readonly life?: number;
   readonly vin?: string;
 }
 
 /** So many that no two of a car fall on the same. */
-const UNCOUNTED = [UNCOUNTED_BOOT, 2 * UNCOUNTED_BOOT] as const;
+const UNCOUNTED = [UNCOUNTED_BOOT, UNCOUNTED_BOOT + 2 ** 30] as const;
 
 /** A random number for a start that cannot be counted. */
 export function uncountedBoot(anyNumber: (least: number, below: number) => number = randomInt): number {
   return anyNumber(...UNCOUNTED);
 }
 
+/** The first start of a folder of records, or of an agent that keeps none: a random number of 32 bits. */
+export function firstBoot(anyNumber: (least: number, below: number) => number = randomInt): number {
+  return anyNumber(0, BOOTS);
+}
+
 /**
- * Counts this start. One that the disk does not take has a number by chance, far from the others: what it sends may be
+ * Counts this start, from a random number on, so that receivers can tell the folder from one that was there before. One that the disk does not take has a number by chance, far from the others: what it sends may be
  * numbered as what another start sends, and receivers tell them apart by the start.
  * @throws VigieError `usage.wrong` when the records are another car's
  */
@@ -91,15 +99,17 @@ export async function countBoot(
   log: Log,
   anyNumber?: (least: number, below: number) => number,
 ): Promise<number> {
-  const { boot, vin: owner = vin } = boots.data;
+  const { boot: before, life: known, vin: owner = vin } = boots.data;
+  const life = known ?? (before === 0 ? firstBoot(anyNumber) : undefined);
+  const boot = known === undefined && life !== undefined ? life : (before + 1) % BOOTS;
   if (owner !== vin) {
     throw new VigieError('usage.wrong', `these are the records of ${owner}; choose another directory for ${vin}`, {
       where,
     });
   }
   try {
-    await boots.write({ boot: boot + 1, vin });
-    return boot + 1;
+    await boots.write({ boot, ...(life === undefined ? {} : { life }), vin });
+    return boot;
   } catch (error) {
     if (!(error instanceof VigieError)) throw error;
     log.error('start.unrecorded', { error: error.message });

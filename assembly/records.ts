@@ -6,7 +6,7 @@ import { type FileSystem, memoryStore, openDocument, openStore, type Store } fro
 import type { Log } from '../agent/ports.ts';
 import { emptyLedger, type LedgerDocument } from '../agent/remotes/ledger.ts';
 import type { AgentSettings } from '../protocol/settings.ts';
-import { type Boots, countBoot, openChanges, openLedger } from './directory.ts';
+import { type Boots, countBoot, firstBoot, openChanges, openLedger } from './directory.ts';
 import { readAgain } from './read-again.ts';
 import { keepTrust } from './retry.ts';
 import type { CarService } from './service.ts';
@@ -58,7 +58,7 @@ export async function openRecords(options: OpenRecordsOptions, teardowns: Teardo
         ledger.data = next;
       },
     };
-    return { boot: own?.boot ?? 1, store: own ?? memoryStore({ now }), ledger };
+    return { boot: own?.boot ?? firstBoot(), store: own ?? memoryStore({ now }), ledger };
   }
   const read = <T>(attempt: () => Promise<T>): Promise<T> => readAgain(attempt, { clock, log });
   const at = files === undefined ? {} : { files };

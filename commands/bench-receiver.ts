@@ -1,5 +1,6 @@
 /** What the embedded broker of a bench received: the other end counts by itself, also while the agent is killed. */
 import type { OutboxNumbers } from '../assembly/own-outbox.ts';
+import { Lives } from '../hub/lives.ts';
 import { ClassNumbers } from '../hub/numbers.ts';
 import { decodeMessage } from '../protocol/cbor/message.ts';
 import { classes, classOf } from '../protocol/classes.ts';
@@ -18,6 +19,7 @@ interface Received {
 
 export class BenchReceiver {
   readonly #vin: string;
+  readonly #lives = new Lives();
   readonly #classes: readonly Received[];
 
   /** Counts from what `store` says now: a number that waits there has yet to come, and one that it does not know as well. */
@@ -45,7 +47,8 @@ export class BenchReceiver {
   take(topic: string, payload: Uint8Array): void {
     const { vin, direction } = parseTopic(topic) ?? {};
     if (vin !== this.#vin || direction !== 'up') return;
-    const message = decodeMessage(payload);
+    const sent = decodeMessage(payload);
+    const message = { ...sent, boot: this.#lives.startOf(sent.boot) };
     const { kind, boot, seq } = message;
     const own = this.#classes[classOf(kind)];
     if (own === undefined) return;

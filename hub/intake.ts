@@ -117,10 +117,18 @@ export class Intake {
     const refused = batch.flatMap(({ item }) => ('refused' in item ? [item.refused] : []));
     const begun = clock.now();
     try {
-      const { fresh, strangers, forgotten, conflicts = [], deliveries } = await store.save(messages, refused);
+      const {
+        fresh,
+        strangers,
+        forgotten,
+        conflicts = [],
+        lives = [],
+        deliveries,
+      } = await store.save(messages, refused);
       const vinOf = ({ item }: Waiting): string => ('read' in item ? item.read.vin : vinIn(item.refused.topic));
       const dropped = batch.filter((one) => forgotten.has(vinOf(one))).length;
       measures.committed(messages.length, fresh, refused.length, clock.now() - begun, dropped);
+      for (const life of lives) log.warn('hub.life.new', life);
       for (const { vin, class: priority, message } of conflicts) {
         log.warn('hub.number.conflict', { vin, class: priority, seq: message.seq, boot: message.boot });
       }

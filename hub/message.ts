@@ -5,8 +5,9 @@ import { classOf } from '../protocol/classes.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { factsOf, type RecordFacts } from '../protocol/interface/record-filter.ts';
 import { type Kind, recordKinds } from '../protocol/schema/kind.ts';
-import { type Message, UNCOUNTED_BOOT } from '../protocol/schema/message.ts';
+import type { Message } from '../protocol/schema/message.ts';
 import { parseTopic } from '../protocol/topics.ts';
+import { isCounted, lifeOf } from './lives.ts';
 
 export interface CarMessage {
   readonly vin: string;
@@ -75,9 +76,10 @@ export function pieceId({ boot, seq }: MessageOrder): string {
 
 /** The other way round; undefined: no such id. */
 export function pieceOf(id: string): MessageOrder | undefined {
-  const [, boot = '', seq = ''] = /^([0-9a-f]{1,8})-([0-9a-f]{1,8})$/.exec(id) ?? [];
+  const [, boot = '', seq = ''] = /^([0-9a-f]{1,14})-([0-9a-f]{1,8})$/.exec(id) ?? [];
   const piece = { boot: Number.parseInt(boot, 16), seq: Number.parseInt(seq, 16) };
-  return Math.max(piece.boot, piece.seq) < 2 ** 31 && pieceId(piece) === id ? piece : undefined;
+  const isKnown = piece.boot <= Number.MAX_SAFE_INTEGER && piece.seq < 2 ** 31;
+  return isKnown && pieceId(piece) === id ? piece : undefined;
 }
 
 /** The record that a message carries: a record with an id, or a piece of a series, which is its own record. */
@@ -109,14 +111,16 @@ export function correctionIn({ kind, body }: Message): number | undefined {
  * that the car could not write down has a random number: the numbers of its messages give its place.
  */
 export interface MessageOrder {
+  /** Number of the start at the hub ({@link ./lives.ts}). */
   readonly boot: number;
   readonly seq: number;
 }
 
 /** Whether `a` was made after `b`. */
 export function isAfter(a: MessageOrder, b: MessageOrder): boolean {
-  const [isCounted, isOtherCounted] = [a.boot < UNCOUNTED_BOOT, b.boot < UNCOUNTED_BOOT];
-  if (isCounted && isOtherCounted && a.boot !== b.boot) return a.boot > b.boot;
+  if (lifeOf(a.boot) !== lifeOf(b.boot)) return a.boot > b.boot;
+  const [isOneCounted, isOtherCounted] = [isCounted(a.boot), isCounted(b.boot)];
+  if (isOneCounted && isOtherCounted && a.boot !== b.boot) return a.boot > b.boot;
   // What an uncounted start has sent from memory leaves its number to the start after it.
-  return a.seq > b.seq || (a.seq === b.seq && isCounted && !isOtherCounted);
+  return a.seq > b.seq || (a.seq === b.seq && isOneCounted && !isOtherCounted);
 }

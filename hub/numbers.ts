@@ -2,7 +2,8 @@
 import { type Run, Runs } from '../protocol/runs.ts';
 import type { Gap } from '../protocol/schema/gap.ts';
 import type { HelloNumbers } from '../protocol/schema/hello.ts';
-import { type Envelope, UNCOUNTED_BOOT } from '../protocol/schema/message.ts';
+import type { Envelope } from '../protocol/schema/message.ts';
+import { isCounted, lifeOf } from './lives.ts';
 
 /**
  * What one start of the agent sent and gave up: [boot, the first number that it gave out, arrived, given up, the number
@@ -33,7 +34,7 @@ export interface NumbersReport {
   readonly missing: readonly Run[];
 }
 
-/** What counts of one message. */
+/** What counts of one message; `boot` is the number of its start at the hub ({@link ./lives.ts}). */
 export type Numbered = Pick<Envelope, 'seq' | 'boot' | 'offset'>;
 
 interface Start {
@@ -110,7 +111,7 @@ export class ClassNumbers {
   has({ seq, boot }: Pick<Numbered, 'seq' | 'boot'>): boolean {
     const start = this.#starts.find((one) => one.boot === boot);
     if (start !== undefined) return start.arrived.has(seq);
-    return this.#starts.length === STARTS && boot < UNCOUNTED_BOOT && this.#arrived.has(seq);
+    return this.#starts.length === STARTS && isCounted(boot) && this.#arrived.has(seq);
   }
 
   /** A message that was not here before. */
@@ -124,7 +125,7 @@ export class ClassNumbers {
    */
   arriveAgain({ seq, boot }: Numbered): void {
     const isMissing = this.report.missing.some(([first, last]) => first <= seq && seq <= last);
-    if (isMissing && boot >= UNCOUNTED_BOOT) (this.#starts.at(-1)?.arrived ?? this.#arrived).add(seq);
+    if (isMissing && !isCounted(boot)) (this.#starts.at(-1)?.arrived ?? this.#arrived).add(seq);
   }
 
   /**
@@ -210,8 +211,9 @@ export class ClassNumbers {
  * the disk: the start that arrives first is the earlier one.
  */
 function isBefore({ boot, first = Number.POSITIVE_INFINITY }: Pick<Start, 'boot' | 'first'>, listed: Start): boolean {
-  if (boot >= UNCOUNTED_BOOT) return (listed.first ?? -1) > first;
-  return listed.boot < UNCOUNTED_BOOT && boot < listed.boot;
+  if (lifeOf(boot) !== lifeOf(listed.boot)) return boot < listed.boot;
+  if (!isCounted(boot)) return (listed.first ?? -1) > first;
+  return isCounted(listed.boot) && boot < listed.boot;
 }
 
 function runsOf(runs: readonly Run[]): Runs {

@@ -32,6 +32,13 @@ export interface KnownVehicle {
   readonly lastSeen: number;
 }
 
+/** A life of a car's folder of records. */
+export interface BegunLife {
+  readonly vin: string;
+  /** `boot` of its first message. */
+  readonly first: number;
+}
+
 /** What one commit has kept. */
 export interface Saved {
   /** Those of its messages that were not there before. */
@@ -42,6 +49,8 @@ export interface Saved {
   readonly forgotten: ReadonlySet<string>;
   /** Those of `fresh` whose number another message with other contents has; omitted if there are none. */
   readonly conflicts?: readonly CarMessage[];
+  /** Lives of folders that began after others of the same car, with the `boot` of their first message; omitted if there are none. */
+  readonly lives?: readonly BegunLife[];
   /** Events that now wait for receivers; absent: none. */
   readonly deliveries?: KeptDeliveries;
 }
@@ -62,10 +71,20 @@ export interface MessageStore {
 export interface NumbersStore {
   /** By VIN. */
   vehicles(): Promise<readonly KnownVehicle[]>;
+  /** Lives of the folder of a car, the newest last; empty for an unknown car. */
+  lives(vin: string): Promise<readonly VehicleLife[]>;
   /** Of each class of which anything is known, in the order of the classes; undefined: no such car. */
   numbers(vin: string): Promise<readonly VehicleNumbers[] | undefined>;
   /** Of all cars; without the classes of which nothing is missing. */
   missingNumbers(): Promise<readonly MissingNumbers[]>;
+}
+
+/** A life of a car's folder, by the first message of it that a hub received. */
+export interface VehicleLife {
+  /** `boot` of the message. */
+  readonly first: number;
+  /** UTC ms of the hub. */
+  readonly since: number;
 }
 
 /** How many numbers of one class are missing, and of how many cars. */

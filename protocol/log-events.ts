@@ -289,6 +289,7 @@ export const logEvents = {
   'hub.signInFailed': ['warn', 'Somebody could not sign in at the identity provider', 'fault', 'error'],
   'hub.live.failed': ['error', 'The hub ends a live stream that failed', 'error'],
   'hub.live.unread': ['warn', 'The hub cannot read what the cars told; it tries again', 'error'],
+  'hub.life.new': ['warn', 'A car begins a new folder of records: it was wiped or replaced', 'vin', 'first'],
   'hub.message.refused': ['warn', 'The hub refuses a message of a car', 'topic', 'reason'],
   'hub.number.conflict': [
     'warn',

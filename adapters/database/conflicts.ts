@@ -1,7 +1,7 @@
 /** Messages whose number another message of the same start already has. */
 import { createHash } from 'node:crypto';
+import { uncountedBeside } from '../../hub/lives.ts';
 import type { CarMessage } from '../../hub/message.ts';
-import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
 
 /**
  * The message as of an uncounted start whose number follows from its bytes: so it is stored in addition to the other one,
@@ -9,5 +9,5 @@ import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
  */
 export function asConflict<T extends Pick<CarMessage, 'message' | 'payload'>>(one: T): T {
   const digest = createHash('sha256').update(one.payload).digest();
-  return { ...one, message: { ...one.message, boot: UNCOUNTED_BOOT + (digest.readUInt32BE() >>> 2) } };
+  return { ...one, message: { ...one.message, boot: uncountedBeside(one.message.boot, digest.readUInt32BE()) } };
 }

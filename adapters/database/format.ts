@@ -28,6 +28,10 @@ export interface SqlTypes {
 
 const SERIES = `kind IN (${seriesKinds.map(kindNumber).join(', ')})`;
 
+/** A piece of a series as a record. */
+export const seriesView = (piece: string): string =>
+  `CREATE VIEW series AS SELECT vehicle, kind, class, at, ${piece} AS id, boot, seq, payload FROM messages WHERE ${SERIES};`;
+
 /** The first step. */
 export function tables(types: SqlTypes): string {
   const { key, counted, long, int, short, real, text, bytes, flag, no, table, keyed, piece } = types;
@@ -64,7 +68,7 @@ export function tables(types: SqlTypes): string {
   CREATE INDEX events_of_car ON messages (vehicle, id) WHERE ${EVENTS};
   -- A piece of a series is a record by itself.
   CREATE INDEX series_by_time ON messages (vehicle, kind, at) WHERE ${SERIES};
-  CREATE VIEW series AS SELECT vehicle, kind, class, at, ${piece} AS id, boot, seq, payload FROM messages WHERE ${SERIES};
+  ${seriesView(piece)}
   -- The message that has the present form of a record; at and began are corrected where the car learnt the time later.
   -- began, trip, distance (km), duration (s) and state (or the kind of an alarm, or whether a fault is active) are what lists
   -- are filtered by.
@@ -342,6 +346,20 @@ export function forgottenCars({ long, text, keyed }: SqlTypes): string {
   `;
 }
 
+/** Migration to version 3: lives of the folders of cars. `boot` of all tables is from here on as hub/lives.ts numbers it. */
+export function lives({ long, int, keyed }: SqlTypes): string {
+  return `
+  -- first: the boot of the first message of a life of a car's folder that came; since: its receipt, UTC ms of the hub.
+  CREATE TABLE lives (
+    vehicle ${int} NOT NULL REFERENCES vehicles,
+    ordinal ${int} NOT NULL,
+    first ${long} NOT NULL,
+    since ${long} NOT NULL,
+    PRIMARY KEY (vehicle, ordinal)
+  )${keyed};
+  `;
+}
+
 const SQLITE: SqlTypes = {
   ...{ key: 'INTEGER PRIMARY KEY', counted: 'INTEGER PRIMARY KEY', long: 'INTEGER', int: 'INTEGER', short: 'INTEGER' },
   ...{ real: 'REAL', text: 'TEXT', bytes: 'BLOB', flag: 'INTEGER', no: '0' },
@@ -349,7 +367,7 @@ const SQLITE: SqlTypes = {
 };
 
 /** Those of SQLite. */
-export const steps: readonly string[] = [tables(SQLITE), forgottenCars(SQLITE)];
+export const steps: readonly string[] = [tables(SQLITE), forgottenCars(SQLITE), lives(SQLITE)];
 
 /** Number of the format that this program writes. */
 export const FORMAT = steps.length;

@@ -1,4 +1,6 @@
 /** Messages of all cars, with the numbers, records and Status that follow from them, in one commit. */
+
+import { isCounted, type Life, Lives } from '../../hub/lives.ts';
 import {
   type CarMessage,
   correctionIn,
@@ -11,11 +13,10 @@ import {
   vinIn,
 } from '../../hub/message.ts';
 import { ClassNumbers } from '../../hub/numbers.ts';
-import type { IdOf, MessageStore, NewsListener, Saved } from '../../hub/ports.ts';
+import type { BegunLife, IdOf, MessageStore, NewsListener, Saved } from '../../hub/ports.ts';
 import { VehicleStatus } from '../../hub/vehicle-status.ts';
 import { classOf } from '../../protocol/classes.ts';
 import { VigieError } from '../../protocol/errors.ts';
-import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
 import { keepReport } from './command-store.ts';
 import { asConflict } from './conflicts.ts';
 import { keepDeliveries, MOST_WAITING, type PlacedMessage } from './event-deliveries.ts';
@@ -45,6 +46,10 @@ interface Changes {
   readonly events: PlacedMessage[];
   /** Of {@link Saved.fresh}: those whose number another message has. */
   readonly conflicts: CarMessage[];
+  /** By vehicle. */
+  readonly lives: Map<number, Lives>;
+  /** Those that a car began after another one. */
+  readonly begun: BegunLife[];
   /** UTC ms of the newest new message that a car itself sent, by vehicle. */
   readonly heard: Map<number, number>;
 }
@@ -83,7 +88,8 @@ export class SqliteMessageStore implements MessageStore {
       const { strangers, forgotten } = this.#refusedIn(messages, refused);
       const isRefused = (vin: string): boolean => strangers.has(vin) || forgotten.has(vin);
       const changes: Changes = {
-        ...{ numbers: new Map(), statuses: new Map(), rows: [], events: [], conflicts: [], heard: new Map() },
+        ...{ numbers: new Map(), statuses: new Map(), rows: [], events: [], conflicts: [] },
+        ...{ lives: new Map(), begun: [], heard: new Map() },
       };
       const fresh = messages.filter((one) => !isRefused(one.vin) && this.#keep(one, changes));
       for (const [vehicle, at] of changes.heard) {
@@ -117,8 +123,8 @@ export class SqliteMessageStore implements MessageStore {
       }
       this.#refuse(refused.filter(({ topic }) => !isRefused(vinIn(topic))));
       const deliveries = this.#database.perform(keepDeliveries(changes.events, this.#limit));
-      const { conflicts } = changes;
-      return { statuses: changes.statuses, rows: changes.rows, strangers, forgotten, fresh, conflicts, deliveries };
+      const { statuses, rows, conflicts, begun } = changes;
+      return { statuses, rows, strangers, forgotten, fresh, conflicts, lives: begun, deliveries };
     });
     for (const [vehicle, status] of statuses) this.#statuses.set(vehicle, status);
     this.#news?.arrived(newsOf(saved.fresh.map((one, index) => ({ ...one, row: rows[index] as number }))));
@@ -165,9 +171,30 @@ export class SqliteMessageStore implements MessageStore {
   }
 
   /** @returns false: it was there already */
-  #keep(one: CarMessage, changes: Changes): boolean {
+  #keep(received: CarMessage, changes: Changes): boolean {
+    const vehicle = this.#vehicleOf(received);
+    return this.#keepOf(vehicle, this.#placed(vehicle, received, changes), received, changes);
+  }
+
+  /** With the number of its start at the hub. */
+  #placed(vehicle: number, one: CarMessage, { lives, begun }: Changes): CarMessage {
+    const known = lives.get(vehicle) ?? new Lives(this.#livesOf(vehicle));
+    lives.set(vehicle, known);
+    const boot = known.startOf(one.message.boot);
+    for (const { ordinal, first } of known.begun.splice(0)) {
+      this.#database.run('INSERT INTO lives VALUES (?, ?, ?, ?)', vehicle, ordinal, first, one.received);
+      if (ordinal > 0) begun.push({ vin: one.vin, first });
+    }
+    return { ...one, message: { ...one.message, boot } };
+  }
+
+  #livesOf(vehicle: number): readonly Life[] {
+    const rows = this.#database.all('SELECT ordinal, first FROM lives WHERE vehicle = ? ORDER BY ordinal', vehicle);
+    return rows as unknown as readonly Life[];
+  }
+
+  #keepOf(vehicle: number, one: CarMessage, original: CarMessage, changes: Changes): boolean {
     const { class: priority, message, received } = one;
-    const vehicle = this.#vehicleOf(one);
     const row = this.#insert(vehicle, one);
     if (row !== undefined) {
       const numbers = this.#numbersIn(changes, vehicle, priority, received);
@@ -180,10 +207,10 @@ export class SqliteMessageStore implements MessageStore {
     const conflict = asConflict(one);
     const conflictRow = this.#isRepetition(vehicle, one) ? undefined : this.#insert(vehicle, conflict);
     if (conflictRow === undefined) {
-      if (message.boot >= UNCOUNTED_BOOT) this.#numbersIn(changes, vehicle, priority, received).arriveAgain(message);
+      if (!isCounted(message.boot)) this.#numbersIn(changes, vehicle, priority, received).arriveAgain(message);
       return false;
     }
-    changes.conflicts.push(one);
+    changes.conflicts.push(original);
     this.#apply(conflict, vehicle, conflictRow, changes);
     return true;
   }

@@ -15,6 +15,7 @@ import type {
   MissingNumbers,
   NumbersStore,
   ResendStore,
+  VehicleLife,
   VehicleNumbers,
   VehicleReader,
 } from '../../hub/ports.ts';
@@ -92,6 +93,11 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
       vin,
     );
     return rows.map((row) => ({ class: row['class'] as number, ...numbersIn(row).report }));
+  }
+
+  async lives(vin: string): Promise<readonly VehicleLife[]> {
+    const rows = await this.#select(`SELECT first, since FROM lives WHERE vehicle = ${CAR} ORDER BY ordinal`, vin);
+    return rows.map(({ first, since }) => ({ first: first as number, since: since as number }));
   }
 
   async missingNumbers(): Promise<readonly MissingNumbers[]> {

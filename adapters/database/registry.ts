@@ -238,6 +238,7 @@ export class SqlRegistry implements Registry {
         'records',
         'corrections',
         'numbers',
+        'lives',
         'status',
         'messages',
       ].map(ofVehicle),

@@ -105,7 +105,7 @@ export class SqlRetention implements RetentionStore {
   }
 }
 
-const MARKS = ['int', 'smallint', 'int', 'int'].map((type) => `CAST(? AS ${type})`).join(', ');
+const MARKS = ['int', 'smallint', 'int', 'bigint'].map((type) => `CAST(? AS ${type})`).join(', ');
 const WAITS = 'EXISTS (SELECT 1 FROM deliveries WHERE vehicle = messages.vehicle AND message = messages.id)';
 
 /** The record that goes with a message of the kind, as its row has it; undefined: none. */

@@ -1,11 +1,12 @@
 /** What queries share: rows, the records of cars, and what a row says. */
 import { eventKinds } from '../../hub/events.ts';
+import { isCountedSql, lifeOfSql } from '../../hub/lives.ts';
 import type { HubRecord, KnownVehicle } from '../../hub/ports.ts';
 import type { Owner } from '../../hub/registry.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { shiftInstants } from '../../protocol/instants.ts';
 import { type Kind, kinds } from '../../protocol/schema/kind.ts';
-import { bodies, type ClockQuality, clockQualities, UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
+import { bodies, type ClockQuality, clockQualities } from '../../protocol/schema/message.ts';
 
 export type SqlValue = string | number | Uint8Array | null;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
@@ -89,9 +90,10 @@ export function carsOf(owners: readonly Owner[]): SqlCondition {
 
 /** `isAfter` (hub/message.ts) of two tables with the columns `boot` and `seq`, for `WHERE`. */
 export function isAfterSql(a: string, b: string): string {
-  const [isCounted, isOtherCounted] = [`${a}.boot < ${UNCOUNTED_BOOT}`, `${b}.boot < ${UNCOUNTED_BOOT}`];
-  return `CASE WHEN ${isCounted} AND ${isOtherCounted} AND ${a}.boot <> ${b}.boot THEN ${a}.boot > ${b}.boot
-    ELSE ${a}.seq > ${b}.seq OR (${a}.seq = ${b}.seq AND ${isCounted} AND NOT ${isOtherCounted}) END`;
+  const [isCounted, isOtherCounted] = [isCountedSql(`${a}.boot`), isCountedSql(`${b}.boot`)];
+  return `CASE WHEN ${lifeOfSql(`${a}.boot`)} <> ${lifeOfSql(`${b}.boot`)} THEN ${a}.boot > ${b}.boot
+    WHEN ${isCounted} AND ${isOtherCounted} AND ${a}.boot <> ${b}.boot THEN ${a}.boot > ${b}.boot
+    ELSE ${a}.seq > ${b}.seq OR (${a}.seq = ${b}.seq AND ${isCounted} AND NOT (${isOtherCounted})) END`;
 }
 
 /** Columns are whole numbers. */

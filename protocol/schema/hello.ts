@@ -187,7 +187,7 @@ export const helloSchema = record(
   {
     version: required(1, text({ maxLength: 64, description: 'Version of the agent, e.g. 1.4.0.' })),
     protocol: required(2, count('Protocol version it speaks.', { minimum: 1 })),
-    boot: required(3, count('Starts of the agent in this car so far, this one included.', { minimum: 1 })),
+    boot: required(3, count('Number of this start of the agent, as in the envelope.')),
     profile: required(4, text({ description: 'Vehicle profile it works with, with the version of the profile.' })),
     startedAt: required(5, instant({ description: 'When it was started.' })),
     behind: optional(

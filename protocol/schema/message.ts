@@ -26,8 +26,11 @@ export { type Kind, kinds };
 /** Changes when a receiver of the version before could misread a message. New members do not change it. */
 export const PROTOCOL_VERSION = 1;
 
-/** From here on `boot` is a number by chance: the car could not write down that it starts. */
-export const UNCOUNTED_BOOT = 2 ** 30;
+/** `boot` counts the starts of a life of the car's folder modulo this, from a random number on. */
+export const BOOTS = 2 ** 32;
+
+/** From here on `boot` is a random number: the car could not write down that it starts. */
+export const UNCOUNTED_BOOT: number = BOOTS;
 
 /** How the wall clock of the car is known. */
 export const clockQualities = ['gnss', 'ntp', 'none'] as const;
@@ -37,7 +40,13 @@ const envelope = {
   version: required(1, count('Protocol version.', { minimum: 1 })),
   kind: required(2, kindSchema),
   seq: required(3, count('Number of the message within its vehicle and priority class, counting up by one for ever.')),
-  boot: required(4, count('Starts of the agent in this car so far.')),
+  boot: required(
+    4,
+    count(
+      'Number of the start of the agent, counted modulo 2^32 from a random number on that is the identity of the folder of records; ' +
+        'from 2^32 on a random number, because the disk did not take the count.',
+    ),
+  ),
   // Not an instant: the instants of the body are counted from it.
   at: required(5, quantity({ unit: 'ms', resolution: 1, description: 'Time of the message, UTC since 1970.' })),
   clock: required(

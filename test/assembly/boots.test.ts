@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openDocument } from '../../adapters/store/index.ts';
 import { type Boots, countBoot } from '../../assembly/directory.ts';
+import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
 import { MemoryLog } from '../rig/log.ts';
 
 let folder: string;
@@ -15,11 +16,37 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 async function start(): Promise<number> {
   const boots = await openDocument<Boots>(join(folder, 'boot.json'), { boot: 0 });
-  return countBoot(boots, 'VF3SERVCECAR00001', folder, new MemoryLog());
+  return countBoot(boots, 'VF3SERVCECAR00001', folder, new MemoryLog(), anyNumber);
 }
 
-test('counts up by one as long as the disk takes it', async () => {
-  expect([await start(), await start(), await start()]).toEqual([1, 2, 3]);
+/** The least number of the range, plus one more each time. */
+let drawn = 0;
+const anyNumber = (least: number): number => least + 1_000 * ++drawn;
+beforeEach(() => {
+  drawn = 0;
+});
+
+test('counts up by one from a random number on as long as the disk takes it', async () => {
+  expect([await start(), await start(), await start()]).toEqual([1_000, 1_001, 1_002]);
+});
+
+test('a folder that was wiped begins at another random number', async () => {
+  const before = [await start(), await start()];
+  rmSync(folder, { recursive: true });
+  mkdirSync(folder);
+  expect([...before, await start(), await start()]).toEqual([1_000, 1_001, 2_000, 2_001]);
+});
+
+test('the first of the 2^32 numbers follows the last', async () => {
+  const boots = await openDocument<Boots>(join(folder, 'boot.json'), { boot: 0 });
+  await boots.write({ boot: 2 ** 32 - 1, life: 2 ** 32 - 5 });
+  expect([await start(), await start()]).toEqual([0, 1]);
+});
+
+test('a folder in which starts were counted from 1 keeps its count', async () => {
+  const boots = await openDocument<Boots>(join(folder, 'boot.json'), { boot: 0 });
+  await boots.write({ boot: 57 });
+  expect([await start(), await start()]).toEqual([58, 59]);
 });
 
 test('starts that the disk does not take have numbers of their own all the same', async () => {
@@ -30,6 +57,7 @@ test('starts that the disk does not take have numbers of their own all the same'
   rmdirSync(join(folder, 'boot.json.next'));
   const numbers = [...unwritten, await start(), await start()];
   expect(new Set(numbers).size).toBe(5);
-  expect(numbers.slice(3)).toEqual([2, 3]);
+  expect(numbers.slice(3)).toEqual([1_001, 1_002]);
+  expect(unwritten.every((boot) => boot >= UNCOUNTED_BOOT)).toBe(true);
   expect(unwritten.every(Number.isSafeInteger)).toBe(true);
 });

@@ -19,10 +19,8 @@ hubRestoreContract('SQLite', async () => ({
   },
   payloads: async (data) => {
     const database = await SqliteDatabase.open(join(data, FILE));
-    const rows = database.all('SELECT class, seq, boot, payload FROM messages');
+    const rows = database.all('SELECT payload FROM messages');
     database.close();
-    return new Map(
-      rows.map((row) => [`${row['class']}/${row['seq']}/${row['boot']}`, row['payload'] as Uint8Array] as const),
-    );
+    return rows.map(({ payload }) => payload as Uint8Array);
   },
 }));

@@ -4,9 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type HubOptions, startHub } from '../../assembly/hub.ts';
+import { classOf } from '../../protocol/classes.ts';
 import { TestClock } from '../commands/remote-car.ts';
 import { DrivingCar } from '../hub/driving-car.ts';
 import { MemoryLog } from '../rig/log.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+type Json = any;
 
 const VIN = 'VF3VGEHVBL0000001';
 /** Messages of the first start after the folder was wiped. */
@@ -38,7 +42,20 @@ export function hubLivesContract(name: string, create: () => Promise<StoredMessa
     await car.start();
     await car.until(() => car.acknowledged.length >= before + MESSAGES);
     await car.stop();
+    const shown = await fetch(`${hub.interface.url}/vigie/v1/vehicles/${VIN}/numbers`);
+    const { lives, classes } = (await shown.json()) as Json;
     await hub.stop();
+
+    const boots = [...new Set(car.acknowledged.map(({ message }) => message.boot))];
+    expect(boots).toHaveLength(2);
+    expect(lives.map(({ first }: Json) => first)).toEqual(boots);
+    expect(log.lines.filter(({ event }) => event === 'hub.life.new')).toMatchObject([
+      { level: 'warn', fields: { vin: VIN, first: boots[1] } },
+    ]);
+    expect(log.lines.filter(({ event }) => event === 'hub.number.conflict')).toEqual([]);
+    const ofStatus = car.acknowledged.filter(({ message }) => message.boot === boots[1] && classOf(message.kind) === 3);
+    const last = Math.max(...ofStatus.map(({ message }) => message.seq));
+    expect(classes.find((one: Json) => one.class === 3)).toMatchObject({ arrived: [[0, last]], missing: [] });
 
     const stored = new Set((await database.payloads(data)).map((payload) => Buffer.from(payload).toString('hex')));
     const lost = car.acknowledged.filter(({ payload }) => !stored.has(Buffer.from(payload).toString('hex')));

@@ -103,6 +103,7 @@ async function read({ reader, overviewReader, audit }: HubDatabase, owners: read
   await reader.vehicles();
   await reader.vehicle(ONE);
   await reader.status(ONE);
+  await reader.lives(ONE);
   await reader.numbers(ONE);
   await reader.missingNumbers();
   const [due] = await reader.dueNumbers(Number.MAX_SAFE_INTEGER, 10);

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Hub, type HubOptions, startHub } from '../../assembly/hub.ts';
+import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
+import type { Message } from '../../protocol/schema/message.ts';
 import { TestClock } from '../commands/remote-car.ts';
 import { DrivingCar } from '../hub/driving-car.ts';
 import { MemoryLog } from '../rig/log.ts';
@@ -19,9 +21,11 @@ export interface CopiedDatabase {
   readonly options: Pick<HubOptions, 'database'>;
   backUp(data: string): Promise<void>;
   restore(data: string): Promise<void>;
-  /** Payloads of all messages, by class, number and start of the agent. */
-  payloads(data: string): Promise<ReadonlyMap<string, Uint8Array>>;
+  /** Payloads of all messages. */
+  payloads(data: string): Promise<readonly Uint8Array[]>;
 }
+
+const keyOf = ({ kind, seq, boot }: Message): string => `${classOf(kind)}/${seq}/${boot}`;
 
 export function hubRestoreContract(name: string, create: () => Promise<CopiedDatabase>): void {
   test(`an older copy of ${name} is put back: commands work, and the car sends again what is missing then`, async () => {
@@ -83,10 +87,9 @@ export function hubRestoreContract(name: string, create: () => Promise<CopiedDat
 
     await car.stop();
     await hub.stop();
-    const kept = await database.payloads(data);
+    const kept = new Map((await database.payloads(data)).map((payload) => [keyOf(decodeMessage(payload)), payload]));
     for (const { payload, message } of car.acknowledged) {
-      const { seq, boot } = message;
-      const key = `${classOf(message.kind)}/${seq}/${boot}`;
+      const key = keyOf(message);
       expect([key, Buffer.from(kept.get(key) ?? []).toString('hex')]).toEqual([
         key,
         Buffer.from(payload).toString('hex'),

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { uncountedBeside } from '../../hub/lives.ts';
 import { ClassNumbers } from '../../hub/numbers.ts';
 import type { Run } from '../../protocol/runs.ts';
-import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
 
 function numbersIn(runs: readonly Run[]): number[] {
   return runs.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, index) => first + index));
@@ -145,7 +145,7 @@ test('a number counts only as the last start that gave it out sent it or gave it
 
 test('a number that an uncounted start has sent counts again when the car sends that message again on request', () => {
   const numbers = new ClassNumbers();
-  const own = { seq: 7, boot: UNCOUNTED_BOOT + 5, offset: 0 };
+  const own = { seq: 7, boot: uncountedBeside(0, 5), offset: 0 };
   numbers.arrive({ seq: 6, boot: 1, offset: 6 });
   numbers.arrive(own);
   numbers.arrive({ seq: 8, boot: 2, offset: 1 });
@@ -159,7 +159,7 @@ test('a number that an uncounted start has sent counts again when the car sends 
 
 test.each([
   ['counted', 2],
-  ['uncounted', UNCOUNTED_BOOT + 9],
+  ['uncounted', uncountedBeside(0, 9)],
 ])(
   'of a start that is %s and an uncounted one with the same first number, the one that arrives first is the earlier one',
   (_, before) => {
@@ -167,7 +167,7 @@ test.each([
     for (const seq of [0, 1]) numbers.arrive({ seq, boot: 1, offset: seq });
     // The power fails before the disk takes any message of the earlier one; it takes all that the later one sends.
     for (const seq of [2, 3]) numbers.arrive({ seq, boot: before, offset: seq - 2 });
-    for (const seq of [2, 3, 4, 5]) numbers.arrive({ seq, boot: UNCOUNTED_BOOT + 4, offset: seq - 2 });
+    for (const seq of [2, 3, 4, 5]) numbers.arrive({ seq, boot: uncountedBeside(0, 4), offset: seq - 2 });
     numbers.arrive({ seq: 6, boot: 3, offset: 0 });
     expect(numbers.report).toEqual({ arrived: [[0, 6]], givenUp: [], missing: [] });
   },

@@ -161,11 +161,10 @@ export class WorldHub {
   }
 
   #has(topic: string, payload: Uint8Array): boolean {
-    const { seq, boot, kind } = decodeMessage(payload);
-    const key = [topic.split('/')[2] ?? '', classOf(kind), seq, boot];
+    const { seq, kind } = decodeMessage(payload);
     const row = this.database.one(
-      `SELECT 1 FROM messages JOIN vehicles ON vehicles.id = vehicle WHERE vin = ? AND class = ? AND seq = ? AND boot = ?`,
-      ...key,
+      `SELECT 1 FROM messages JOIN vehicles ON vehicles.id = vehicle WHERE vin = ? AND class = ? AND seq = ? AND payload = ?`,
+      ...[topic.split('/')[2] ?? '', classOf(kind), seq, payload],
     );
     return row !== undefined;
   }

@@ -124,7 +124,7 @@ export const mutants: readonly Mutant[] = [
   {
     defect: 'the hub shows no Status after a start that the car could not count',
     file: 'hub/message.ts',
-    edits: [['  if (isCounted && isOtherCounted && a.boot !== b.boot)', '  if (a.boot !== b.boot)']],
+    edits: [['  if (isOneCounted && isOtherCounted && a.boot !== b.boot)', '  if (a.boot !== b.boot)']],
     invariant: 'status',
     seed: 10,
   },

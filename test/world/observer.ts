@@ -53,7 +53,7 @@ export class Observer implements UnitWatcher {
   opened(unit: Unit): void {
     this.#of(unit).underWay = new Map();
     this.counts.starts++;
-    this.#parts.tell(unit.vin, `starts, for the ${unit.run?.boot}. time`);
+    this.#parts.tell(unit.vin, `begins start ${unit.run?.boot}`);
   }
 
   closed(unit: Unit, power: boolean): void {
@@ -211,20 +211,20 @@ export class Observer implements UnitWatcher {
     const { breaches } = this.#parts;
     const watched = this.#of(unit);
     const rows = hub.database.all(
-      'SELECT class, seq, boot, payload FROM messages JOIN vehicles ON vehicles.id = vehicle WHERE vin = ? ORDER BY messages.id',
+      'SELECT class, seq, payload FROM messages JOIN vehicles ON vehicles.id = vehicle WHERE vin = ? ORDER BY messages.id',
       unit.vin,
-    ) as unknown as readonly { class: number; seq: number; boot: number; payload: Uint8Array }[];
+    ) as unknown as readonly { class: number; seq: number; payload: Uint8Array }[];
     const arrived = new Set<string>();
     const told = new Set<string>();
     const keys = new Set<string>();
-    for (const { class: priority, seq, boot, payload } of rows) {
-      const key = `${priority}/${seq}/${boot}`;
+    for (const { class: priority, seq, payload } of rows) {
+      const message = decodeMessage(payload);
+      const key = `${priority}/${seq}/${message.boot}`;
       arrived.add(`${priority}/${seq}`);
       const sent = watched.published.get(key);
       if (keys.has(key) || sent === undefined || Buffer.compare(sent.value, payload) !== 0)
         breaches.add('once', `${unit.vin} ${key}`);
       keys.add(key);
-      const message = decodeMessage(payload);
       if (message.kind !== 'gap') continue;
       for (const [first, last] of message.body.numbers ?? []) {
         for (let number = first; number <= last; number++) told.add(`${message.body.class}/${number}`);

@@ -4,6 +4,7 @@
  * hubs that take in messages of one car wait for each other and never for each other's second lock.
  */
 import { finalStatuses } from '../../../hub/commands.ts';
+import { isCounted } from '../../../hub/lives.ts';
 import {
   type CarMessage,
   heardBefore,
@@ -16,7 +17,6 @@ import {
 import { ClassNumbers } from '../../../hub/numbers.ts';
 import type { IdOf, MessageStore, Saved } from '../../../hub/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
-import { UNCOUNTED_BOOT } from '../../../protocol/schema/message.ts';
 import { asConflict } from '../conflicts.ts';
 import { keepDeliveries, MOST_WAITING, type PlacedMessage, type SqlSteps } from '../event-deliveries.ts';
 import { ANY_FORGOTTEN, forgottenDigest } from '../forgotten.ts';
@@ -27,6 +27,7 @@ import { SETTLING } from '../reported-monitors.ts';
 import { configurationStatements } from '../rollouts.ts';
 import { clockNumber, isSeries, kindNumber } from '../rows.ts';
 import { columns, type Execute, numbered, type PostgresDatabase } from './database.ts';
+import { keepLives } from './lives.ts';
 import { notify } from './news.ts';
 import { behindOf, keepCorrections, keepRecords, lateness } from './records.ts';
 import { conflictingIn, withoutRemoved } from './repetitions.ts';
@@ -58,15 +59,16 @@ export class PostgresMessageStore implements MessageStore {
       const own = messages.filter(({ vin }) => !isRefused(vin));
       if (own.length === 0) return { strangers, forgotten, fresh: [] };
       const vehicles = await keepVehicles(execute, own, this.#idOf);
-      const inserted = await keepMessages(execute, own, vehicles);
+      const { placed, begun: lives } = await keepLives(execute, own, vehicles);
+      const inserted = await keepMessages(execute, placed, vehicles);
       const counted = await withoutRemoved(execute, inserted);
-      const repeated = repeatedIn(own, inserted, vehicles);
+      const repeated = repeatedIn(placed, inserted, vehicles);
       const conflicting = await conflictingIn(execute, repeated);
       const kept = [...counted, ...(await keepMessages(execute, conflicting.map(asConflict), vehicles))];
-      await keepHeard(execute, own, kept, vehicles);
-      const again = repeated.filter((one) => one.message.boot >= UNCOUNTED_BOOT && !conflicting.includes(one));
+      await keepHeard(execute, placed, kept, vehicles);
+      const again = repeated.filter((one) => !isCounted(one.message.boot) && !conflicting.includes(one));
       await keepNumbers(execute, counted, again);
-      if (kept.length === 0) return { strangers, forgotten, fresh: [] };
+      if (kept.length === 0) return { strangers, forgotten, fresh: [], lives };
       statuses = await this.#statuses.keep(execute, kept);
       await keepCorrections(execute, kept);
       await keepRecords(execute, kept);
@@ -78,8 +80,9 @@ export class PostgresMessageStore implements MessageStore {
       const deliveries = await perform(execute, keepDeliveries(kept, this.#limit));
       await notify(execute, newsOf(kept));
       const stored = new Set(kept.map(({ payload }) => payload));
-      const conflicts = conflicting.filter(({ payload }) => stored.has(payload));
-      return { strangers, forgotten, fresh: kept, conflicts, deliveries };
+      const twice = new Set(conflicting.map(({ payload }) => payload).filter((payload) => stored.has(payload)));
+      const conflicts = own.filter(({ payload }) => twice.has(payload));
+      return { strangers, forgotten, fresh: kept, conflicts, lives, deliveries };
     });
     this.#statuses.committed(statuses);
     return saved;

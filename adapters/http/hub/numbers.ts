@@ -11,6 +11,7 @@ export function numbersOf(store: NumbersStore): Handler {
     if (numbers === undefined) throw unknown('vehicle', vin);
     return found({
       vin,
+      lives: await store.lives(vin),
       classes: numbers.map(({ class: number, ...runs }) => ({
         class: number,
         kinds: classes[number]?.kinds ?? [],
