@@ -22,6 +22,8 @@ export class Erasures {
   readonly #looks: Looks;
   /** Cars that sent something since the last look. */
   readonly #heard = new Set<string>();
+  /** Cars of which the registry could not take down that they sent something. */
+  readonly #untold = new Set<string>();
 
   constructor(parts: ErasuresParts) {
     this.#parts = parts;
@@ -46,6 +48,7 @@ export class Erasures {
     try {
       if (await this.#parts.registry.isForgotten(vin)) this.forgottenSent([vin]);
     } catch (error) {
+      this.#untold.add(vin);
       this.#failed(vin, error);
     }
   }
@@ -56,13 +59,26 @@ export class Erasures {
       if (this.#heard.has(vin)) continue;
       this.#heard.add(vin);
       // On disk now: after a restart no message may come that shows it again.
-      this.#parts.registry.clearAgain(vin).catch((error: unknown) => this.#failed(vin, error));
+      void this.#clearAgain(vin);
+    }
+  }
+
+  /** Never rejects. Changes nothing for a car that was not forgotten. */
+  async #clearAgain(vin: string): Promise<void> {
+    try {
+      await this.#parts.registry.clearAgain(vin);
+    } catch (error) {
+      this.#untold.add(vin);
+      this.#failed(vin, error);
     }
   }
 
   async #look(): Promise<void> {
     const { registry, clear, log } = this.#parts;
     this.#heard.clear();
+    const untold = [...this.#untold];
+    this.#untold.clear();
+    for (const vin of untold) await this.#clearAgain(vin);
     const due = await registry.erasures().catch((error: unknown) => {
       log.warn('hub.erasure.failed', { error: (error as Error).message });
       return [];

@@ -73,6 +73,26 @@ test('a hub that starts later does what another has left', async () => {
   expect(await second.registry.erasures()).toEqual([]);
 });
 
+test('what a forgotten car sent while the store failed is cleared when the store works again', async () => {
+  const { registry, broker, erasures, look, forget } = await begin();
+  await forget(ONE);
+  erasures.begin();
+  await look();
+  const failing = async (): Promise<never> => {
+    throw new VigieError('store.failed', 'the disk is full');
+  };
+  for (const method of ['isForgotten', 'clearAgain'] as const) {
+    broker.cleared.length = 0;
+    Object.assign(registry, { [method]: failing });
+    await erasures.sent(ONE);
+    await look();
+    Reflect.deleteProperty(registry, method);
+    for (let looks = 0; looks < 2; looks++) await look();
+    expect(broker.cleared, method).toEqual([ONE]);
+    expect(await registry.erasures()).toEqual([]);
+  }
+});
+
 test('a forgotten car that sends something has it cleared at the next look, however much it sends', async () => {
   const { registry, broker, erasures, look, forget } = await begin();
   await forget(ONE);
