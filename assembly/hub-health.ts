@@ -27,10 +27,16 @@ export interface HubHealthParts {
   readonly log: Log;
 }
 
-/** Address of the port, if there is one. Rejects with `input.unreadable` when something listens there already. */
-export async function serveHealth(
-  parts: HubHealthParts,
-): Promise<{ readonly address?: string; close(): Promise<void> }> {
+export interface HubHealth {
+  /** Of the port, if there is one. */
+  readonly address?: string;
+  /** Rejects with the reason while the hub does not keep what cars send. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Rejects with `input.unreadable` when something listens at the port already. */
+export async function serveHealth(parts: HubHealthParts): Promise<HubHealth> {
   const { data, port, host = '127.0.0.1', measures, intake, reader, clock, log } = parts;
   const begun = clock.monotonic();
   const metrics = hubMetricsPage(async () => ({
@@ -45,9 +51,13 @@ export async function serveHealth(
       },
     ),
   }));
-  const health = async (): Promise<{ type: string; body: string }> => {
+  const countHealthy = async (): Promise<number> => {
     const cars = await reader.countVehicles();
     if (measures.snapshot().failing) throw new VigieError('store.failed', 'the last commit of messages failed');
+    return cars;
+  };
+  const health = async (): Promise<{ type: string; body: string }> => {
+    const cars = await countHealthy();
     return { type: 'application/json', body: `${JSON.stringify({ status: 'ok', cars })}\n` };
   };
   const servers: StatusServer[] = [];
@@ -63,5 +73,6 @@ export async function serveHealth(
   await open({ kind: 'unix', path: join(data, HUB_SOCKET) }).catch((error: Error) => {
     log.error('hub.health.unserved', { error: error.message });
   });
-  return { ...(asked === undefined ? {} : { address: asked.address }), close };
+  const check = async (): Promise<void> => void (await countHealthy());
+  return { ...(asked === undefined ? {} : { address: asked.address }), check, close };
 }

@@ -6,6 +6,7 @@ import { isLoopback } from '../adapters/http/hosts.ts';
 import { commandHandlers } from '../adapters/http/hub/commands.ts';
 import { diagnosticsHandlers } from '../adapters/http/hub/diagnostics.ts';
 import { hubDocument } from '../adapters/http/hub/document.ts';
+import { addHealth } from '../adapters/http/hub/health.ts';
 import { liveHandlers } from '../adapters/http/hub/live.ts';
 import { monitorsOf } from '../adapters/http/hub/monitors.ts';
 import { numbersOf } from '../adapters/http/hub/numbers.ts';
@@ -335,7 +336,10 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
       }),
     },
     gates: hubGates({ states, keys, clock, log }),
-    ...(signIn && { routes: signIn.add }),
+    routes: (router) => {
+      addHealth(router, () => health.check(), clock);
+      signIn?.add(router);
+    },
     host: hosts?.http ?? LOCAL,
     port: http,
     ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),

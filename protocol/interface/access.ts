@@ -123,6 +123,7 @@ const open: readonly AccessRow[] = [
   ...anyone(none, 'GET /', 'GET /page/page.js', 'GET /page/page.css', 'GET /page/icon.svg', 'GET /page/licences.txt'),
   ...anyone(none, 'GET /openapi.json', 'GET /docs', 'GET /docs/start.js', 'GET /docs/swagger-ui.css'),
   ...anyone(none, 'GET /docs/swagger-ui-bundle.js'),
+  ...rows(['hub'], 'anyone')(none, 'GET /health'),
   ...rows(['hub'], 'anyone')(none, 'GET /vigie/v1/sign-in', 'GET /vigie/v1/signed-in', 'POST /vigie/v1/signed-in'),
 ];
 

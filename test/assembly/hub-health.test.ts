@@ -81,6 +81,9 @@ test('metrics tell messages, lag, backlog, missing numbers, gaps, outcomes and r
     expect(await read(where, '/health')).toEqual({ status: 200, body: '{"status":"ok","cars":2}\n' });
     expect((await read(where, '/other')).status).toBe(404);
   }
+  const address = new URL(hub.interface.url);
+  const open = await read({ host: address.hostname, port: Number(address.port) }, '/health');
+  expect(open).toEqual({ status: 200, body: '{"status":"ok"}\n' });
 });
 
 test('when the database does not answer, health and vigie_hub_up say so, and the counters are there', async () => {
