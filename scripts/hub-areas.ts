@@ -26,6 +26,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
   // What arrived, was given up and is missing; its metric; what cars keep and send again; brokers that lose messages.
   numbers: [
     'test/hub/numbers.test.ts',
+    'test/hub/lives.test.ts',
     'test/hub/resend.test.ts',
     'test/hub/vehicle-status.test.ts',
     'test/hub/intake.test.ts',
@@ -90,6 +91,8 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/commands/hub-disk.engine.test.ts',
     'test/commands/hub-deliveries.engine.test.ts',
     'test/assembly/hub-failure.test.ts',
+    'test/assembly/hub-lives.test.ts',
+    'test/assembly/hub-lives.engine.test.ts',
     'test/assembly/hub-clocks.test.ts',
     'test/assembly/hub-clocks.engine.test.ts',
     'test/assembly/hub-broker.engine.test.ts',
