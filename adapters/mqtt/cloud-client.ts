@@ -98,6 +98,8 @@ export class CloudClient {
   readonly #dialer: Dialer;
   readonly #log: Log;
   readonly #subscribers = new Set<Subscriber>();
+  /** Receive until the broker acknowledges the end: it may send retained messages between the SUBACK and the UNSUBACK. */
+  readonly #ending = new Set<Subscriber>();
   readonly #progress = new LinkProgress(Date.now);
   #connection: MqttConnection | undefined;
   /** Accepted by the broker, and not subscribed yet. */
@@ -182,7 +184,12 @@ export class CloudClient {
       close: async () => {
         if (!this.#subscribers.delete(subscriber)) return;
         if ([...this.#subscribers].some((other) => other.filter === filter)) return;
-        await this.#connection?.unsubscribe(filter);
+        this.#ending.add(subscriber);
+        try {
+          await this.#connection?.unsubscribe(filter);
+        } finally {
+          this.#ending.delete(subscriber);
+        }
       },
     };
   }
@@ -243,7 +250,7 @@ export class CloudClient {
 
   #received({ topic, payload, retained, correlation }: Incoming): undefined | Promise<void> {
     const taking: Promise<void>[] = [];
-    for (const { filter, receive } of this.#subscribers) {
+    for (const { filter, receive } of [...this.#subscribers, ...this.#ending]) {
       if (!matches(filter, topic)) continue;
       try {
         const taken = receive(topic, payload, { retained, correlation });
