@@ -172,6 +172,8 @@ describePeer('chromium', 'the page of a car that runs', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  /** The car begins another trip in the course of these tests, which the page then shows first. */
+  const chooseTrip = (page: Page) => page.getByRole('radio', { name: /12.50 km/ }).click();
   const openWithToken = async (hash: string, ...granted: Parameters<Gates['user']>): Promise<Page> => {
     const page = await context.newPage();
     await page.goto(`${url}/${hash}`);
@@ -213,6 +215,7 @@ describePeer('chromium', 'the page of a car that runs', () => {
   test('a token opens what its scopes allow, and the page says what they do not', async () => {
     const page = await openWithToken('#journey', ['data:telemetry', 'data:trip', 'data:alert']);
     await page.getByText(/You may not read captures: .*data:position/).waitFor();
+    await chooseTrip(page);
     await page.getByRole('listitem').filter({ hasText: 'P0143' }).waitFor();
     expect(await page.getByRole('button', { name: 'Save frames' }).count()).toBe(0);
   });
@@ -230,6 +233,7 @@ describePeer('chromium', 'the page of a car that runs', () => {
 
   test('the time line shows faults and captures, goes to them, and saves the frames', async () => {
     const page = await openWithToken('#journey');
+    await chooseTrip(page);
     const moment = page.getByTestId('moment Position');
     const code = page.getByRole('listitem').filter({ hasText: 'P0143: O2 sensor, low voltage (control unit 7E8)' });
     expect(await code.textContent()).toMatch(/Fault, 4 min/);
@@ -249,8 +253,7 @@ describePeer('chromium', 'the page of a car that runs', () => {
 
   test('the map has the tiles of the server that the owner names, and the browser asks nobody else', async () => {
     const page = await openWithToken('#journey');
-    // The car has begun another trip meanwhile, which the page shows first.
-    await page.getByRole('radio', { name: /12.50 km/ }).click();
+    await chooseTrip(page);
     await page.getByRole('img', { name: /Track .* 21 points/ }).waitFor();
     await page.getByText('Map by a test').waitFor();
     await tilesLoaded;
