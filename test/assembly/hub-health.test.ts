@@ -41,8 +41,9 @@ test('metrics tell messages, lag, backlog, missing numbers, gaps, outcomes and r
   const hub = await startHub({ data, port: 0, http: 0, metrics: 0, clock, log: new MemoryLog() });
   onTestFinished(() => hub.stop());
   const car = await Observer.connect(hub.broker, 4);
+  const at = Date.now() - 60_000;
   const send = <K extends BodyKind>(kind: K, body: Body<K>, seq: number, vin = ONE): Promise<unknown> =>
-    car.send(upTopic(vin, kind), Buffer.from(payloadOf(kind, body, { seq, at: Date.now() - 60_000 })));
+    car.send(upTopic(vin, kind), Buffer.from(payloadOf(kind, body, { seq, at })));
   const hello = { version: '1', protocol: 1, boot: 1, profile: 'bench', startedAt: NOON };
   const health = { uptime: 1, memory: 1, cpu: 1, outbox: [{ class: 5, count: 40, bytes: 4_000 }] };
   await send('trip', trip('a'), 5);
