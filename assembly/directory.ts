@@ -88,9 +88,9 @@ export function firstBoot(anyNumber: (least: number, below: number) => number = 
 }
 
 /**
- * Counts this start, from a random number on, so that receivers can tell the folder from one that was there before. One that
- * the disk does not take has a number by chance, far from the others: what it sends may be numbered as what another start
- * sends, and receivers tell them apart by the start.
+ * Counts this start. The first start of a folder has a random number, by which receivers recognise a new folder. If the disk
+ * refuses the count, the start has a random number far from the others: its messages may repeat the numbers of another
+ * start, and receivers tell them apart by the start.
  * @throws VigieError `usage.wrong` when the records are another car's
  */
 export async function countBoot(

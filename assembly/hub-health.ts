@@ -28,7 +28,7 @@ export interface HubHealthParts {
 }
 
 export interface HubHealth {
-  /** Of the port, if there is one. */
+  /** Where the port listens, e.g. `127.0.0.1:9464`; omitted without a port. */
   readonly address?: string;
   /** Rejects with the reason while the hub does not keep what cars send. */
   check(): Promise<void>;

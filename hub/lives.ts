@@ -1,6 +1,6 @@
 /**
  * Lives of a car's folder of records, in the order in which the hub received their first messages. A life has begun `boot` at a
- * random number of 32 bits. The hub numbers all starts of a car anew, so that a start of a later life has a higher number.
+ * random number of 32 bits. The hub numbers all starts of a car anew, and starts of a later life have higher numbers.
  */
 import { BOOTS, UNCOUNTED_BOOT } from '../protocol/schema/message.ts';
 

@@ -34,7 +34,7 @@ export interface NumbersReport {
   readonly missing: readonly Run[];
 }
 
-/** What counts of one message; `boot` is the number of its start at the hub ({@link ./lives.ts}). */
+/** Members of a message that are counted; `boot` is the number of its start at the hub ({@link ./lives.ts}). */
 export type Numbered = Pick<Envelope, 'seq' | 'boot' | 'offset'>;
 
 interface Start {

@@ -1,11 +1,11 @@
-/** Messages whose number another message of the same start already has. */
+/** Two messages of one start with the same number and different bytes. */
 import { createHash } from 'node:crypto';
 import { uncountedBeside } from '../../hub/lives.ts';
 import type { CarMessage } from '../../hub/message.ts';
 
 /**
- * The message as of an uncounted start whose number follows from its bytes: so it is stored in addition to the other one,
- * and the same bytes are a repetition of it when they come again.
+ * Moves the second message to an uncounted start, whose number is a digest of its bytes. Then the store has a place for both
+ * messages, and recognises the same bytes when they arrive again.
  */
 export function asConflict<T extends Pick<CarMessage, 'message' | 'payload'>>(one: T): T {
   const digest = createHash('sha256').update(one.payload).digest();

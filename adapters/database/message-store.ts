@@ -44,7 +44,7 @@ interface Changes {
   /** Of messages that were not there, in the order of {@link Saved.fresh}. */
   readonly rows: number[];
   readonly events: PlacedMessage[];
-  /** Of {@link Saved.fresh}: those whose number another message has. */
+  /** Messages of {@link Saved.fresh} that have the number of a different message. */
   readonly conflicts: CarMessage[];
   /** By vehicle. */
   readonly lives: Map<number, Lives>;

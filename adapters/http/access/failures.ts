@@ -26,7 +26,7 @@ export class TooManyRequests extends VigieError {
   }
 }
 
-/** A login whose password is being checked. Call one of the two functions, once. */
+/** A login while its password is checked. Call one of the two functions, once. */
 export interface Attempt {
   failed(): void;
   /** The password is right, or the check was refused. */

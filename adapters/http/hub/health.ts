@@ -2,14 +2,15 @@
  * `GET /health` beside the interface, for load balancers and watchers without credentials: whether the hub keeps what cars
  * send, and nothing of cars or causes.
  */
-import { respond } from '../exchange.ts';
+import type { Clock } from '../../../agent/ports.ts';
+import { type RequestContext, respond } from '../exchange.ts';
 import type { Router } from '../routes.ts';
 
 /** How long an answer stands, so that callers without credentials make no work for the database, ms. */
 const LASTS_MS = 1_000;
 
 /** @param check rejects while the hub does not keep what cars send */
-export function addHealth(router: Router, check: () => Promise<unknown>, clock: { monotonic(): number }): void {
+export function addHealth(router: Router, check: () => Promise<void>, clock: Pick<Clock, 'monotonic'>): void {
   let last: { readonly until: number; readonly healthy: Promise<boolean> } | undefined;
   const isHealthy = (): Promise<boolean> => {
     if (last === undefined || clock.monotonic() >= last.until) {
@@ -21,7 +22,7 @@ export function addHealth(router: Router, check: () => Promise<unknown>, clock: 
     }
     return last.healthy;
   };
-  const answer = async ({ env }: Parameters<Parameters<Router['add']>[2]>[0]): Promise<Response> => {
+  const answer = async ({ env }: RequestContext): Promise<Response> => {
     const healthy = await isHealthy();
     const body = `${JSON.stringify({ status: healthy ? 'ok' : 'failing' })}\n`;
     return respond(env, healthy ? 200 : 503, body, {
