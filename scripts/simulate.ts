@@ -14,6 +14,7 @@ import { searchWorlds } from '../test/world/search.ts';
 import { shrink } from '../test/world/shrink.ts';
 import { explore } from '../test/world/small.ts';
 import { type Outcome, runWorld } from '../test/world/world.ts';
+import { secondsOf } from './seconds.ts';
 
 const DAY = 24 * 3_600_000;
 const SEARCHED = 10 * 60_000;
@@ -32,7 +33,7 @@ const { values } = parseArgs({
     search: { type: 'string' },
     runs: { type: 'string' },
     all: { type: 'boolean', default: false },
-    for: { type: 'string' },
+    for: { type: 'string', default: '15m' },
     ledger: { type: 'string', default: join(root, 'test/world/ledger') },
     jobs: { type: 'string', default: '1' },
     small: { type: 'boolean', default: false },
@@ -69,14 +70,14 @@ async function searchOnce(runs: number): Promise<void> {
       process.exit(1);
     });
   }
-  const limit = values.for === undefined ? Number.POSITIVE_INFINITY : durationOf(values.for, 'for');
-  await search(runs, limit, ledger);
+  await search(runs, durationOf(values.for, 'for'), ledger);
   ledger.write();
   const wanted = new Runs();
   wanted.add(first, first + runs - 1);
   for (const [from, to] of ledger.passed.all) wanted.remove(from, to);
   console.log(
-    `${runs - wanted.size} of ${runs} seeds from ${first} on have passed with these sources (${values.ledger})`,
+    `${runs - wanted.size} of ${runs} seeds from ${first} on have passed with these sources (${values.ledger})` +
+      `${wanted.size > 0 ? '; the same command runs the others' : ''}`,
   );
 }
 
@@ -149,9 +150,8 @@ function numberOf(text: string, name: string): number {
 
 /** ms of `90s`, `10m` or `2h`. */
 function durationOf(text: string, name: string): number {
-  const [, count = '', unit = ''] = /^(\d+)([smh])$/.exec(text) ?? [];
-  const factor = { s: 1_000, m: 60_000, h: 3_600_000 }[unit];
-  if (factor !== undefined) return Number(count) * factor;
+  const seconds = secondsOf(text);
+  if (seconds !== undefined) return seconds * 1_000;
   console.error(`--${name} must be a time such as 90s, 10m or 2h, is ${text}; ${USAGE}`);
   process.exit(2);
 }

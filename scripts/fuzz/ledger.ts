@@ -67,12 +67,6 @@ export class FuzzShares {
   }
 }
 
-/** Seconds of `90s`, `10m` or `2h`; undefined for other texts. */
-export function secondsOf(text: string): number | undefined {
-  const [, number, unit = ''] = /^([0-9]{1,6})([smh])$/.exec(text) ?? [];
-  return number === undefined ? undefined : Number(number) * ({ s: 1, m: 60, h: 3600 }[unit] ?? 1);
-}
-
 /** Seeds of `7` or `101-110`; undefined for other texts. */
 export function seedsOf(text: string): readonly number[] | undefined {
   const [, first, last = first] = /^([0-9]{1,9})(?:-([0-9]{1,9}))?$/.exec(text) ?? [];

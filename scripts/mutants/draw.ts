@@ -49,9 +49,15 @@ const root = resolve(import.meta.dirname, '../..');
 /** Of the logger that Stryker passes on, what its instrumenter uses. */
 const logger = { isDebugEnabled: () => false, debug: () => undefined, info: () => undefined, warn: console.warn };
 
+/** A larger draw by the same seed begins with the same mutants. */
+export interface DrawnMutant extends StrykerMutant {
+  /** From 1 on. */
+  readonly place: number;
+}
+
 export interface DrawnMutants {
-  /** Those that were drawn, in the order of the files. */
-  readonly drawn: readonly StrykerMutant[];
+  /** In the order in which they were drawn. */
+  readonly drawn: readonly DrawnMutant[];
   /** Number of those that they were drawn from. */
   readonly all: number;
   readonly program: string;
@@ -80,9 +86,14 @@ export async function drawMutants(paths: readonly string[], count: number, seed:
   });
   const switched = await instrumenter.instrument(places, options);
   const sources = new Map(switched.files.map(({ name, content }) => [name, content]));
-  const wanted = new Set(drawn.map(keyOf));
+  const order = new Map(drawn.map((mutant, index) => [keyOf(mutant), index + 1]));
   return {
-    drawn: switched.mutants.filter((mutant) => wanted.has(keyOf(mutant))),
+    drawn: switched.mutants
+      .flatMap((mutant) => {
+        const place = order.get(keyOf(mutant));
+        return place === undefined ? [] : [{ ...mutant, place }];
+      })
+      .sort((one, other) => one.place - other.place),
     all,
     program: await bundleWorlds(PROGRAM, (path) => sources.get(path)),
   };

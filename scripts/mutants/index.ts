@@ -1,22 +1,29 @@
 /**
  * `npm run mutants`: makes a defect in the source, as Stryker does, and lives through worlds until an invariant finds it;
- * one defect after the other. They are drawn by a seed.
+ * one defect after the other. They are drawn by a seed. A ledger keeps how each ended: the same command goes on with the
+ * rest, as long as the sources are the same.
  *
- *     npm run mutants                                  twenty of the parts that keep promises
+ *     npm run mutants                                  twenty of the parts that keep promises; ends after 15 minutes
+ *     npm run mutants -- --for 30m                     ends after this time
  *     npm run mutants -- --count 5 --seed 3            five others
  *     npm run mutants -- --file agent/privacy.ts       of one file; may be given several times
  *     npm run mutants -- --minutes 2                   at most so long for each
- *     npm run mutants -- --only 17                     the one with this number
+ *     npm run mutants -- --only 17                     the one with this number, once more
+ *     npm run mutants -- --ledger FOLDER               a ledger elsewhere than in test/world/ledger
  */
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { INVARIANTS, type Invariant } from '../../test/world/invariants.ts';
+import { digestOfSources, SeedLedger } from '../../test/world/ledger.ts';
 import type { MutantWorld } from '../../test/world/mutant-worlds.ts';
-import { drawMutants } from './draw.ts';
+import { secondsOf } from '../seconds.ts';
+import { type DrawnMutant, drawMutants } from './draw.ts';
+import { judgeRest } from './rest.ts';
 
 const FILES = [
   'agent/outbox/gaps.ts',
@@ -41,15 +48,21 @@ const BASE = 8;
 /** Worlds with a defect at most. */
 const MOST = 10_000;
 /** A world that takes longer does not end, ms. */
-const HANGS = 600_000;
+const HANGS = 120_000;
+/** Time beside that of one mutant that a run needs to decide on at least one, ms: worlds without a defect, one that hangs. */
+const SPARE = 180_000;
 
-/** What the worlds say of a mutant: only a broken invariant finds it, neither a crash nor a world that does not end. */
+/**
+ * What the worlds say of a mutant: only a broken invariant finds it, neither a crash nor a world that does not end. One that
+ * is `interrupted` has neither taken its time nor been found.
+ */
 interface End {
-  readonly kind: 'found' | 'undecided' | 'survived';
+  readonly kind: 'found' | 'undecided' | 'survived' | 'interrupted';
   readonly text: string;
 }
 const SURVIVES: End = { kind: 'survived', text: 'SURVIVES' };
 const NOT_REACHED: End = { kind: 'survived', text: 'not reached' };
+const INTERRUPTED: End = { kind: 'interrupted', text: 'interrupted' };
 
 const { values } = parseArgs({
   options: {
@@ -57,48 +70,99 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     minutes: { type: 'string', default: '10' },
     file: { type: 'string', multiple: true, default: FILES },
+    for: { type: 'string', default: '15m' },
+    ledger: { type: 'string', default: resolve(import.meta.dirname, '../../test/world/ledger') },
     only: { type: 'string' },
   },
 });
 
-function numberOf(name: 'count' | 'seed' | 'minutes'): number {
-  const value = Number(values[name]);
-  if (value > 0) return value;
-  console.error(`--${name} must be a number above 0, is ${values[name]}`);
-  process.exit(2);
+const begun = performance.now();
+const root = resolve(import.meta.dirname, '../..');
+const [count, seed, minutes] = [numberOf('count'), numberOf('seed'), numberOf('minutes')];
+const limit = durationOf(values.for);
+const only = values.only === undefined ? undefined : numberOf('only');
+if (limit < minutes * 60_000 + SPARE) {
+  refuse(`--for must be at least ${SPARE / 60_000} minutes longer than --minutes, is ${values.for}`);
 }
 
-const root = resolve(import.meta.dirname, '../..');
 const directory = mkdtempSync(join(tmpdir(), 'vigie-mutants-'));
 const program = join(directory, 'worlds.mjs');
 process.on('exit', () => rmSync(directory, { recursive: true }));
-const drawn = await drawMutants(values.file, numberOf('count'), numberOf('seed'));
+const drawn = await drawMutants(values.file, count, seed);
 writeFileSync(program, drawn.program);
+const ledger = openLedger();
 
-const reached = new Set<string>();
-const base = await live(undefined, BASE, Number.POSITIVE_INFINITY, (world) => {
-  for (const id of world.reached) reached.add(id);
-});
-if (base.kind !== 'survived') {
-  console.error(`without a defect ${base.text}`);
-  process.exit(1);
+const wanted = drawn.drawn.filter(({ place }) => only === undefined || place === only);
+if (only !== undefined && wanted.length === 0)
+  refuse(`--only ${only} is none of the ${drawn.drawn.length} that are drawn`);
+const isLeft = ({ place }: DrawnMutant): boolean =>
+  place === only || !(ledger.passed.has(place) || ledger.hasBroken(place));
+const rest = wanted.filter(isLeft);
+if (rest.length > 0) await judge(rest);
+const left = wanted.filter(({ place }) => !(ledger.passed.has(place) || ledger.hasBroken(place)));
+const survivors = wanted.filter(({ place }) => ledger.hasBroken(place));
+const found = wanted.length - left.length - survivors.length;
+console.log(`${found} of ${wanted.length} found by an invariant, ${survivors.length} not found, ${left.length} left`);
+for (const mutant of survivors) console.log(`not found: ${titleOf(mutant)}`);
+if (left.length > 0) console.log('the same command goes on with the rest');
+if (survivors.length > 0) process.exitCode = 1;
+
+/** Judges mutants until the time is over. */
+async function judge(mutants: readonly DrawnMutant[]): Promise<void> {
+  const reached = new Set<string>();
+  const base = await live(undefined, BASE, limit, (world) => {
+    for (const id of world.reached) reached.add(id);
+  });
+  if (base.kind !== 'survived') {
+    console.error(`without a defect ${base.text}`);
+    process.exit(1);
+  }
+  console.log(
+    `${wanted.length} of ${drawn.all} mutants, of which the worlds reach ${reached.size}; ${mutants.length} left`,
+  );
+  await judgeRest(mutants, ledger, async (mutant) => {
+    const own = minutes * 60_000;
+    const allowed = Math.min(own, limit - (performance.now() - begun));
+    if (allowed <= 0) return undefined;
+    console.log(titleOf(mutant));
+    const from = performance.now();
+    const lived = reached.has(mutant.id) ? await live(mutant.id, MOST, allowed) : NOT_REACHED;
+    const end = lived === SURVIVES && allowed < own ? INTERRUPTED : lived;
+    console.log(`    ${end.text} after ${((performance.now() - from) / 1_000).toFixed(0)} s`);
+    return end.kind === 'interrupted' ? undefined : end.kind === 'found';
+  });
 }
-const wanted = drawn.drawn.filter(({ id }) => values.only === undefined || values.only === id);
-console.log(`${wanted.length} of ${drawn.all} mutants, of which the worlds reach ${reached.size}`);
-let [found, undecided] = [0, 0];
-for (const mutant of wanted) {
-  const { id, fileName, mutatorName, replacement, location } = mutant;
-  const line = `${relative(root, fileName)}:${location.start.line + 1}:${location.start.column + 1}`;
-  console.log(`${id} ${line} ${mutatorName}: ${replacement.replaceAll(/\s+/g, ' ').slice(0, 120)}`);
-  const begun = performance.now();
-  const end = reached.has(id) ? await live(id, MOST, numberOf('minutes') * 60_000) : NOT_REACHED;
-  if (end.kind === 'found') found++;
-  if (end.kind === 'undecided') undecided++;
-  console.log(`    ${end.text} after ${((performance.now() - begun) / 1_000).toFixed(0)} s`);
+
+function titleOf({ place, fileName, mutatorName, replacement, location: { start } }: DrawnMutant): string {
+  const at = `${relative(root, fileName)}:${start.line + 1}:${start.column + 1}`;
+  return `${place} ${at} ${mutatorName}: ${replacement.replaceAll(/\s+/g, ' ').slice(0, 120)}`;
 }
-const survived = wanted.length - found - undecided;
-console.log(`${found} of ${wanted.length} found by an invariant, ${undecided} undecided, ${survived} survived`);
-if (found < wanted.length) process.exitCode = 1;
+
+/** Of this draw with these sources: seed and files decide which mutant has which place. */
+function openLedger(): SeedLedger {
+  const sources = values.file.map((path) => [path, readFileSync(resolve(root, path), 'utf8')]);
+  const digest = createHash('sha256')
+    .update(`mutants ${digestOfSources(root)} ${JSON.stringify([seed, sources])}`)
+    .digest('hex');
+  const commit = execFileSync('git', ['describe', '--always', '--dirty'], { cwd: root, encoding: 'utf8' }).trim();
+  return new SeedLedger({ folder: values.ledger, digest, commit, length: minutes * 60_000, first: 1 });
+}
+
+function numberOf(name: 'count' | 'seed' | 'minutes' | 'only'): number {
+  const value = Number(values[name]);
+  return value > 0 ? value : refuse(`--${name} must be a number above 0, is ${values[name]}`);
+}
+
+/** ms of `90s`, `10m` or `2h`. */
+function durationOf(text: string): number {
+  const seconds = secondsOf(text);
+  return seconds === undefined ? refuse(`--for must be a time such as 90s, 10m or 2h, is ${text}`) : seconds * 1_000;
+}
+
+function refuse(why: string): never {
+  console.error(why);
+  process.exit(2);
+}
 
 /** Lives through worlds with a mutant until one breaks an invariant, or does not end. */
 function live(
@@ -119,7 +183,7 @@ function live(
       if (result.kind !== 'found' && crash !== '') console.log(`    crashes, ${count} worlds: ${crash}`);
       resolve(result);
     };
-    const hangs: End = { kind: 'undecided', text: `undecided: did not end in ${HANGS / 1_000} s` };
+    const hangs: End = { kind: 'undecided', text: `undecided: a world did not end in ${HANGS / 1_000} s` };
     const timer = setTimeout(() => finish(hangs), HANGS);
     worker.stderr.on('data', (text: Buffer) => {
       crash = `${crash}${text}`.slice(-2_000);

@@ -1,9 +1,10 @@
-/** The ledger of seeds: files of several runs count together. */
+/** The ledger of seeds and drawn mutants: files of several runs count together. */
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
+import { judgeRest } from '../../scripts/mutants/rest.ts';
 import { SeedLedger } from './ledger.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'vigie-ledger-'));
@@ -42,4 +43,37 @@ test('a broken seed is named and does not count, nor do seeds of other sources',
   expect(JSON.parse(readFileSync(join(folder, name), 'utf8'))).toMatchObject({ passed: [[1, 1]], broken: [2] });
   expect(open(folder, 1).passed.all).toEqual([[1, 1]]);
   expect(open(folder, 1, 'e'.repeat(64)).passed.all).toEqual([]);
+});
+
+test('mutants that were found or not found count in later runs, and an interrupted one is judged again', async () => {
+  const folder = place();
+  const mutants = [1, 2, 3, 4].map((number) => ({ place: number }));
+  const judged: number[] = [];
+  const run = async (last: number): Promise<SeedLedger> => {
+    const ledger = open(folder, 1);
+    const rest = mutants.filter((one) => !(ledger.passed.has(one.place) || ledger.hasBroken(one.place)));
+    await judgeRest(rest, ledger, async (mutant) => {
+      judged.push(mutant.place);
+      return mutant.place > last ? undefined : mutant.place !== 2;
+    });
+    return open(folder, 1);
+  };
+  const first = await run(2);
+  expect([first.passed.all, first.hasBroken(2), first.hasBroken(3)]).toEqual([[[1, 1]], true, false]);
+  const second = await run(4);
+  expect(judged).toEqual([1, 2, 3, 3, 4]);
+  expect(second.passed.all).toEqual([
+    [1, 1],
+    [3, 4],
+  ]);
+});
+
+test('a seed that passed in one run and broke in another counts as passed', () => {
+  const folder = place();
+  for (const broken of [true, false]) {
+    const ledger = open(folder, 1);
+    ledger.add(7, broken);
+    ledger.write();
+  }
+  expect(open(folder, 1).hasBroken(7)).toBe(false);
 });

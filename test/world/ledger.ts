@@ -1,7 +1,7 @@
 /**
- * Seeds whose worlds broke no invariant, in small JSON files: a search skips them, so that it continues where an earlier one
- * stopped. Each run writes a file of its own, and all files of a folder count together: copying files of two machines into
- * one folder merges them. A seed counts only for the sources that its world ran.
+ * Seeds whose worlds broke no invariant, or drawn mutants that an invariant found, in small JSON files: a search skips them,
+ * so that it continues where an earlier one stopped. Each run writes a file of its own, and all files of a folder count
+ * together: copying files of two machines into one folder merges them. A number counts only for the sources that ran.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -26,9 +26,11 @@ interface LedgerFile {
   readonly digest: string;
   /** Commit of the checkout, for people. */
   readonly commit: string;
-  /** ms that each world lasts. */
+  /** ms that each world lasts, or that each mutant may take. */
   readonly length: number;
+  /** Seeds, or places of mutants in the draw, from 1. */
   readonly passed: readonly Run[];
+  /** Of an invariant that broke, or mutants that none found. */
   readonly broken: readonly number[];
 }
 
@@ -36,9 +38,9 @@ export interface LedgerOptions {
   readonly folder: string;
   readonly digest: string;
   readonly commit: string;
-  /** ms that each world lasts. */
+  /** ms that each world lasts, or that each mutant may take. */
   readonly length: number;
-  /** First seed of this run. */
+  /** First seed of this run, or first mutant. */
   readonly first: number;
 }
 
@@ -60,6 +62,7 @@ export class SeedLedger {
   readonly #file: string;
   /** Of all files with this digest and length. */
   readonly #known = new Runs();
+  readonly #knownBroken = new Set<number>();
   /** Of this run. */
   readonly #passed = new Runs();
   readonly #broken = new Set<number>();
@@ -75,6 +78,7 @@ export class SeedLedger {
       const file = JSON.parse(readFileSync(join(folder, name), 'utf8')) as LedgerFile;
       if (file.digest !== digest || file.length !== length) continue;
       for (const [from, to] of file.passed) this.#known.add(from, to);
+      for (const seed of file.broken) this.#knownBroken.add(seed);
     }
   }
 
@@ -83,8 +87,13 @@ export class SeedLedger {
     return this.#known;
   }
 
+  /** Whether it ended with a broken invariant, or was not found, in one run and passed in none. */
+  hasBroken(seed: number): boolean {
+    return this.#knownBroken.has(seed) && !this.#known.has(seed);
+  }
+
   add(seed: number, broken: boolean): void {
-    if (broken) this.#broken.add(seed);
+    if (broken) for (const seeds of [this.#knownBroken, this.#broken]) seeds.add(seed);
     else for (const runs of [this.#known, this.#passed]) runs.add(seed);
   }
 
