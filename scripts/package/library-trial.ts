@@ -1,16 +1,18 @@
 /**
  * `npm run test:library`, which `npm run test:package` does too: packs the package for npm, installs it into an empty
  * project, and runs there the program and all examples of `docs/embedding.md` and
- * `docs/receiving.md`, after the compiler has checked them. Its last line is `N passed, N failed, N skipped`.
+ * `docs/receiving.md`, after the compiler has checked them. Packs it in a clean clone, too (clone-trial.ts). Its last line
+ * is `N passed, N failed, N skipped`.
  */
 import assert from 'node:assert/strict';
-import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { buildLibrary } from '../library.ts';
+import { cloneChecks } from './clone-trial.ts';
+import { type LibraryCheck, run, spawn } from './library-check.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -20,12 +22,6 @@ const PAGES = ['embedding', 'receiving'];
 const NODES = ['22', '24', '26'];
 /** They judge the package as it is published; the project itself does not use them. */
 const LINTERS = ['publint@0.3.25', '@arethetypeswrong/cli@0.18.5'];
-
-/** A sentence that is true when `act` does not throw. */
-export interface LibraryCheck {
-  readonly sentence: string;
-  act(): Promise<void>;
-}
 
 /** One after the other: each needs those before it. `scratch` is an empty folder. */
 export function libraryChecks(scratch: string): readonly LibraryCheck[] {
@@ -161,6 +157,7 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
         }
       },
     })),
+    ...cloneChecks(join(scratch, 'clean')),
   ];
 
   function install(what: string): void {
@@ -209,19 +206,6 @@ function patternOf(output: string): RegExp {
 
 function peer(name: string): string {
   return `${name}@${(manifest.peerDependencies as Record<string, string>)[name]}`;
-}
-
-function run(folder: string, command: string, ...args: readonly string[]): SpawnSyncReturns<string> {
-  const result = spawn(folder, command, ...args);
-  assert.equal(result.status, 0, `${command} ${args.join(' ')}\n${result.stdout}${result.stderr}`);
-  return result;
-}
-
-/** Without the project's own programs on the path, but with this Node. */
-function spawn(folder: string, command: string, ...args: readonly string[]): SpawnSyncReturns<string> {
-  const path = (process.env['PATH'] ?? '').split(delimiter).filter((part) => !part.includes('node_modules'));
-  const env = { ...process.env, PATH: [dirname(process.execPath), ...path].join(delimiter) };
-  return spawnSync(command, args, { cwd: folder, encoding: 'utf8', env, timeout: 300_000 });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
