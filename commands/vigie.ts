@@ -37,6 +37,7 @@ export async function commandLine(names: readonly string[] = Object.keys(command
   const program = new Command('vigie')
     .description(description)
     .version(`${version}\n${nodeName(process.versions.node)}`, '-V, --version')
+    .option('--sbom', 'print the software bill of materials (CycloneDX 1.6, JSON) of this program')
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(complaint(text)) });
@@ -53,6 +54,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   guardOutput();
   const program = await commandLine(needed(argv[2]));
   try {
+    if (argv[2] === '--sbom') return (await import('./sbom.ts')).printSbom();
     await program.parseAsync(argv);
   } catch (error) {
     // Whatever was started before the fault (a broker, a source) must not keep the process alive.
@@ -62,7 +64,7 @@ export async function run(argv: readonly string[]): Promise<void> {
 
 /** The commands to bring for a first argument: help and what is not a command are answered with all of them. */
 function needed(asked = ''): readonly string[] {
-  if (asked === '--version' || asked === '-V') return [];
+  if (asked === '--version' || asked === '-V' || asked === '--sbom') return [];
   return Object.hasOwn(commands, asked) ? [asked] : Object.keys(commands);
 }
 

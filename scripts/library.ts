@@ -9,6 +9,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { bundleProgram } from './bundle.ts';
 import { compileLibrary } from './declarations.ts';
 import { packageLicences } from './package/licences.ts';
+import { SBOM_FILE, sbomOf } from './package/sbom.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -33,6 +34,7 @@ const beside = [
 export async function buildLibrary(): Promise<void> {
   await bundleProgram();
   writeFileSync(join(dist, 'third-party-licences.txt'), packageLicences());
+  writeFileSync(join(dist, 'documents', SBOM_FILE), sbomOf({ kind: 'npm' }));
   rmSync(library, { recursive: true, force: true });
   compileLibrary(library);
   for (const file of beside) cpSync(join(root, file), join(library, file), { recursive: true });

@@ -9,6 +9,8 @@ import { bashCompletion, fishCompletion, zshCompletion } from './completion.ts';
 import { licences, programLicences } from './licences.ts';
 import { manualPages } from './manual.ts';
 import { PAGES, pageIn, pagePlaces } from './pages.ts';
+import type { ProgramKind } from './program.ts';
+import { SBOM_FILE, sbomOf } from './sbom.ts';
 import type { PackageTarget } from './targets.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -36,7 +38,7 @@ export async function contents(
   target: PackageTarget,
   version: string,
   date: Date,
-  kind: 'executable' | 'script' = 'executable',
+  kind: ProgramKind = 'executable',
 ): Promise<ReadonlyMap<string, Uint8Array | string>> {
   const shipped = new Map<string, string>([
     ['config/generated/vigie.schema.json', 'usr/share/vigie/vigie.schema.json'],
@@ -80,6 +82,7 @@ export async function contents(
         ]),
     [`${PAGES}/copyright`, kind === 'script' ? copyright.replace('Node.js and ', '') : copyright],
     [`${PAGES}/third-party-licences.gz`, compressed(kind === 'script' ? programLicences() : licences(target))],
+    [`${PAGES}/${SBOM_FILE}`, sbomOf({ kind, target })],
     [`${PAGES}/changelog.gz`, compressed(debianChangelog(changes, version, MAINTAINER, date))],
     ...[...manual].map(([name, page]) => [`usr/share/man/man1/${name}.gz`, compressed(page)] as const),
     ...[...pages].map(([page, place]) => [place, pageIn(root, page, places)] as const),

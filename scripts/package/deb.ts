@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { CONFIGURATION, contents, MAINTAINER } from './contents.ts';
-import { bundleForTarget } from './program.ts';
+import { bundleForTarget, type ProgramKind } from './program.ts';
 import type { PackageTarget } from './targets.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -37,15 +37,14 @@ const dependencies = ['libc6 (>= 2.28)', 'libgcc-s1', 'libstdc++6 (>= 9)', 'init
 /** A file that the package installs as the program. */
 export interface PackagedProgram {
   readonly path: string;
-  /** `executable`: with its Node; `script`: for the Node of the system. */
-  readonly kind: 'executable' | 'script';
+  readonly kind: ProgramKind;
 }
 
 /** The oldest Node of a Debian (13, "trixie") that runs the script. */
 export const SYSTEM_NODE = '20.19';
 
 /** The version of the package: that of the script sorts behind that with a Node, so that either replaces the other. */
-export function packageVersion(kind: PackagedProgram['kind']): string {
+export function packageVersion(kind: ProgramKind): string {
   return kind === 'script' ? `${version}+node` : version;
 }
 
@@ -97,7 +96,8 @@ export async function makePackage(
 export async function makeScriptPackage(target: PackageTarget, file: string, compression: Compression): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-script-'));
   try {
-    const { script } = await bundleForTarget({ ...target, language: `node${SYSTEM_NODE}`, assets: false }, folder);
+    const forSystem = { ...target, language: `node${SYSTEM_NODE}`, assets: false };
+    const { script } = await bundleForTarget(forSystem, folder, 'script');
     await makePackage(target, { path: script, kind: 'script' }, file, compression);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -123,7 +123,7 @@ function sizeOf(folder: string): number {
   return found.reduce((sum, entry) => sum + Math.ceil(statSync(join(entry.parentPath, entry.name)).size / 1024), 0);
 }
 
-function control(target: PackageTarget, kind: PackagedProgram['kind'], installed: number): string {
+function control(target: PackageTarget, kind: ProgramKind, installed: number): string {
   const carried = target.arch === 'arm' ? [...dependencies, 'libatomic1'] : dependencies;
   const needed = kind === 'script' ? [`nodejs (>= ${SYSTEM_NODE})`, ...dependencies] : carried;
   const holds = kind === 'script' ? "Runs on the system's Node.js." : 'One executable with everything\n in it.';

@@ -79,6 +79,8 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
       sentence: 'npx vigie runs there, on the Node of the machine',
       act: async () => {
         assert.equal(run(project, 'npx', 'vigie', '--version').stdout.split('\n')[0], manifest.version);
+        const bill = JSON.parse(run(project, 'npx', 'vigie', '--sbom').stdout) as { specVersion: string };
+        assert.equal(bill.specVersion, '1.6');
         run(project, 'npx', 'vigie', 'check', '--profile', 'bench');
         const refused = spawn(project, 'npx', 'vigie', 'scan', 'can0');
         assert.match(refused.stderr, /npm install koffi/);

@@ -8,15 +8,19 @@ import type { PackageTarget } from './targets.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-interface LockedPackage {
+/** An entry of the lock file. */
+export interface LockedPackage {
   readonly version?: string;
   readonly license?: string;
+  readonly integrity?: string;
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
   readonly packages: Readonly<Record<string, LockedPackage>>;
 };
+/** By place, such as `node_modules/yaml`. */
+export const lockedPackages: Readonly<Record<string, LockedPackage>> = lock.packages;
 
 /** Packages that only the command line needs: they are in its bundle, and not installed with the library. */
 const bundled = [
@@ -54,32 +58,43 @@ export function programLicences(): string {
 
 /** The licences of the packages of the program, and of those that they need. */
 export function packageLicences(): string {
-  const places = new Set<string>();
-  for (const name of programPackages) addPackage(name, '', places);
-  return [...places]
-    .sort()
+  return [...programPlaces().keys()]
     .map((place) => {
-      const { version, license } = packages[place] as LockedPackage;
+      const { version, license } = lockedPackages[place] as LockedPackage;
       const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
       return section(`${name} ${version} (${license ?? 'see its text'})`, textIn(join(root, place)));
     })
     .join('\n');
 }
 
-/** The place of a package as `from` finds it, and of what it needs. */
-function addPackage(name: string, from: string, places: Set<string>): void {
+/**
+ * The places of the packages of the program and of all that they need, sorted, each with the places that it needs.
+ * @param more names of packages in addition to those of the program on every machine
+ */
+export function programPlaces(more: readonly string[] = []): ReadonlyMap<string, readonly string[]> {
+  const places = new Map<string, string[]>();
+  for (const name of [...programPackages, ...more]) addPackage(name, '', places);
+  return new Map([...places].sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** Adds the package that `from` finds by this name, with all that it needs; returns its place. */
+function addPackage(name: string, from: string, places: Map<string, string[]>): string | undefined {
   const place = `${from === '' ? '' : `${from}/`}node_modules/${name}`;
-  const found = packages[place];
+  const found = lockedPackages[place];
   if (found === undefined) {
     // An optional package that is not for any machine of ours has no entry.
-    if (from === '') return;
+    if (from === '') return undefined;
     const outer = from.slice(0, Math.max(0, from.lastIndexOf('/node_modules/')));
-    addPackage(name, outer, places);
-    return;
+    return addPackage(name, outer, places);
   }
-  if (places.has(place)) return;
-  places.add(place);
-  for (const needed of Object.keys(found.dependencies ?? {})) addPackage(needed, place, places);
+  if (places.has(place)) return place;
+  const needed: string[] = [];
+  places.set(place, needed);
+  for (const one of Object.keys(found.dependencies ?? {})) {
+    const at = addPackage(one, place, places);
+    if (at !== undefined) needed.push(at);
+  }
+  return place;
 }
 
 function section(title: string, text: string): string {

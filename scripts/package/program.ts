@@ -7,11 +7,15 @@ import { build, type Plugin } from 'esbuild';
 import { minifySync } from 'rolldown/utils';
 import { bundling, contentsBeside, deferring, slimming } from '../bundle.ts';
 import { packageFolder } from './registry.ts';
+import { SBOM_FILE, sbomOf } from './sbom.ts';
 import type { PackageTarget } from './targets.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const here = import.meta.dirname;
 const modules = join(root, 'node_modules');
+
+/** `executable`: with its Node; `script`: for the Node of the system. */
+export type ProgramKind = 'executable' | 'script';
 
 /** A program that is bundled. */
 export interface BundledProgram {
@@ -24,7 +28,11 @@ export interface BundledProgram {
  * Bundles the program for a target in an empty folder, into one CommonJS file, the only kind that Node takes into an
  * executable.
  */
-export async function bundleForTarget(target: PackageTarget, folder: string): Promise<BundledProgram> {
+export async function bundleForTarget(
+  target: PackageTarget,
+  folder: string,
+  kind: ProgramKind = 'executable',
+): Promise<BundledProgram> {
   const outfile = join(folder, 'vigie.cjs');
   const carrier = new Carrier(target.assets ? join(folder, 'assets') : undefined);
   const { banner, outExtension, external, ...common } = bundling;
@@ -42,7 +50,7 @@ export async function bundleForTarget(target: PackageTarget, folder: string): Pr
     define: { 'import.meta.url': 'moduleAddress', 'import.meta.dirname': 'undefined' },
     inject: [join(here, 'embedded/address.ts')],
     legalComments: 'none',
-    plugins: [slimming, deferring, carried(target, carrier)],
+    plugins: [slimming, deferring, carried(target, kind, carrier)],
   });
   writeFileSync(outfile, inAscii(withShortNames(readFileSync(outfile, 'utf8'))));
   return { script: outfile, assets: carrier.assets };
@@ -70,7 +78,7 @@ export function inAscii(script: string): string {
 }
 
 /** Gives the modules of the executable what is carried in it instead of what they would look for on a disk. */
-function carried(target: PackageTarget, carrier: Carrier): Plugin {
+function carried(target: PackageTarget, kind: ProgramKind, carrier: Carrier): Plugin {
   return {
     name: 'carried',
     setup(build) {
@@ -87,16 +95,17 @@ function carried(target: PackageTarget, carrier: Carrier): Plugin {
       );
       build.onResolve({ filter: /^vigie:/ }, ({ path }) => ({ path, namespace: 'carried' }));
       build.onLoad({ filter: /.*/, namespace: 'carried' }, ({ path }) => ({
-        contents: contentsOf(path, target, carrier),
+        contents: contentsOf(path, target, kind, carrier),
       }));
     },
   };
 }
 
-function contentsOf(name: string, target: PackageTarget, carrier: Carrier): string {
+function contentsOf(name: string, target: PackageTarget, kind: ProgramKind, carrier: Carrier): string {
   if (name === 'vigie:carried') return carrier.reader;
   if (name === 'vigie:files') {
-    const files = [...contentsBeside()].map(([place, contents]) => [place, carrier.pack(place, contents)]);
+    const sbom = [`documents/${SBOM_FILE}`, Buffer.from(sbomOf({ kind, target }))] as const;
+    const files = [...contentsBeside(), sbom].map(([place, contents]) => [place, carrier.pack(place, contents)]);
     return `export const files = ${JSON.stringify(Object.fromEntries(files))};`;
   }
   const file =

@@ -4,12 +4,14 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync, type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cache } from '../tcu/distribution.ts';
 import { makeScriptPackage, packageVersion } from './deb.ts';
+import { PAGES } from './pages.ts';
+import { SBOM_FILE } from './sbom.ts';
 import { targetNamed } from './targets.ts';
 
 const target = targetNamed('armhf');
@@ -31,6 +33,7 @@ export function tryWithSystemNode(file: string, scratch: string): void {
   const [version, node] = stdout.split('\n');
   assert.equal(version, packageVersion('executable'), stderr);
   assert.match(node ?? '', /^Node 20\.(19|[2-9]\d)\./);
+  assert.equal(run('--sbom').stdout, readFileSync(join(root, PAGES, SBOM_FILE), 'utf8'));
   const checked = run('check', '--profile', 'bench');
   assert.equal(checked.status, 0, checked.stdout + checked.stderr);
   // The kernel's answer to the machine code for CAN: the emulator has no CAN.

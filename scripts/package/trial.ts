@@ -42,6 +42,7 @@ dpkg -i /tmp/vigie.deb
 test "$(stat -c '%G %a' /etc/vigie)" = 'vigie 750'
 id vigie >/dev/null
 vigie --version
+vigie --sbom | cmp - /usr/share/doc/vigie/sbom.cdx.json
 for profile in bench generic-obd2 psa-aee2010; do vigie check --profile $profile; done
 status=0; vigie check -c /etc/vigie/vigie.yaml || status=$?; test $status -eq 2
 install -d -m 700 /etc/credstore

@@ -10,6 +10,7 @@ import { commandLine } from '../../../commands/vigie.ts';
 import { debianChangelog } from '../../../scripts/package/changelog.ts';
 import { contents } from '../../../scripts/package/contents.ts';
 import { makePackage } from '../../../scripts/package/deb.ts';
+import { sbomOf } from '../../../scripts/package/sbom.ts';
 import { shells } from '../../../scripts/package/shells.ts';
 import { targetNamed } from '../../../scripts/package/targets.ts';
 import { testNeeding } from '../../needs.ts';
@@ -94,6 +95,10 @@ test('examples are a configuration, that of the broker, and the shipped profiles
   expect(places).toEqual(
     expect.arrayContaining(['vigie.yaml', 'mosquitto.conf', 'profiles/bench/profile.yaml', 'profiles/bench/bench.dbc']),
   );
+});
+
+test('the package for Debian has the bill of materials of its executable', () => {
+  expect(files.get('usr/share/doc/vigie/sbom.cdx.json')).toBe(sbomOf({ kind: 'executable', target }));
 });
 
 test('at most six tags of lintian are overridden, each with a reason before it', () => {

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { nodeName } from '../../../assembly/node-lines.ts';
 import { contentsBeside } from '../../../scripts/bundle.ts';
 import { makeExecutable } from '../../../scripts/package/executable.ts';
+import { sbomOf } from '../../../scripts/package/sbom.ts';
 import { type PackageTarget, targetNamed, targets } from '../../../scripts/package/targets.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -31,6 +32,10 @@ it('says its version, without a word about code that was thrown away', () => {
     stdout: `${version}\n${nodeName(target.node.version)}\n`,
     stderr: '',
   });
+});
+
+it('prints its bill of materials', () => {
+  expect(run(['--sbom'])).toMatchObject({ status: 0, stdout: sbomOf({ kind: 'executable', target }), stderr: '' });
 });
 
 it('compiles no code from strings', () => {

@@ -1,0 +1,25 @@
+/**
+ * `npm run sbom`: the software bills of materials (CycloneDX 1.6, JSON) in `dist/`: that of each executable, which is that of
+ * its package for Debian too, of the program alone for armhf, and of the package for npm. Each package carries its own.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import manifest from '../package.json' with { type: 'json' };
+import { packageVersion } from './package/deb.ts';
+import { type SbomSubject, sbomOf } from './package/sbom.ts';
+import { targetNamed, targets } from './package/targets.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const armhf = targetNamed('armhf');
+const bills: readonly (readonly [name: string, subject: SbomSubject])[] = [
+  ...targets.map((target) => [`vigie-linux-${target.name}`, { kind: 'executable', target }] as const),
+  [`vigie_${packageVersion('script')}_${armhf.debian}`, { kind: 'script', target: armhf }],
+  [`vigie-${manifest.version}`, { kind: 'npm' }],
+];
+mkdirSync(join(root, 'dist'), { recursive: true });
+for (const [name, subject] of bills) {
+  const file = join(root, 'dist', `${name}.cdx.json`);
+  writeFileSync(file, sbomOf(subject));
+  console.log(relative(root, file));
+}
