@@ -65,7 +65,7 @@ export async function serveHealth(parts: HubHealthParts): Promise<HubHealth> {
     for (const server of servers) await server.close();
   };
   const open = async (place: ListenAddress): Promise<StatusServer> => {
-    const server = await serve(place, { '/metrics': metrics, '/health': health });
+    const server = await serve(place, { '/metrics': metrics, '/health': health }, 'hub metrics');
     servers.push(server);
     return server;
   };

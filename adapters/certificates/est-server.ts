@@ -12,6 +12,7 @@ import type { TLSSocket } from 'node:tls';
 import { type ConnectionLimits, ConnectionSlots } from '../../agent/connection-slots.ts';
 import type { Clock, Log } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { accessTo, type Principal } from '../../protocol/interface/access.ts';
 import type { CarCertificate, CertificateAuthority } from './authority.ts';
 import { packCertificates, readRequest } from './authority.ts';
 
@@ -64,6 +65,14 @@ interface EstAnswer {
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
+
+type CertificateRequest = Awaited<ReturnType<typeof readRequest>>;
+
+/** A client whose credentials are checked. */
+type Caller =
+  | { readonly kind: 'anyone' }
+  | { readonly kind: 'token'; readonly vin: string; readonly asked: CertificateRequest }
+  | { readonly kind: 'certificate'; readonly vin: string; readonly serial: string };
 
 export class EstServer {
   readonly #options: EstServerOptions;
@@ -155,45 +164,54 @@ export class EstServer {
   }
 
   async #answer(request: IncomingMessage): Promise<EstAnswer> {
-    const { authority, desk } = this.#options;
-    const path = (request.url ?? '').split('?', 1)[0];
-    switch (`${request.method} ${path}`) {
-      case `GET ${BASE}/cacerts`:
-        return { status: 200, type: 'application/pkcs7-mime', body: packCertificates([authority.der]) };
-      case `POST ${BASE}/simpleenroll`:
-        return this.#enrol(request);
-      case `POST ${BASE}/simplereenroll`:
-        return this.#renew(request);
-      case `GET ${SETTINGS_PATH}`: {
-        const { vin } = await this.#shown(request);
-        const settings = await desk.settings(vin, hostOf(request));
-        return { status: 200, type: 'application/json', body: JSON.stringify(settings) };
-      }
+    const path = (request.url ?? '').split('?', 1)[0] ?? '';
+    const route = `${request.method} ${path}`;
+    const caller = await this.#admit(request, accessTo('enrolment', request.method ?? '', path)?.principal);
+    if (caller.kind === 'anyone' && route === `GET ${BASE}/cacerts`) {
+      const body = packCertificates([this.#options.authority.der]);
+      return { status: 200, type: 'application/pkcs7-mime', body };
+    }
+    if (caller.kind === 'token' && route === `POST ${BASE}/simpleenroll`) {
+      return this.#certified(caller.vin, caller.asked);
+    }
+    if (caller.kind === 'certificate' && route === `POST ${BASE}/simplereenroll`) {
+      return this.#certified(caller.vin, await readRequest(await bodyOf(request)), caller.serial);
+    }
+    if (caller.kind === 'certificate' && route === `GET ${SETTINGS_PATH}`) {
+      const settings = await this.#options.desk.settings(caller.vin, hostOf(request));
+      return { status: 200, type: 'application/json', body: JSON.stringify(settings) };
+    }
+    throw new VigieError('request.unknown', 'there is nothing at this address');
+  }
+
+  /** Checks the credentials that the row of the route demands; a route without a row admits nobody. */
+  async #admit(request: IncomingMessage, demanded: Principal | undefined): Promise<Caller> {
+    switch (demanded) {
+      case 'anyone':
+        return { kind: 'anyone' };
+      case 'token':
+        return this.#tokenHolder(request);
+      case 'certificate':
+        return { kind: 'certificate', ...(await this.#shown(request)) };
       default:
         throw new VigieError('request.unknown', 'there is nothing at this address');
     }
   }
 
-  async #enrol(request: IncomingMessage): Promise<EstAnswer> {
-    const { desk } = this.#options;
+  async #tokenHolder(request: IncomingMessage): Promise<Caller> {
     const { name: vin, password } = basicOf(request.headers.authorization);
     const asked = await readRequest(await bodyOf(request));
-    if (!(await desk.mayEnrol(vin, password, asked.key))) {
+    if (!(await this.#options.desk.mayEnrol(vin, password, asked.key))) {
       throw new VigieError(
         'request.unauthenticated',
         'the token is wrong, was used, has expired, or the car was removed',
       );
     }
     this.#slots.admit(clientOf(request.socket));
-    return this.#certified(vin, asked);
+    return { kind: 'token', vin, asked };
   }
 
-  async #renew(request: IncomingMessage): Promise<EstAnswer> {
-    const { vin, serial } = await this.#shown(request);
-    return this.#certified(vin, await readRequest(await bodyOf(request)), serial);
-  }
-
-  async #certified(vin: string, asked: Awaited<ReturnType<typeof readRequest>>, before?: string): Promise<EstAnswer> {
+  async #certified(vin: string, asked: CertificateRequest, before?: string): Promise<EstAnswer> {
     const { authority, desk, lasts, clock, log } = this.#options;
     const certificate = await authority.certifyCar(vin, asked, clock.now(), lasts);
     await desk.keep(vin, certificate, before);

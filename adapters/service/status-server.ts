@@ -3,6 +3,7 @@ import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { VigieError } from '../../protocol/errors.ts';
+import { metricsPaths } from '../../protocol/interface/metrics-paths.ts';
 
 /** Where to listen. */
 export type ListenAddress =
@@ -24,8 +25,16 @@ const PATIENCE = 5_000;
 /**
  * Serves `pages` by their path.
  * @throws VigieError `input.unreadable` when the place is taken or cannot be used
+ * @throws Error when a path of `pages` has no row in the table of access
  */
-export async function serve(place: ListenAddress, pages: Readonly<Record<string, Page>>): Promise<StatusServer> {
+export async function serve(
+  place: ListenAddress,
+  pages: Readonly<Record<string, Page>>,
+  kind: keyof typeof metricsPaths = 'car metrics',
+): Promise<StatusServer> {
+  const allowed: readonly string[] = metricsPaths[kind];
+  const unknown = Object.keys(pages).find((path) => !allowed.includes(path));
+  if (unknown !== undefined) throw new Error(`GET ${unknown} of ${kind} has no row in the table of access`);
   // Node's own look for late requests would wake the process for ever; connections have their time from the start here.
   const server = createServer({ connectionsCheckingInterval: 2 ** 31 - 1 }, (request, response) => {
     // A client that goes away ends its own answer alone.

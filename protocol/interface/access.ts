@@ -3,6 +3,8 @@
  * request for what its row demands before the handler runs. Callers without scopes (fleet users of a car, the machine itself
  * where there is no access control) pass every demand for a scope.
  */
+
+import { metricsPaths } from './metrics-paths.ts';
 import { bases, type HttpMethod, type Operation, type Side } from './operation.ts';
 import { dataScopes, type OperationScopes, remoteScopes, reservedScopes, type Scope } from './operations/scopes.ts';
 import { operationById, operations } from './operations.ts';
@@ -127,15 +129,17 @@ const open: readonly AccessRow[] = [
   ...rows(['hub'], 'anyone')(none, 'GET /vigie/v1/sign-in', 'GET /vigie/v1/signed-in', 'POST /vigie/v1/signed-in'),
 ];
 
-const beside: readonly AccessRow[] = [
-  ...rows(['car metrics'], 'machine')(none, 'GET /status', 'GET /metrics'),
-  ...rows(['hub metrics'], 'machine')(none, 'GET /health', 'GET /metrics'),
+const metrics: readonly AccessRow[] = (['car metrics', 'hub metrics'] as const).flatMap((server) =>
+  rows([server], 'machine')(none, ...metricsPaths[server].map((path) => `GET ${path}` as const)),
+);
+
+const enrolment: readonly AccessRow[] = [
   ...rows(['enrolment'], 'anyone')(none, 'GET /.well-known/est/cacerts'),
   ...rows(['enrolment'], 'token')(none, 'POST /.well-known/est/simpleenroll'),
   ...rows(['enrolment'], 'certificate')(none, 'POST /.well-known/est/simplereenroll', 'GET /vigie/v1/enrolment'),
 ];
 
-export const accessTable: readonly AccessRow[] = [...published, ...own, ...ofHub, ...open, ...beside];
+export const accessTable: readonly AccessRow[] = [...published, ...own, ...ofHub, ...open, ...metrics, ...enrolment];
 
 const keyOf = (server: Server, method: string, path: string): string => `${server} ${method} ${path}`;
 const byRoute: ReadonlyMap<string, AccessRow> = new Map(

@@ -14,6 +14,7 @@ import {
   newCarKey,
 } from '../../../adapters/certificates/index.ts';
 import { SystemClock } from '../../../adapters/clock/system.ts';
+import { accessTable } from '../../../protocol/interface/access.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { MemoryLog } from '../../rig/log.ts';
 
@@ -80,6 +81,31 @@ async function expectAlive(rig: Rig): Promise<void> {
   socket.write('GET /.well-known/est/cacerts HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n');
   expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
 }
+
+test('every route of the table of access is served to callers without credentials only where its row says so', async () => {
+  const rig = await start();
+  const rows = accessTable.filter(({ servers }) => servers.includes('enrolment'));
+  expect(rows.length).toBeGreaterThan(3);
+  for (const { method, path, principal } of rows) {
+    const socket = await dial(rig);
+    const answer = answerOn(socket);
+    socket.write(`${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+    expect(await answer).toMatch(principal === 'anyone' ? /^HTTP\/1\.1 200 / : /^HTTP\/1\.1 401 /);
+  }
+});
+
+test.each([
+  'POST /.well-known/est/cacerts',
+  'GET /.well-known/est/simpleenroll',
+  'GET /.well-known/est/csrattrs',
+  'POST /vigie/v1/enrolment',
+])('%s has no row in the table of access and is refused', async (route) => {
+  const rig = await start({ mayEnrol: async () => true });
+  const socket = await dial(rig);
+  const answer = answerOn(socket);
+  socket.write(`${route} HTTP/1.1\r\nHost: 127.0.0.1\r\n${BASIC}Content-Length: 0\r\nConnection: close\r\n\r\n`);
+  expect(await answer).toMatch(/^HTTP\/1\.1 404 /);
+});
 
 test('a request for a certificate that is too long is refused with 413, and enrolment goes on', async () => {
   const rig = await start();

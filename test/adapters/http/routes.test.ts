@@ -1,6 +1,7 @@
 /** The router, and the table of access behind it. */
 import { expect, test } from 'vitest';
 import { Router } from '../../../adapters/http/routes.ts';
+import { serve } from '../../../adapters/service/status-server.ts';
 import { accessTable } from '../../../protocol/interface/access.ts';
 import type { Operation } from '../../../protocol/interface/operation.ts';
 import { operations } from '../../../protocol/interface/operations.ts';
@@ -14,6 +15,13 @@ test('a server with a route that the table of access lacks does not start', asyn
   await expect(
     startRig({ routes: (router) => router.add('POST', '/vigie/v1/new', () => new Response('secret')) }),
   ).rejects.toThrow('POST /vigie/v1/new has no row in the table of access');
+});
+
+test('a server of metrics with a route that the table of access lacks does not start', async () => {
+  const page = async (): Promise<{ type: string; body: string }> => ({ type: 'text/plain', body: 'secret' });
+  const place = { kind: 'loopback', host: '127.0.0.1', port: 0 } as const;
+  const text = 'GET /health of car metrics has no row in the table of access';
+  await expect(serve(place, { '/health': page }, 'car metrics')).rejects.toThrow(text);
 });
 
 test('a row of the hub is none of a car', () => {
