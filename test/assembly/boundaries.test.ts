@@ -27,64 +27,12 @@ import { RegistryStates } from '../../hub/registry-state.ts';
 import { downTopic, upTopic } from '../../protocol/topics.ts';
 import { payloadOf, trip } from '../hub/messages.ts';
 import { Observer } from '../rig/car.ts';
+import { Faults } from '../rig/faults.ts';
 import { InterfaceBench, VIN } from '../rig/interface.ts';
 import { MemoryLog } from '../rig/log.ts';
 import { MqttClient } from '../rig/mqtt-client.ts';
 import { runs } from '../rig/runs.ts';
 import '../rig/seed.ts';
-
-type Method = (this: unknown, ...args: unknown[]) => unknown;
-
-/**
- * Has methods of these classes throw now and then, those that are asynchronous by a rejection, while `active`. A fault may
- * come before or after the work of the method.
- */
-class Faults {
-  active = false;
-  thrown = 0;
-  #state = 1;
-
-  constructor(classes: readonly (abstract new (...args: never[]) => object)[], spared: readonly string[] = []) {
-    for (const { prototype } of classes) {
-      for (const name of Object.getOwnPropertyNames(prototype)) {
-        const { value, writable } = Object.getOwnPropertyDescriptor(prototype, name) ?? {};
-        if (typeof value !== 'function' || writable !== true || name === 'constructor' || spared.includes(name))
-          continue;
-        this.#replace(prototype as Record<string, Method>, name, value as Method);
-      }
-    }
-  }
-
-  /** The same choices follow from the same seed. */
-  seed(value: number): void {
-    this.#state = value | 1;
-  }
-
-  #replace(prototype: Record<string, Method>, name: string, original: Method): void {
-    const faults = this;
-    const isAsync = original.constructor.name === 'AsyncFunction';
-    prototype[name] = function (...args) {
-      const early = faults.#chance(8);
-      if (early && isAsync) return Promise.reject(new TypeError(`fault in ${name}`));
-      if (early) throw new TypeError(`fault in ${name}`);
-      const result = original.apply(this, args);
-      if (!isAsync || !faults.#chance(8)) return result;
-      return (result as Promise<unknown>).then(() => Promise.reject(new TypeError(`fault after ${name}`)));
-    };
-    onTestFinished(() => {
-      prototype[name] = original;
-    });
-  }
-
-  /** True once in so many times. */
-  #chance(times: number): boolean {
-    if (!this.active) return false;
-    this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) | 0;
-    const hit = (this.#state >>> 8) % times === 0;
-    if (hit) this.thrown++;
-    return hit;
-  }
-}
 
 /** What a client does, and when it goes away. */
 const step = fc.record({

@@ -109,11 +109,19 @@ export class PostgresNews implements HubNews {
   }
 }
 
+/** @returns undefined for a payload that no hub sent: not JSON, or with members of other types. Ids are from 1. */
 function readNews(payload: string): News | undefined {
   try {
-    const { vins, events } = JSON.parse(payload) as Partial<News>;
-    return Array.isArray(vins) && Array.isArray(events) ? { vins, events } : undefined;
+    const { vins, events } = JSON.parse(payload) as Partial<Record<keyof News, unknown>>;
+    return isArrayOf(vins, isText) && isArrayOf(events, isId) ? { vins, events } : undefined;
   } catch {
     return undefined;
   }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isId = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
+
+function isArrayOf<T>(value: unknown, isMember: (member: unknown) => member is T): value is readonly T[] {
+  return Array.isArray(value) && value.every(isMember);
 }

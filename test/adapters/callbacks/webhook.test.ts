@@ -1,13 +1,17 @@
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createPlainServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import type { WebhookRequest } from '../../../adapters/callbacks/channel.ts';
 import { sign, WebhookChannel } from '../../../adapters/callbacks/webhook.ts';
 import { Authority } from '../../rig/certificates.ts';
+import { runs } from '../../rig/runs.ts';
+import '../../rig/seed.ts';
 import { HttpReceiver, loopback } from './servers.ts';
 
 const open: { close(): Promise<void> }[] = [];
@@ -162,4 +166,42 @@ test('TLS: the certificate must be one of the authorities', async () => {
   server.closeAllConnections();
   await new Promise((done) => server.close(done));
   rmSync(folder, { recursive: true });
+});
+
+/** Pieces of answers, in any order and cut anywhere. */
+const answers = fc.array(
+  fc.oneof(
+    fc.constantFrom('HTTP/1.1 200 OK\r\n', 'HTTP/1.1 101 Switching Protocols\r\n', 'HTTP/1.1 100 Continue\r\n\r\n'),
+    fc.constantFrom('Content-Length: 5\r\n', 'Content-Length: -1\r\n', 'Transfer-Encoding: chunked\r\n', '\r\n', 'x'),
+    fc.constantFrom('ffffffffffffffffff\r\n', '0\r\n\r\n', 'Upgrade: websocket\r\nConnection: upgrade\r\n'),
+    fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
+  ),
+  { maxLength: 8 },
+);
+
+test('whatever a receiver answers and whenever it leaves, one notification ends, and the next one arrives', async () => {
+  const good = await receiver();
+  const sender = channel(500);
+  let answer: readonly string[] = [];
+  const bad = createPlainServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      for (const part of answer) socket.write(part, 'latin1');
+      socket.end();
+    });
+  });
+  bad.listen(0, '127.0.0.1');
+  await once(bad, 'listening');
+  open.push({ close: async () => void bad.close() });
+  const url = `http://127.0.0.1:${(bad.address() as AddressInfo).port}/`;
+  await fc.assert(
+    fc.asyncProperty(answers, async (parts) => {
+      answer = parts;
+      const { outcome } = await sender.deliver(outgoing(url));
+      const accepted = /^(HTTP\/1\.1 100 Continue\r\n\r\n)*HTTP\/1\.1 2/.test(parts.join(''));
+      if (!accepted) expect(outcome).toBe('failed');
+      expect(await sender.deliver(outgoing(good.url))).toEqual({ outcome: 'delivered' });
+    }),
+    { numRuns: runs(60, 600) },
+  );
 });
