@@ -184,7 +184,7 @@ export class EstServer {
     throw new VigieError('request.unknown', 'there is nothing at this address');
   }
 
-  /** Checks the credentials that the row of the route demands; a route without a row admits nobody. */
+  /** Checks the credentials that the row of the route demands; without a row it refuses the request. */
   async #admit(request: IncomingMessage, demanded: Principal | undefined): Promise<Caller> {
     switch (demanded) {
       case 'anyone':
