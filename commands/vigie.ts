@@ -72,8 +72,6 @@ function needed(asked = ''): readonly string[] {
 const hints: readonly (readonly [said: RegExp, hint: string, given?: RegExp])[] = [
   // A number that was meant as a word, such as a longitude west of Greenwich, is taken for an option.
   [/unknown option '-\d/, 'put -- before an argument that begins with a minus'],
-  [/unknown option '--unnoticed'/, 'it is called --passive now'],
-  [/unknown option '--key'/, 'it is called --signing-key now'],
   // An option that takes several words takes all that follow.
   [/missing required argument/, 'write it before options that take several words, such as --dbc and --kinds', / --?\w/],
 ];

@@ -3,7 +3,6 @@
 import { suggestion } from '../protocol/nearest.ts';
 import { partAt } from '../protocol/schema/walk.ts';
 import { type Findings, pointer } from './findings.ts';
-import { presentName } from './renamed.ts';
 import type { SchemaFault, Validator } from './validator.ts';
 
 interface Schema {
@@ -49,11 +48,7 @@ function report(fault: SchemaFault, data: unknown, schema: object, findings: Fin
   if (keyword === 'additionalProperties') {
     const name = String(params['additionalProperty']);
     const known = Object.keys(around.properties ?? {});
-    const present = presentName(at, name);
-    const fix =
-      present === undefined
-        ? (suggestion(name, known) ?? `known here: ${known.join(', ')}`)
-        : `it is called ${quoted(present)} now`;
+    const fix = suggestion(name, known) ?? `known here: ${known.join(', ')}`;
     findings.error(at + pointer(name), `unknown member ${quoted(name)}`, fix);
     return;
   }

@@ -13,25 +13,17 @@ import {
 } from '../protocol/slots.ts';
 import { isAfter, type MessageOrder } from './message.ts';
 
-interface KeptBeside {
+/** Persisted form. The hub writes it with every message, so it has slots by their ids and not the tree of the interface. */
+export interface KeptStatus {
+  /** The id of a slot and its value, in turn. */
+  readonly values: readonly SlotValue[];
+  /** The id of a slot and the creation time of its object, UTC ms, in turn. */
+  readonly times: readonly number[];
   /** Ids of slots whose value is stale. */
   readonly stale: readonly number[];
   /** The newest message, and the newest one that had all of Status. */
   readonly newest?: MessageOrder | undefined;
   readonly whole?: MessageOrder | undefined;
-}
-
-/** What is kept of it: it is written with every message, so it has slots by their ids and not the tree of the interface. */
-export interface KeptStatus extends KeptBeside {
-  /** The id of a slot and its value, in turn. */
-  readonly values: readonly SlotValue[];
-  /** The id of a slot and when the object in which it is was made, UTC ms, in turn. */
-  readonly times: readonly number[];
-}
-
-/** What earlier versions kept. */
-interface KeptTree extends KeptBeside {
-  readonly contents: StatusContents;
 }
 
 /** By object: its slots. */
@@ -52,10 +44,9 @@ export class VehicleStatus {
   /** By object: the JSON of its slots, as long as they do not change. */
   #written: (string | undefined)[] = [];
 
-  constructor(kept?: KeptStatus | KeptTree) {
+  constructor(kept?: KeptStatus) {
     if (kept === undefined) return;
-    if ('contents' in kept) this.#write(kept.contents, () => true);
-    else this.#read(kept);
+    this.#read(kept);
     this.#stale = kept.stale;
     this.#newest = kept.newest;
     this.#whole = kept.whole;

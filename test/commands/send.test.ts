@@ -135,14 +135,6 @@ test('each cause is explained', () => {
   expect(explain({ remoteActionId: 'a', type: 'Horn', status: 'Accepted' })).toBe('Horn Accepted');
 });
 
-test.each([
-  ['send', '--key', '--signing-key'],
-  ['watch', '--unnoticed', '--passive'],
-])('%s %s, a former name, gives the present one', async (command, former, present) => {
-  const { status, stderr } = await vigie(command, 'VF3VGEBENCH000001', ...(command === 'send' ? ['horn'] : []), former);
-  expect([status, stderr]).toEqual([2, expect.stringContaining(`it is called ${present} now`)]);
-});
-
 test('the help shows what can be sent, and a wrong command ends with status 2', async () => {
   const help = await vigie('send', '--help');
   // A terminal may be narrower than a line.

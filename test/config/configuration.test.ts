@@ -145,13 +145,6 @@ describe('one fault, one finding', () => {
     ['an offset', () => `${unit()}timeZone: '+02:00'\n`, 21, /timeZone must be a name of the IANA data base/],
     ['no profile', () => unit(['profile: bench\n', '']), 0, /"profile" is missing/],
     ['unknown section', () => unit(['outbox:', 'outbocks:']), 19, /unknown member "outbocks"/, /outbox/],
-    [
-      'a former name',
-      () => unit(['limit: 32MiB }', 'limit: 32MiB }\npower: { linger: 1m }']),
-      20,
-      /"linger"/,
-      /"standbyFor" now/,
-    ],
     ['neither log nor simulated', () => unit([', simulated: true', '']), 6, /exactly one of/],
     [
       'both log and simulated',
