@@ -6,7 +6,7 @@ import type { Interval, TriggerSchedule } from '../../protocol/schema/monitor/sc
 const QUARTER = 900_000;
 /** Offsets remembered for each zone. */
 const REMEMBERED = 4_096;
-/** Without a boundary in sight it is looked again after this long, ms. */
+/** Interval between evaluations without a known boundary, ms. */
 const LOOK_AGAIN = DAY;
 
 /** The clocks of one zone. */
@@ -30,7 +30,7 @@ export class Zone {
     });
   }
 
-  /** Local time less UTC at a moment, ms. */
+  /** Offset of local time from UTC at a UTC time, ms. */
   offset(at: number): number {
     const quarter = Math.floor(at / QUARTER);
     const known = this.#offsets.get(quarter);
@@ -45,14 +45,14 @@ export class Zone {
     return offset;
   }
 
-  /** The day on which a moment is, counted from 1970-01-01. */
+  /** Local day of a UTC time, counted from 1970-01-01. */
   day(at: number): number {
     return Math.floor((at + this.offset(at)) / DAY);
   }
 
   /**
-   * The moment at which clocks show the local time, ms since 1970-01-01T00:00 as if it were UTC. What they show twice is
-   * the first; what they skip is counted with the offset from before. RFC 5545 §3.3.5.
+   * UTC time of a local time, which is in ms since 1970-01-01T00:00 as if it were UTC. A local time that occurs twice
+   * is the first; one that is skipped has the previous offset. RFC 5545 §3.3.5.
    */
   moment(local: number): number {
     const before = this.offset(local - DAY);
@@ -81,7 +81,7 @@ export interface Look {
   readonly next: number;
 }
 
-/** Whether a moment is in one of the intervals, and until when that holds at least. */
+/** Whether `now` is inside an interval, and the earliest time at which that can change. */
 export function look({ zone: name, intervals }: TriggerSchedule, now: number): Look {
   const zone = zoneOf(name);
   let inside = false;

@@ -3,7 +3,7 @@ import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import { type Reading, type Telemetry, telemetryFromReadings } from '../../protocol/schema/telemetry.ts';
 import { RecentReadings } from '../recorders/collision/recent.ts';
 
-/** The longest context before and after an event, and a tick, ms. */
+/** Longest context before and after an event plus one tick, ms. */
 const SPAN = 122_000;
 
 /** The rest of an event's context that is still to come. */
@@ -29,12 +29,12 @@ export class MonitorContext {
     else if (this.#complements.length === 0) this.ring = undefined;
   }
 
-  /** What changed in the time before an event at `at`. */
+  /** Changes in the `span` before an event at `at`. */
   before(at: number, span: number): Telemetry | undefined {
     return telemetryOf(span > 0 ? this.ring?.between(at - span, at) : undefined);
   }
 
-  /** What changes in the time after the event is to follow it. */
+  /** Collects the changes in the `span` after the event, which follow it in a message. */
   expect(event: MonitorEvent, span: number): void {
     if (span <= 0) return;
     this.#complements.push({ id: event.id, monitorId: event.monitorId, from: event.at, until: event.at + span });

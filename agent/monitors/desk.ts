@@ -5,7 +5,7 @@ import type { Monitor, MonitorStatus } from '../../protocol/schema/monitor.ts';
 import type { Clock, Log, Memory, Publisher } from '../ports.ts';
 import type { Monitors } from './monitors.ts';
 
-/** A monitor by its id and what it watches, as a file or another sender gives it. */
+/** A monitor from a file or another sender. */
 export interface GivenMonitor {
   readonly monitorId: string;
   readonly monitor: unknown;
@@ -74,9 +74,8 @@ export class MonitorDesk {
   }
 
   /**
-   * Takes the monitors that are written in the configuration: those that were and are no longer go, and nothing else
-   * does. An id that somebody else gave a monitor to stays theirs. What is wrong with one is said and keeps no other
-   * away; the one of before goes on.
+   * Applies the monitors of the configuration: removes those that it no longer has, and no others. An id that another
+   * sender used stays theirs. A faulty monitor is logged, and its previous version continues; the others are applied.
    */
   async take(given: readonly GivenMonitor[]): Promise<void> {
     const before = this.#written;
@@ -106,22 +105,22 @@ export class MonitorDesk {
     await this.#publish();
   }
 
-  /** What changed since it was asked last, in the commits of the monitors themselves. */
+  /** Changes since the last call, for the commits of the monitors themselves. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     if (!this.#writtenChanged) return;
     this.#writtenChanged = false;
     yield [WRITTEN, this.#written.size === 0 ? undefined : [...this.#written]];
   }
 
-  /** Takes up what an earlier run kept. */
+  /** Restores the state of the previous run. */
   recall(memory: Pick<Memory, 'recall'>): void {
     const written = memory.recall(WRITTEN);
     if (Array.isArray(written)) this.#written = new Set(written.map(String).filter((id) => this.get(id) !== undefined));
   }
 
   /**
-   * Carries out a command of kind `Monitor`. Who asks for what is so already does not have the list that was published: it
-   * is published once more.
+   * Carries out a command of kind `Monitor`. A redundant command means that the sender has a stale list: publishes the
+   * list again.
    */
   readonly order = async (body: Uint8Array): Promise<void> => {
     const { monitorId, monitor, status, remove, revision } = decodeBody('Monitor', body);

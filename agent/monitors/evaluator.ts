@@ -22,13 +22,13 @@ import { literal, type Sources, sameValue } from './sources.ts';
 import { type KeptMonitor, type KeptTrigger, monitorFrom } from './state.ts';
 import { TimerQueue } from './timer-queue.ts';
 
-/** A tick that is earlier than the last input by more says that the clock was set back, ms. */
+/** If a tick is earlier than the last input by more than this, the clock was set back. ms */
 const STEP = 1_000;
 
 export interface EvaluatorParts {
   readonly status: PreviousStatus;
   readonly sources: Sources;
-  /** The monitor has something to tell. */
+  /** Emits an event of the monitor. */
   readonly tell: (monitor: RunningMonitor, refresh: boolean) => void;
   /** Where the monitor stands has changed. */
   readonly changed: (monitor: RunningMonitor) => void;
@@ -41,13 +41,13 @@ export class Evaluator {
   readonly #parts: EvaluatorParts;
   readonly #timers = new TimerQueue<Item>();
   #touched: RunningMonitor[] = [];
-  /** Triggers whose occurrence is this step. */
+  /** Triggers that occur in this step. */
   #occurring: RunningTrigger[] = [];
-  /** No tick came since the start of the agent: what is kept may be of another time. */
+  /** True until the first tick: the restored state may be old. */
   #anew = true;
   /** Time of the car, UTC ms. */
   now: number = Number.NEGATIVE_INFINITY;
-  /** What occurs in this step, by data name. */
+  /** Occurrences of this step, by data name. */
   readonly occurring = new Map<TriggerData, SourceValue>();
 
   constructor(parts: EvaluatorParts) {
@@ -59,7 +59,7 @@ export class Evaluator {
     if (at > this.now) this.now = at;
   }
 
-  /** A monitor begins to watch, from where it stood or anew; anew it may have something to tell at once. */
+  /** Starts a monitor from its stored state, or from the beginning; from the beginning it can emit at once. */
   begin(id: string, order: number, compiled: CompiledMonitor, kept: KeptMonitor | undefined): RunningMonitor {
     const monitor = monitorFrom(id, order, compiled, kept, (name, trigger) => this.#parts.sources.watch(name, trigger));
     for (const trigger of monitor.triggers) this.#start(trigger, kept?.triggers[trigger.bit]);
@@ -128,7 +128,7 @@ export class Evaluator {
     this.#settle();
   }
 
-  /** Records changed: what is watched of them is read anew after `change` was made, and `occurrences` occur. */
+  /** Applies `change` to the records, reads the watched values again, and reports `occurrences`. */
   recorded(names: readonly SourceName[], change: () => void, occurrences: ReadonlyMap<TriggerData, SourceValue>): void {
     const { sources } = this.#parts;
     const watched = names.map((name) => sources.watched(name)).filter((source) => source !== undefined);
@@ -168,7 +168,7 @@ export class Evaluator {
     source.obscured = obscured;
   }
 
-  /** What was stamped with a time `by` ms too early moves; intervals are looked at at the next tick. */
+  /** Shifts stored times by `by` ms after a clock correction; the next tick evaluates intervals. */
   correct(by: number): void {
     this.now += by;
     this.#timers.move((item) =>
@@ -198,7 +198,7 @@ export class Evaluator {
     }
     if (kept.due !== undefined) this.#timers.set(trigger, kept.due);
     if (trigger.boundary !== undefined) this.#timers.set(trigger.boundary, Number.NEGATIVE_INFINITY);
-    // What an earlier run had left for its next tick is not kept.
+    // The work that the previous run left for its next tick is not stored.
     if (!trigger.source.single) trigger.source.dirty = true;
   }
 
@@ -229,7 +229,7 @@ export class Evaluator {
     this.#consider(trigger);
   }
 
-  /** Ends waits before a change of the slot counts; what they have to tell sees it as it was. */
+  /** Ends waits before a change of the slot counts; their events contain the previous value. */
   #endWaitsBefore(slot: Slot, previous: SlotValue | undefined, counts: (source: TriggerSource) => boolean): void {
     if (this.#timers.next > this.now) return;
     let ended = false;

@@ -1,4 +1,4 @@
-/** What an event says: values, extensions, and the changes around it. */
+/** Contents of an event: values, extensions, and the changes around it. */
 import type { Alert } from '../../protocol/schema/alert.ts';
 import type { EventExtension, EventValue } from '../../protocol/schema/event.ts';
 import { codedData, type TriggerData } from '../../protocol/schema/monitor/data.ts';
@@ -67,7 +67,7 @@ function currentText(data: TriggerData, parts: EventContentParts, step: StepCont
   return value === undefined ? undefined : { ...codedData(data), literal: literal(value) };
 }
 
-/** The contents of what was asked for beside the values. */
+/** Requested extensions, in addition to the values. */
 export function extensionsOf(monitor: RunningMonitor, parts: EventContentParts): EventExtension[] {
   return monitor.compiled.extensions.map(
     (extension) => ({ ...extension, ...contentOf(extension, parts) }) as EventExtension,
@@ -111,7 +111,7 @@ function contentOf(
     case 'vehicle.trip': {
       const trip = facts.newest('trip');
       if (trip === undefined || facts.hidden > 1) return {};
-      // What was put of an open trip is how it began.
+      // The stored record of an open trip is its beginning.
       const present = trip.done === true ? undefined : trips.present(now);
       return { trip: shown(present?.id === trip.id ? present : trip, facts) };
     }

@@ -11,7 +11,7 @@ const levels: Readonly<Record<string, number>> = { None: 0, Geolocation: 1, Full
 
 type Newest = { [K in RecordKind]?: Body<K> };
 
-/** What records tell that Status does not: the newest of each kind, and all alerts that are active. */
+/** Facts from records that Status does not contain: the newest of each kind, and all active alerts. */
 export class Facts {
   readonly #status: StatusReader;
   #newest: Newest = {};
@@ -37,14 +37,14 @@ export class Facts {
     return !record.active && this.#alerts.get(record.type)?.id === record.id ? record : undefined;
   }
 
-  /** What privacy hides: 0 nothing, 1 positions, 2 all but safety. A car declared stolen hides nothing. */
+  /** Privacy level: 0 hides nothing, 1 positions, 2 all but safety. A car that was declared stolen hides nothing. */
   get hidden(): number {
     const { stolen } = this.#newest;
     if (stolen?.state === true && stolen.origin === 'Declared') return 0;
     return levels[String(this.#status.value(privacyState))] ?? 0;
   }
 
-  /** Notes a record as it was put; `previous` is its form before. */
+  /** Stores a record; `previous` is its former version. */
   note<K extends RecordKind>(kind: K, record: Body<K>, previous: Body<K> | undefined): void {
     if (kind === 'alert') this.#noteAlert(record as Alert);
     const newest = this.newest(kind) as { id: string } | undefined;

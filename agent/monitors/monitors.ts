@@ -41,7 +41,7 @@ export interface MonitorsParts {
   readonly trips: OpenTripReader;
   /** Absent: the profile has no custom signals. */
   readonly signals?: MonitorSignals;
-  /** Takes an event; it must be kept in the same commit as the states. */
+  /** Receives an event. Store it in the same commit as the states. */
   readonly emit: (event: MonitorEvent) => void;
   readonly log: Log;
 }
@@ -130,8 +130,8 @@ export class Monitors implements Recorder, RecordObserver {
   }
 
   /**
-   * Takes a monitor and watches it at once. One with its id is replaced: it goes on where it stood if its triggers and
-   * its expression are the same. `at` is the present moment, UTC ms; `revision` is reported with the list.
+   * Adds a monitor and starts it. It replaces one with its id, and continues from the state of that if triggers and
+   * expression are the same. `at` is the current time, UTC ms; `revision` is reported with the list.
    * @throws VigieError `input.malformed`, `input.unknown` for what compileMonitor refuses, and when there are too many
    */
   put(id: string, input: unknown, at: number, status?: MonitorStatus, revision?: string): Monitor {
@@ -256,8 +256,8 @@ export class Monitors implements Recorder, RecordObserver {
   }
 
   /**
-   * Restores what an earlier run kept, after Status was restored; `at` is the present moment, UTC ms. A monitor that
-   * cannot be read is left out, a monitor without a readable state begins anew; the log reports both.
+   * Restores the state of the previous run, after Status was restored; `at` is the current time, UTC ms. A monitor that
+   * cannot be read is left out; a monitor without a readable state starts from the beginning. The log reports both.
    */
   recall(memory: Memory, at: number): void {
     this.#attempt(RECORDS, memory, (state) => this.#facts.restore(state));

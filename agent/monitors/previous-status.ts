@@ -2,7 +2,7 @@ import type { StatusContents } from '../../protocol/schema/status.ts';
 import type { Slot, SlotValue } from '../../protocol/slots.ts';
 import type { StatusReader } from '../status.ts';
 
-/** Status as monitors see it: what is judged before a change sees the changed slot as it was. */
+/** Status for monitors: an evaluation before a change sees the previous value of the changed slot. */
 export class PreviousStatus implements StatusReader {
   readonly #status: StatusReader;
   #slot: Slot | undefined;
@@ -12,7 +12,7 @@ export class PreviousStatus implements StatusReader {
     this.#status = status;
   }
 
-  /** Does something while `slot` is as it was. */
+  /** Runs `work` while `slot` has its previous value. */
   before(slot: Slot, value: SlotValue | undefined, work: () => void): void {
     this.#slot = slot;
     this.#value = value;

@@ -1,4 +1,4 @@
-/** What a record that was put means for triggers. docs/monitors.md, "Triggers". */
+/** Effects of a stored record on triggers. docs/monitors.md, "Triggers". */
 
 import type { RecordKind } from '../../protocol/schema/kind.ts';
 import type { Body } from '../../protocol/schema/message.ts';
@@ -6,7 +6,9 @@ import type { TriggerData } from '../../protocol/schema/monitor/data.ts';
 import { type Trip, tripState } from '../../protocol/schema/trip.ts';
 import type { SourceName, SourceValue } from './running.ts';
 
-/** What has a present value that records of a kind tell; a declared theft ends privacy and shows all of it. */
+/**
+ * Data names whose current value comes from records of a kind. A declared theft ends privacy and reveals all of them.
+ */
 const watched: Readonly<Partial<Record<RecordKind, readonly SourceName[]>>> = {
   alert: ['vehicle.alert'],
   maintenance: ['vehicle.maintenance.daysBeforeMaintenance', 'vehicle.maintenance.mileageBeforeMaintenance'],

@@ -26,15 +26,15 @@ export interface TriggerSource {
   readonly slots: readonly Slot[];
   /** One slot, or one custom signal, is all that it is made of. */
   readonly single: boolean;
-  /** Its parts come one after the other: changes are looked at at the next tick. */
+  /** Its parts arrive one after the other: the next tick evaluates changes. */
   readonly deferred: boolean;
   /** The present value; undefined: not known. */
   read(): SourceValue | undefined;
-  /** Of a custom signal of the car: what there is of it. */
+  /** State of a custom signal of the car. */
   readonly signal: WatchedSignal | undefined;
   /** Privacy hid the signal when a tick looked at it last. */
   obscured: boolean;
-  /** What is judged now sees the signal as it was before its change. */
+  /** The current evaluation sees the previous value of the signal. */
   before: boolean;
   /** The value when it was looked at last; undefined also when a part was taken away since. */
   last: SourceValue | undefined;
@@ -42,7 +42,7 @@ export interface TriggerSource {
   dirty: boolean;
   /** Triggers of running monitors. */
   readonly triggers: RunningTrigger[];
-  /** Those of a number, which is where `last` is unless `anew`. */
+  /** Thresholds of a number; `last` is their position unless `anew`. */
   readonly thresholds: Thresholds<RunningTrigger>;
   /** Other triggers watch it than when it was looked at last: all are to be asked. */
   anew: boolean;
@@ -56,17 +56,17 @@ export interface RunningTrigger extends Due {
   readonly bit: number;
   readonly compiled: CompiledTrigger;
   readonly source: TriggerSource;
-  /** Data: the operator is met. Zone: the car is inside the circle. Time: the moment is inside an interval. */
+  /** Data: the operator holds. Zone: the car is inside the circle. Time: the current time is inside an interval. */
   main: Truth;
-  /** With `previous`: the operator came to be met from a value that met it. Of the step in which it did only. */
+  /** With `previous`: the operator holds, and the previous value met the condition. Only in the step of the change. */
   ready: boolean;
   /** That value. */
   from: string | undefined;
-  /** Of a time trigger: whether the car is used. */
+  /** Only for a time trigger: whether the car is in use. */
   used: Truth;
-  /** What it is to the expression. */
+  /** Its value in the expression. */
   truth: Truth;
-  /** Of a time trigger: when it is to be looked at again. */
+  /** Only for a time trigger: time of the next evaluation. */
   readonly boundary: Boundary | undefined;
 }
 
@@ -83,7 +83,7 @@ export interface RunningMonitor extends Due {
   readonly order: number;
   compiled: CompiledMonitor;
   readonly triggers: RunningTrigger[];
-  /** What the triggers are to the expression, in their order. */
+  /** Values of the triggers in the expression, in their order. */
   readonly truths: Truth[];
   satisfied: boolean;
   /** The collision that its last event reported. */
@@ -129,7 +129,7 @@ const longitude = slotByPath.get('lastPosition.longitude') as Slot;
 const positionType = slotByPath.get('lastPosition.type') as Slot;
 const fixStatus = slotByPath.get('lastPosition.fixStatus') as Slot;
 
-/** What a position may be wrong by, m: of dead reckoning, of a fix in two dimensions, of one in three. */
+/** Error of a position, m: dead reckoning, two-dimensional fix, three-dimensional fix. */
 const ESTIMATED = 200;
 const FLAT = 50;
 const SPATIAL = 20;
@@ -147,7 +147,7 @@ export function sideOf({ center, radius }: ZoneCondition, status: StatusReader, 
   return away <= radius ? TRUE : FALSE;
 }
 
-/** What the trigger asks for is so at this moment, waits apart. */
+/** Whether the condition of the trigger holds now, without its waits. */
 export function rawOf(trigger: RunningTrigger): Truth {
   const { condition } = trigger.compiled;
   const { main } = trigger;

@@ -1,4 +1,4 @@
-/** What triggers watch, and where it comes from: slots of Status, several of them together, or records. */
+/** Sources of triggers: slots of Status, several slots together, or records. */
 import { dataRules, isSignal, type SignalDataName, signalNameOf } from '../../protocol/schema/monitor/data.ts';
 import { type Slot, type SlotValue, slotByPath, slots } from '../../protocol/slots.ts';
 import type { StatusReader } from '../status.ts';
@@ -38,7 +38,7 @@ export class Sources {
   /** By index of the slot; undefined for a slot that no monitor watches. */
   readonly bySlot: (TriggerSource[] | undefined)[] = new Array(slots.length).fill(undefined);
 
-  /** @param custom absent: the profile has no custom signals */
+  /** @param custom omitted if the profile has no custom signals */
   constructor(status: StatusReader, facts: Facts, custom?: CustomSignalParts) {
     this.#status = status;
     this.#facts = facts;
@@ -76,7 +76,7 @@ export class Sources {
     }
   }
 
-  /** What the source is now, whether anybody watches it or not. */
+  /** Current value of the source, watched or not. */
   value(name: SourceName): SourceValue | undefined {
     if (isSignal(name)) {
       const source = this.#byName.get(name);
@@ -198,7 +198,7 @@ export function sameValue(a: SourceValue | undefined, b: SourceValue | undefined
   return a.every((name, index) => name === b[index]);
 }
 
-/** A value as an event tells it. */
+/** A value as an event contains it. */
 export function literal(value: SourceValue): string {
   return typeof value === 'object' ? value.join(',') : String(value);
 }

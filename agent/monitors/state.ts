@@ -1,4 +1,4 @@
-/** Where a running monitor stands: how it begins, how it is kept and taken up. */
+/** State of a running monitor: its beginning, its persisted form, and its restoration. */
 import { VigieError } from '../../protocol/errors.ts';
 import type { CompiledMonitor, CompiledTrigger } from '../../protocol/schema/monitor/compile.ts';
 import { FALSE, type Truth, UNKNOWN } from '../../protocol/schema/monitor/expression.ts';
@@ -21,7 +21,7 @@ export interface KeptMonitor {
   readonly triggers: readonly KeptTrigger[];
 }
 
-/** Where a monitor begins, or stood. `watch` adds a trigger to those that its source tells of changes. */
+/** The first or the restored state of a monitor. `watch` subscribes a trigger to its source. */
 export function monitorFrom(
   id: string,
   order: number,
@@ -76,12 +76,12 @@ function triggerFrom(
   return trigger;
 }
 
-/** What a trigger watches. */
+/** Source of a trigger. */
 function sourceOf({ condition }: CompiledTrigger): SourceName {
   return condition.kind === 'data' ? condition.data : condition.kind === 'zone' ? 'position' : 'used';
 }
 
-/** What {@link readKept} takes up. */
+/** Persisted form, for {@link readKept}. */
 export function kept(monitor: RunningMonitor): KeptMonitor {
   const { satisfied, collision, place, due, triggers } = monitor;
   return {

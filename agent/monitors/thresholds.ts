@@ -1,9 +1,9 @@
 /**
- * Who watches a number, by the values at which it matters to them. A number comes thousands of times a second and
- * crosses few of these thresholds, however many there are: what it costs grows with those that it crosses.
+ * Watchers of a number, by their thresholds. A number can change thousands of times a second and crosses few
+ * thresholds: the cost grows with the thresholds that it crosses, not with their total.
  */
 export class Thresholds<T> {
-  /** Ascending, each with who watches it beside it. */
+  /** Ascending; the item at the same index watches it. */
   readonly #values: number[] = [];
   readonly #items: T[] = [];
   /** Where the number stands: the thresholds from `first` to before `end` are equal to it. */
@@ -19,7 +19,7 @@ export class Thresholds<T> {
     }
   }
 
-  /** As {@link add}: the number has to be placed anew. */
+  /** After it, as after {@link add}, place the number again. */
   remove(item: T): void {
     for (let place = this.#items.length - 1; place >= 0; place--) {
       if (this.#items[place] !== item) continue;
@@ -35,7 +35,7 @@ export class Thresholds<T> {
     while (this.#values[this.#end] === value) this.#end++;
   }
 
-  /** Moves the number; gives whose thresholds it left, crossed or reached, for each threshold once. */
+  /** Moves the number. Returns the item of each threshold that it left, crossed or reached. */
   cross(to: number): readonly T[] {
     const values = this.#values;
     let first = this.#first;

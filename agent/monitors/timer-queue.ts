@@ -1,4 +1,4 @@
-/** Something that becomes due at a moment. */
+/** Something with a due time. */
 export interface Due {
   /** UTC milliseconds; read it only while the item is in the queue. */
   due: number;
@@ -6,11 +6,13 @@ export interface Due {
   place: number;
 }
 
-/** What becomes due, soonest first: a binary heap whose items know their place, so that each can be moved or removed. */
+/**
+ * Items by due time, soonest first: a binary heap whose items store their index, so that each can be moved or removed.
+ */
 export class TimerQueue<T extends Due> {
   readonly #heap: T[] = [];
 
-  /** When the next item is due, UTC ms; Infinity when there is none. */
+  /** Due time of the next item, UTC ms; Infinity without items. */
   get next(): number {
     return this.#heap[0]?.due ?? Number.POSITIVE_INFINITY;
   }

@@ -12,7 +12,7 @@ import type { OutboxEntry, OutgoingMessage } from '../ports.ts';
 export function addressed(entry: OutboxEntry, vin: string, newest: boolean): OutgoingMessage {
   const { payload, correlation } = entry;
   if (entry.kind === 'catalog') {
-    // Each part has a topic of its own, and is needed as long as anybody has telemetry that names it: it never expires.
+    // Each part has a separate topic. Receivers need it while they have telemetry that refers to it: it never expires.
     return { topic: topicOfCatalog(payload, vin), payload, retain: entry.retain };
   }
   return {

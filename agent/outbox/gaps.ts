@@ -5,12 +5,12 @@ import type { Gap } from '../../protocol/schema/gap.ts';
 import { type Kind, kinds } from '../../protocol/schema/kind.ts';
 import type { OutboxReference, OwedNumbers } from '../ports.ts';
 
-/** The class whose numbers gap messages have. */
+/** Class of the numbers of gap messages. */
 const GAP_CLASS = classOf('gap');
 
 type Loss = Required<Pick<Gap, 'count' | 'bytes' | 'from' | 'to'>>;
 
-/** What was given up of a class. */
+/** Numbers of a class that were given up. */
 interface Tally {
   readonly numbers: Runs;
   readonly losses: Map<Kind, Loss>;
@@ -18,19 +18,19 @@ interface Tally {
   readonly unknown: Runs;
 }
 
-/** As it is kept between two starts. */
+/** Persisted form. */
 interface Kept {
   readonly unreported: readonly Gap[];
   readonly reports: readonly (readonly [seq: number, gap: Gap])[];
 }
 
 /**
- * Every number that is given up is noted here until the gap message that reports it has been acknowledged. So what a
- * gap message says outlives the message: one that is damaged or refused gives back its gap.
+ * Contains every number that was given up until the gap message that reports it is acknowledged. So the report outlives
+ * its message: if that is damaged or refused, its gap is reported again.
  */
 export class Gaps {
   readonly #unreported = new Map<number, Tally>();
-  /** What the gap messages say that wait or are on their way, by their number. */
+  /** Contents of gap messages that wait or are in flight, by their number. */
   readonly #reports = new Map<number, Gap>();
 
   /** Gap messages that are still to be made. */
@@ -40,7 +40,7 @@ export class Gaps {
     return unreported;
   }
 
-  /** Gap messages that wait or are on their way. */
+  /** Number of gap messages that wait or are in flight. */
   get underway(): number {
     return this.#reports.size;
   }
@@ -62,7 +62,7 @@ export class Gaps {
     return false;
   }
 
-  /** Notes numbers of which nothing else is known; gives those of them that were not noted before. */
+  /** Records lost numbers without further facts. Returns those that were not recorded yet. */
   lose({ class: priority, numbers }: OwedNumbers): Runs {
     const lost = new Runs();
     for (const [first, last] of numbers) lost.add(first, last);
@@ -75,7 +75,7 @@ export class Gaps {
     return lost;
   }
 
-  /** Adds what a gap message could have said. */
+  /** Adds the contents of a gap message. */
   add({ class: priority, lost, numbers = [], count, bytes = 0, from = 0, to = 0 }: Gap): void {
     const { numbers: known, losses, unknown } = this.#tally(priority);
     const runs = lost === undefined ? unknown : known;
@@ -158,7 +158,7 @@ function both(a: Loss, b: Loss): Loss {
   };
 }
 
-/** Whether it is what this version keeps: another may have kept something else. */
+/** Whether a persisted value has the form of this version. */
 function isGap({ class: priority, lost, count, bytes, from, to }: Gap): boolean {
   const known = lost === undefined || (kinds.includes(lost) && [bytes, from, to].every(Number.isSafeInteger));
   return known && [priority, count].every(Number.isSafeInteger);

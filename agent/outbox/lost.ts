@@ -1,4 +1,4 @@
-/** What a start knows of messages that will never come: what an earlier run noted, and what damage of the disk took. */
+/** Lost messages that a start knows of: recorded by the previous run, or lost in damage of the disk. */
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
 import type { Runs } from '../../protocol/runs.ts';
@@ -11,7 +11,7 @@ const NAMED = 20;
 /** Key of what was given up in {@link Memory}. */
 const GAPS = 'gaps';
 
-/** Takes up in `gaps` what an earlier run kept in `memory`, and keeps it there from now on. */
+/** Restores `gaps` from `memory`, and stores its changes there from now on. */
 export function recallGaps(memory: Memory, store: OutboxStore, gaps: Gaps, log: Log): void {
   const lost = [...store.owed()].flatMap((owed) => (owed.class === classOf('gap') ? owed.numbers : []));
   // A gap message that neither waits nor was lost has been acknowledged.
@@ -29,20 +29,19 @@ export function recallGaps(memory: Memory, store: OutboxStore, gaps: Gaps, log: 
 }
 
 /**
- * Where the note of what a waiting gap message tells was lost, the message still says it. To be called before anything is
- * queued: a message that was given up may be found again on the disk, and must not arrive as well.
+ * Restores gaps from waiting gap messages whose record was lost. Call it before queueing anything: a message that was
+ * given up can be found again on the disk, and must not arrive as well.
  */
 export function readGaps(store: OutboxStore, gaps: Gaps, log: Log): void {
   const waiting = [...store.entries()].filter(({ kind }) => kind === 'gap');
   const unknown = waiting.filter((entry) => !gaps.hasReport(entry.seq) && !gaps.has(entry));
-  // What is noted is older than these messages, which report every gap that was not reported when they were made.
+  // The recorded gaps are older than these messages, which report every gap that was open when they were made.
   if (unknown.length > 0) gaps.take();
   for (const { class: priority, seq } of unknown) readGap(priority, seq, store, gaps, log);
 }
 
 /**
- * Notes in `gaps` every number that the store owes and that is not noted there, and says in the log which they are.
- * True when there are any.
+ * Adds every number that the store owes and `gaps` lacks, and logs them. True if there are any.
  */
 export function findLost(store: OutboxStore, gaps: Gaps, log: Log): boolean {
   let found = false;

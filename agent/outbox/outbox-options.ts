@@ -5,11 +5,11 @@ import type { OutboxSettings } from '../../protocol/settings.ts';
 export interface OutboxOptions extends Pick<OutboxSettings, 'limit'> {
   readonly vin: string;
   readonly boot: number;
-  /** How the wall clock is known at this moment. */
+  /** Quality of the wall clock now. */
   readonly quality: () => ClockQuality;
-  /** Messages on their way at the same time. */
+  /** Maximum number of messages in flight. */
   readonly window: () => number;
-  /** Compresses messages; absent: the portable one of the protocol. */
+  /** Compresses messages. If omitted, the portable implementation of the protocol does. */
   readonly deflate?: Deflate | undefined;
   /** Called with each message that was numbered. Must not throw. */
   readonly numbered?: (message: Message) => void;

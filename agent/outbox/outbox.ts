@@ -12,17 +12,17 @@ import { type Queued, SendQueue, type Taken, type Uncommitted } from './queue.ts
 import { Repetition } from './repetition.ts';
 import { sentNumbers } from './sent-numbers.ts';
 
-/** Messages that need not be on disk before the next step share one commit, ms. */
+/** Messages that need not be on disk before the next step share the commit of this time, ms. */
 const GROUP = 100;
-/** A disk that refused is tried again after this, ms. */
+/** Delay before the next attempt on a disk that refused a write, ms. */
 const RETRY = 5_000;
 /** Eviction makes room down to this share of the limit, so that it is not needed again at once. */
 const ROOM = 0.95;
 
 /**
- * Gives every message its number, keeps it until the broker has acknowledged it, and sends by priority. A message
- * goes out only after it is on disk: a number that a power cut could make free again is never seen by a receiver.
- * Every number ends in one of two ways: the broker acknowledges its message, or a gap message that tells of it.
+ * Assigns every message its number, stores it until the broker has acknowledged it, and sends by priority. A message is
+ * sent only after it is on disk: no receiver sees a number that a power cut could free again. Every number ends in one
+ * of two ways: the broker acknowledges its message, or a gap message that reports it.
  */
 export class Outbox implements Publisher {
   readonly #store: OutboxStore;
@@ -32,10 +32,10 @@ export class Outbox implements Publisher {
   readonly #options: OutboxOptions;
   readonly #queue = new SendQueue();
   readonly #gaps = new Gaps();
-  /** Messages on their way, and those that the disk is asked for again later. */
+  /** Messages in flight, and those to read from the disk again later. */
   #inFlight = 0;
   #unread: Taken[] = [];
-  /** What the broker did not take, in the order in which it is asked again, and how much that was since the last time. */
+  /** Messages that the broker refused, in the order of their repetition. */
   #refused: Taken[] = [];
   #refusals = 0;
   #uncommitted: Uncommitted[] = [];
@@ -55,7 +55,7 @@ export class Outbox implements Publisher {
   /** By kind: the number of the newest message that the broker shall keep. */
   readonly #retained = new Map<string, number>();
 
-  /** Without `memory`, for a store that keeps nothing either, what was given up is known only while this lives. */
+  /** Without `memory`, for a store without persistence, the lost numbers are known only during this run. */
   constructor(store: OutboxStore, link: Link, clock: Clock, log: Log, options: OutboxOptions, memory?: Memory) {
     this.#store = store;
     this.#link = link;
@@ -88,7 +88,7 @@ export class Outbox implements Publisher {
     if (findLost(store, this.#gaps, log)) this.#commitSoon();
   }
 
-  /** Messages that wait, are on their way, or are still to be made of what was given up. */
+  /** Messages that wait or are in flight, and gap messages still to be made. */
   get waiting(): number {
     const aside = this.#unread.length + this.#refused.length + this.#committing;
     return this.#queue.size + this.#inFlight + aside + this.#uncommitted.length + this.#gaps.unreported;
@@ -180,7 +180,7 @@ export class Outbox implements Publisher {
     this.#options.numbered?.(message as Message);
     const place = options.first === true ? 'first' : kind === 'gap' ? 'held' : 'line';
     this.#uncommitted.push({ queued: { class: priority, seq }, place, durable: options.durable === true });
-    // For a gap message no room is made: there would be something to tell again.
+    // A gap message evicts nothing: each eviction would need another gap message.
     if (kind !== 'gap' && this.#store.bytes > this.#options.limit) this.#evict();
     return seq;
   }
@@ -252,7 +252,7 @@ export class Outbox implements Publisher {
     if (this.waiting === 0 || !this.#link.connected) this.#tellIdle();
   }
 
-  /** What the message says; undefined when it cannot be sent now, or never. */
+  /** Contents of the message; undefined if it cannot be sent now, or never. */
   #load(queued: Taken): OutboxEntry | undefined {
     const { class: priority, seq } = queued;
     try {
@@ -270,7 +270,7 @@ export class Outbox implements Publisher {
     }
   }
 
-  /** After a while, asks again the disk for what it did not give and the broker to take what it refused. */
+  /** Later reads from the disk again what could not be read, and sends again what the broker refused. */
   #drainLater(): void {
     if (this.#closed) return;
     this.#retry ??= this.#clock.after(RETRY, () => {
@@ -283,7 +283,7 @@ export class Outbox implements Publisher {
     });
   }
 
-  /** Puts so many of those that the broker refused at their place again. */
+  /** Puts `count` of the refused messages back into the queue. */
   #askAgain(count: number): void {
     this.#refusals = 0;
     for (const queued of this.#refused.splice(0, count)) this.#queue.restore(queued);
@@ -310,15 +310,15 @@ export class Outbox implements Publisher {
       return;
     }
     this.#inFlight--;
-    // The broker may have it: were it evicted now, a number might be said to be lost that is not.
+    // The broker may have it: after an eviction a gap message could report a number that is not lost.
     if (!this.#link.connected) {
       // linkUp is called when it is back.
       this.#queue.hold(queued);
       this.#tellIdle();
       return;
     }
-    // A broker that refuses without closing is asked again later; what it may take goes on meanwhile. At most half of
-    // what is refused in that time was refused before, so that every message comes to its turn.
+    // After a refusal without a close, send again later, and other messages meanwhile. At most half of
+    // the refused messages of that time were refused before, so that every message gets its turn.
     this.#refusals++;
     this.#refused.push({ class: queued.class, seq: queued.seq, held: true });
     this.#drainLater();
@@ -351,7 +351,10 @@ export class Outbox implements Publisher {
     for (const resolve of waiting) resolve();
   }
 
-  /** Makes room by dropping what matters least. What went is on disk with the message that needed the room. */
+  /**
+   * Makes room by dropping the least important messages. The loss is on disk in the commit of the message that needed
+   * the room.
+   */
   #evict(): void {
     const dropped: Record<string, number> = {};
     while (this.#store.bytes > this.#options.limit * ROOM) {

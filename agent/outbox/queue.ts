@@ -1,4 +1,4 @@
-/** Which message it is; what it says is in the store. */
+/** Identifies a message, whose contents are in the store. */
 export interface Queued {
   readonly class: number;
   readonly seq: number;
@@ -23,8 +23,8 @@ interface Line {
 }
 
 /**
- * What waits to be sent, by priority: the lowest class number first, within a class in order of sequence. Messages
- * put in front go before all others. Only their numbers are held: a long backlog takes little memory.
+ * Messages to send, by priority: the lowest class number first, within a class by sequence number. Messages put in
+ * front go before all others. Only their numbers are in memory, so that a long backlog takes little.
  */
 export class SendQueue {
   #size = 0;
@@ -47,13 +47,13 @@ export class SendQueue {
     this.#front.push({ class: priority, seq });
   }
 
-  /** Puts at its place one that is not to be evicted: it may have arrived already, or tells what was evicted. */
+  /** Inserts a message that must not be evicted: it may have arrived already, or reports evictions. */
   hold({ class: priority, seq }: Queued): void {
     this.#size++;
     insert(lineOf(this.#held, priority), seq);
   }
 
-  /** Puts back what was taken and not sent, at its place and as it was. */
+  /** Puts a message that was not sent back at its place. */
   restore({ held, ...queued }: Taken): void {
     this.#size++;
     insert(lineOf(held ? this.#held : this.#classes, queued.class), queued.seq);

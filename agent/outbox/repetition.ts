@@ -13,44 +13,44 @@ export interface RepetitionParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly link: Pick<Link, 'connected'>;
-  /** How many messages may be on their way beside those that were never acknowledged. */
+  /** Number of repeated messages that may be in flight in addition to those that were never acknowledged. */
   readonly room: () => number;
   /** As {@link Link.publish}. */
   readonly publish: (entry: OutboxEntry) => Promise<void>;
-  /** Told that one is no longer on its way. */
+  /** Called when a message is no longer in flight. */
   readonly sent: () => void;
-  /** Told of numbers whose messages are not there any more. */
+  /** Called with numbers whose messages no longer exist. */
   readonly gone: (numbers: OwedNumbers) => void;
 }
 
 /**
- * What was asked for, in memory only: who does not get it asks again. All files are searched once for what was asked for
- * by then; the next search is for what was asked for meanwhile. Of what is found only one step is held.
+ * Requests to send messages again, in memory only: a receiver that does not get one asks again. One search through all
+ * files serves all requests up to its start; the next search serves later ones. Memory holds the results of one step.
  */
 export class Repetition {
   readonly #parts: RepetitionParts;
-  /** By class: what the search under way looks for, and what the next one will. */
+  /** By class: numbers of the present search, and of the next one. */
   #wanted = new Map<number, Runs>();
   #next = new Map<number, Runs>();
   #search: Iterator<readonly OutboxEntry[]> | undefined;
   #found: OutboxEntry[] = [];
   #cancel: (() => void) | undefined;
   #stopped = false;
-  /** On their way. */
+  /** Number of messages in flight. */
   underway = 0;
 
   constructor(parts: RepetitionParts) {
     this.#parts = parts;
   }
 
-  /** @throws VigieError `command.tooFast` when too much is asked for at a time: nothing of it is taken then */
+  /** @throws VigieError `command.tooFast` for too many numbers at a time: none of them is searched for then */
   ask({ class: priority, numbers }: OwedNumbers): void {
     if (countIn(this.#next) + countIn(this.#wanted) + numbers.length > MOST_RUNS) {
       throw new VigieError('command.tooFast', `more than ${MOST_RUNS} runs of numbers are asked for; ask again later`);
     }
     const runs = this.#next.get(priority) ?? new Runs();
     this.#next.set(priority, runs);
-    // What was never given out is not missing.
+    // Numbers that were never assigned are not missing.
     const last = this.#parts.store.nextSeq(priority) - 1;
     for (const [from, to] of numbers) if (from <= last) runs.add(from, Math.min(to, last));
     this.#look();
@@ -74,7 +74,7 @@ export class Repetition {
     this.#cancel = undefined;
   }
 
-  /** Who asked for a message that the broker does not take asks again; what the link lost is sent when it is back. */
+  /** If the broker refuses a message, its receiver asks again; the link sends lost messages when it is back. */
   #publish(entry: OutboxEntry): void {
     const { link, log, publish, sent } = this.#parts;
     this.underway++;
@@ -104,7 +104,7 @@ export class Repetition {
     if (this.#search === undefined) {
       this.#wanted = this.#next;
       this.#next = new Map();
-      // What waits comes anyway: it may be acknowledged before the search ends, and is not gone then.
+      // Waiting messages are sent anyway: one can be acknowledged before the search ends, and is not gone then.
       for (const { class: priority, seq } of store.entries()) this.#wanted.get(priority)?.remove(seq);
       this.#search = store.find?.((priority, seq) => this.#wants(priority, seq)) ?? [].values();
     }
@@ -113,7 +113,7 @@ export class Repetition {
       if (step.done === true) this.#end();
       else for (const entry of step.value) this.#take(entry);
     } catch (error) {
-      // Some may be in what cannot be read now: none of them is said to be gone, and who asked asks again.
+      // Some may be in files that cannot be read now: report none of them as gone; the receiver asks again.
       log.error('outbox.repeatUnreadable', { error: (error as Error).message });
       this.#search = undefined;
       this.#wanted.clear();
@@ -122,7 +122,7 @@ export class Repetition {
     this.#look();
   }
 
-  /** What was not found in any file is gone. */
+  /** Reports the numbers that no file has as gone. */
   #end(): void {
     const { gone } = this.#parts;
     this.#search = undefined;

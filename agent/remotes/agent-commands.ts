@@ -7,7 +7,7 @@ import type { AgentCommand } from './agent-command.ts';
 import { resendCommand } from './resend.ts';
 import { trustCommand } from './trust.ts';
 
-/** What commands can ask of the agent itself, and of what stands around it (`agentCommands`). */
+/** Commands about the agent itself and its surroundings (`agentCommands`). */
 export function agentCommandsOf(
   { monitors, callbacks }: { readonly monitors: MonitorDesk; readonly callbacks: CallbackDesk },
   repetition: Pick<Repetition, 'ask'>,

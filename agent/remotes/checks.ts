@@ -1,4 +1,4 @@
-/** Every check of a command, in its order. What a kind itself asks for is in its row (protocol/remote/). */
+/** All checks of a command, in their order. The demands of a kind are in its row (protocol/remote/). */
 
 import { DAY } from '../../protocol/calendar.ts';
 import type { OpenedCommand } from '../../protocol/command.ts';
@@ -23,7 +23,7 @@ const stolenState = slot('stolen.state');
 const privacyState = slot('privacy.state');
 const batteryCharge = slot('battery.voltage');
 
-/** Clocks of sender and car may differ by this much, ms. */
+/** Tolerated difference between the clocks of sender and car, ms. */
 export const SKEW = 5 * 60_000;
 
 /** A command, from a sender or from the schedule. */
@@ -52,12 +52,12 @@ interface Timely {
   readonly quality: ClockQuality;
 }
 
-/** What the checks of each stage look at. */
+/** Inputs of the checks, by stage. */
 interface Stages {
   /** A message that came. */
   message: { readonly opened: OpenedCommand | VigieError };
   arrival: { readonly opened: OpenedCommand; readonly vin: string; readonly verifier: SignatureVerifier };
-  /** What needs no signature check, because nothing would follow from it. */
+  /** A message that needs no signature check, because it has no effect. */
   repetition: {
     readonly opened: OpenedCommand;
     readonly key: string;
@@ -74,7 +74,7 @@ interface Stages {
   replay: { readonly opened: OpenedCommand; readonly key: string; readonly ledger: Ledger };
   /** A command that was never taken before. */
   order: Timely & {
-    /** Kinds that the key may give. */
+    /** Kinds of commands that the key may sign. */
     readonly rights: readonly string[];
     /** Too many wait. */
     readonly crowded: boolean;
@@ -105,9 +105,9 @@ export type CheckStage = keyof Stages;
 interface StageCheck<S extends CheckStage> {
   readonly stage: S;
   readonly name: string;
-  /** What must be so, for docs/commands.md. */
+  /** The demand, for docs/commands.md. */
   readonly demand: string;
-  /** What it refuses with; none: what the interlock says. */
+  /** Codes of its refusals; empty: those of the interlock. */
   readonly codes: readonly ErrorCode[];
   refusal(asked: Stages[S]): Refusal | undefined;
 }
@@ -339,7 +339,7 @@ function exempt(rule: 'whileStolen' | 'whilePrivate' | 'withLowBattery'): string
   return remoteKinds.flatMap((kind) => (kind[rule] === true ? [kind.type] : [])).join(', ');
 }
 
-/** What privacy hides at this moment. */
+/** Data that privacy hides now. */
 export function hidden({ status, thefts }: Car): ReturnType<EffectParts['hidden']> {
   if (thefts.current?.origin === 'Declared') return 'nothing';
   const state = status.value(privacyState);
@@ -358,7 +358,7 @@ export function isLate(timely: Timely): boolean {
   return timely.quality !== 'none' && (longLived(timely) ?? late(timely)) !== undefined;
 }
 
-/** A car that does not know the time cannot say that a command is not too late. */
+/** Without a known time the car cannot tell whether a command is too late. */
 function late({ order: { issued, expires, own }, now, quality }: Timely): Refusal | undefined {
   const refuse = (detail: string): Refusal => ({ code: 'command.expired', detail });
   if (quality === 'none') return refuse('the car does not know the time');

@@ -19,7 +19,7 @@ const CHECK_RATE: CheckRate = { perSecond: 250, maximum: 2_000 };
 /** Messages of which the agent remembers how often they arrived and whether they were authentic. */
 const MAX_SEEN = 2_048;
 
-/** What carries out commands that concern the car, and settles those that an earlier run left open. */
+/** Carries out commands to the car, and settles those that the previous run left open. */
 export interface CarCommands {
   /** An authentic command arrived that is not a repetition. */
   commandArrived(): void;
@@ -89,7 +89,7 @@ export class CommandIntake {
     return this.#refusals.count;
   }
 
-  /** Counts a message of any down topic; false when so many came within this second that it is dropped. */
+  /** Counts a message of any down topic. False if too many arrived within this second: drop it. */
   admits(): boolean {
     return this.#queue.admits();
   }
@@ -153,8 +153,8 @@ export class CommandIntake {
   }
 
   /**
-   * An authentic command. `crowded`: too many wait, and it is only answered; `always`: if it repeats another, the answer
-   * is sent however often that happens. Never rejects.
+   * An authentic command. `crowded`: too many wait, and it is only answered; `always`: if it repeats another, the
+   * answer is sent however often that happens. Never rejects.
    */
   async #take(
     opened: OpenedCommand,
@@ -199,7 +199,7 @@ export class CommandIntake {
     return { record, correlation, unreported: typeof car === 'string' ? new Set() : car.unreported(record.type) };
   }
 
-  /** What expiry is judged by, at this moment. */
+  /** Inputs of the expiry check, now. */
   timeliness(order: Order) {
     const { limits, clock, quality } = this.#parts;
     return { order, limits, now: clock.now(), quality: quality() };
@@ -234,7 +234,7 @@ export class CommandIntake {
     return this.reports.fail(progress, { code: 'command.interrupted', detail });
   }
 
-  /** Carries out what does not concern the car: neither its state nor its battery is asked. */
+  /** Carries out a command that does not concern the car, without a check of its state or battery. */
   async #attend(agentCommand: AgentCommand, body: Uint8Array, progress: Progress): Promise<void> {
     const { ledger, clock } = this.#parts;
     const { id } = progress.record;
@@ -253,7 +253,7 @@ export class CommandIntake {
     await this.reports.advance(progress, 'Success');
   }
 
-  /** A command that says it is signed for this car; undefined, and counted, for any other message. */
+  /** Opens a command that is addressed to this car. Counts any other message and returns undefined. */
   #open(payload: Uint8Array): OpenedCommand | undefined {
     const { vin, verifier } = this.#parts;
     const opened = attempt(() => openCommand(payload));

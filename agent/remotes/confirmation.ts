@@ -11,9 +11,9 @@ import type { CommandEnd } from './diagnosis.ts';
 export type Ending = 'shown' | 'late' | CommandEnd;
 
 export interface WaitOptions {
-  /** What ends it before its time. */
+  /** Events that end it early. */
   readonly ends?: readonly CommandEnd[];
-  /** Only what is shown after it was not counts: what was handed over before was confirmed in the same way. */
+  /** Only a change to the result counts, since the previous command of this kind was confirmed in the same way. */
   readonly anew?: boolean;
 }
 
@@ -54,8 +54,8 @@ export class Confirmations implements StatusObserver, ChannelObserver {
   }
 
   /**
-   * Resolves as soon as the car shows the result or one of `ends`, else after `within` ms. An act of the driver ends
-   * nothing by itself: a lock that had its order closes although the engine is started meanwhile.
+   * Resolves as soon as the car shows the result or one of `ends`, else after `within` ms. An act of the driver alone
+   * ends nothing: a lock with an order closes although the engine is started meanwhile.
    */
   async wait(rule: Confirmation, within: number, { ends = [], anew = false }: WaitOptions = {}): Promise<Ending> {
     if (!anew && this.shown(rule)) return 'shown';
@@ -73,14 +73,14 @@ export class Confirmations implements StatusObserver, ChannelObserver {
     if (this.#waiting.size === 0) this.#status.observe(this);
     this.#waiting.add(waiting);
     const ending = await settled;
-    // What the same frame says besides has been seen by now: a cable that is pulled out gives no power either.
+    // All signals of the frame are applied by now: an unplugged cable also delivers no power.
     this.#waiting.delete(waiting);
     if (this.#waiting.size === 0) this.#status.unobserve(this);
     cancel();
     return ending === 'shown' ? ending : (waiting.opposed ?? ending);
   }
 
-  /** The car is not heard any more: what is waited for comes too late, and no timer is left. */
+  /** Readings have ended: ends all waits as too late, and leaves no timer. */
   stop(): void {
     this.#stopped = true;
     for (const { settle } of this.#waiting) settle('late');

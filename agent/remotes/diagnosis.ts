@@ -35,7 +35,7 @@ export interface Evidence {
   readonly now: number;
 }
 
-/** What the car shows when an action was not confirmed in time; undefined when it shows nothing that explains it. */
+/** Explanation from Status for an action that was not confirmed in time; undefined without one. */
 export function diagnose(action: string, evidence: Evidence): Refusal | undefined {
   const rules = remoteActions.get(action);
   const causes = rules?.causes ?? rules?.ends?.filter(({ code }) => code !== 'command.canceled');

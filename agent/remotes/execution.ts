@@ -27,7 +27,7 @@ export interface ExecutionParts {
 /** Why the next step must not be taken. */
 type StepCheck = (interlocks: Refusal | undefined) => Refusal | undefined;
 
-/** While the car wakes up its readings are looked at this often, ms. */
+/** Interval between checks of the readings while the car wakes up, ms. */
 const GLANCE = 100;
 
 const STOPPED: Refusal = { code: 'command.interrupted', detail: 'the agent stops' };
@@ -46,7 +46,7 @@ export class Execution {
     return actions.find((action) => rules[action] === undefined || !actuator.actions.has(action));
   }
 
-  /** Resolves true when Status comes to show all of the plan in time, without anything being done. */
+  /** Resolves true if Status shows all of the plan in time, without any action. */
   async shown({ actions, effects, parameters }: Plan): Promise<boolean> {
     const { rules, confirmations } = this.#parts;
     if (actions.length + effects.length === 0) return this.#parts.power.awake();
@@ -119,7 +119,7 @@ export class Execution {
   ): Promise<Refusal | 'done' | 'so already'> {
     const { rules, confirmations, actuator, reports, status, clock, fed } = this.#parts;
     const rule = rules[action] as CommandRule;
-    // A destination is handed over each time: that the last one arrived says nothing of this one.
+    // Each destination needs its own confirmation: that of the previous one proves nothing.
     const anew = parameters !== undefined;
     if (!anew && confirmations.shown(rule.confirm)) return 'so already';
     const forbids = (): Refusal | undefined => allowed(this.#refuses(action));
@@ -129,12 +129,12 @@ export class Execution {
     let broken: Refusal | undefined;
     try {
       await actuator.actuate(action, parameters, () => {
-        // An agent that stops hears the car no more, and would not see it drive off.
+        // A stopping agent receives no more readings, and would not notice that the car drives off.
         const meanwhile = reports.stopped ? STOPPED : forbids();
         if (meanwhile !== undefined) throw new VigieError(meanwhile.code, meanwhile.detail);
       });
     } catch (error) {
-      // What is the matter with the car has a failure cause of its own; other errors are of the way to it.
+      // Faults of the car have their own failure cause; other errors are of the connection to it.
       const known = error instanceof VigieError && error.fact.cause !== undefined;
       broken = { code: known ? error.code : 'command.actuation', detail: (error as Error).message };
       if (!(error instanceof BrokenOff)) return broken;
@@ -154,7 +154,7 @@ export class Execution {
     return refuses(action, { status, fed, now: clock.now(), ...(requires === undefined ? {} : { requires }) });
   }
 
-  /** Buses that were asleep say within seconds what the interlocks need to know. */
+  /** Waits until the buses that were asleep have delivered the readings that the interlocks need. */
   async #settle(actions: readonly string[]): Promise<void> {
     const { clock, limits } = this.#parts;
     const until = clock.monotonic() + (limits?.settling ?? defaultLimits.settling);

@@ -6,7 +6,7 @@ import { slotByPath } from '../../protocol/slots.ts';
 import type { StatusReader } from '../status.ts';
 import type { Refusal } from './plan.ts';
 
-/** What must hold before an action may touch the car; an action with no line needs nothing shown. */
+/** Conditions for each action on the car; an action without a row has no condition. */
 export const interlocks: readonly (InterlockRule & { readonly action: string })[] = [...remoteActions].flatMap(
   ([action, { interlocks: rules = [] }]) => rules.map((rule) => ({ action, ...rule })),
 );
@@ -17,7 +17,7 @@ export interface Circumstances {
   readonly now: number;
   /** Paths of Status that the profile feeds. */
   readonly fed: ReadonlySet<string>;
-  /** What the profile asks for besides. */
+  /** Further conditions of the profile. */
   readonly requires?: readonly Requirement[];
 }
 
@@ -37,7 +37,7 @@ export function refuses(action: string, circumstances: Circumstances): Refusal |
   return undefined;
 }
 
-/** What `action` needs of this car: the lines of the table that count for it, then what the profile asks for. */
+/** Conditions of `action` in this car: the rows of the table that apply, then those of the profile. */
 export function* interlockStates(action: string, circumstances: Circumstances): Generator<InterlockState> {
   const { requires = [], fed } = circumstances;
   for (const { action: of, any, none = [], refusal: code, demand, onlyIfFed, fixed } of interlocks) {
@@ -69,7 +69,7 @@ export function holds(condition: Condition, { status, now }: Pick<Circumstances,
   return (atMost ?? atLeast) !== undefined && value <= (atMost ?? value) && value >= (atLeast ?? value);
 }
 
-/** What the car shows at the condition's path, and the limit: `kinetic.speed is 57 km/h; the limit is 6 km/h`. */
+/** The current value of the condition's path, and the limit: `kinetic.speed is 57 km/h; the limit is 6 km/h`. */
 function shownBy({ path, atMost }: Condition, { status, now }: Circumstances): string {
   const slot = slotByPath.get(path);
   const unit = slot?.unit === undefined ? '' : ` ${slot.unit}`;

@@ -3,7 +3,7 @@ import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts'
 import type { Document, Memory } from '../ports.ts';
 import { isUsed, type ReplayWindow, unite, use } from './replay-window.ts';
 
-/** What became of one command. */
+/** State of one command. */
 export interface ActionRecord {
   readonly id: string;
   readonly type: CommandKind;
@@ -12,7 +12,7 @@ export interface ActionRecord {
   readonly status: RemoteStatus;
   readonly failureCause?: FailureCause;
   readonly detail?: string;
-  /** Hexadecimal; kept until the command is finished, so that a restart knows what it was to bring about. */
+  /** Hexadecimal; stored until the command has ended, so that a restart knows its intended result. */
   readonly body?: string;
   /** UTC ms of the last transition. */
   readonly at: number;
@@ -38,7 +38,7 @@ export interface LedgerData {
   readonly kept?: Readonly<Record<string, unknown>>;
 }
 
-/** The copy: what is long and seldom changes has keys of its own, so that a commit has only what is new. */
+/** The copy. Long members that seldom change have separate keys, so that a commit contains only the changes. */
 interface Head extends Omit<LedgerData, 'counters' | 'actions' | 'accepted' | 'kept' | 'committed'> {
   /** The revision that the file had at least. */
   readonly filed?: number;
@@ -66,7 +66,7 @@ interface Taken {
 
 /** Finished commands remembered; an id older than these is still refused by its key's counter window. */
 const REMEMBERED = 256;
-/** Finished commands in the copy, beside those that the file does not have. */
+/** Number of finished commands in the copy, in addition to those that the file lacks. */
 const COPIED = 32;
 /** Key of the copy in {@link Memory}, and what the keys of its parts begin with. */
 const COPY = 'remotes';
@@ -86,26 +86,28 @@ export interface LedgerDocument extends Document<LedgerData> {
   readonly found?: 'newest' | 'previous' | 'none';
 }
 
-/** Whether the journal lacks commits that the file knows of: it is missing, or an older one was put in its place. */
+/** Whether the journal lacks commits that the file refers to: it is missing, or was replaced by an older one. */
 export function lacksCommits(file: LedgerData, memory: Pick<Memory, 'recall'>): boolean {
   const head = memory.recall(COPY);
   return file.committed !== undefined && (!isHead(head) || revisionOf(head) < file.committed);
 }
 
 /**
- * What must survive a power cut so that nothing is carried out twice: used counters, commands with their state, and
- * what commands have planned. It is kept twice: as {@link states} in the commits of the outbox, each state with the
- * message that reports it, and in a file of its own, which is behind by what is under way and makes up for commits that
- * are lost or damaged.
+ * State that must survive a power cut so that nothing is carried out twice: used counters, commands with their state,
+ * and planned commands. It is stored twice: as {@link states} in the commits of the outbox, each state with the message
+ * that reports it, and in a separate file, which lacks the commands in progress and replaces commits that are lost or
+ * damaged.
  */
 export class Ledger {
   readonly #document: LedgerDocument;
   #data: LedgerData;
-  /** Finished commands whose outcome has not gone to the outbox yet; another set when it changes. */
+  /** Finished commands whose outcome is not in the outbox yet. Replaced, never changed. */
   #unreported: ReadonlySet<string> = new Set();
   #kept: () => Readonly<Record<string, unknown>> = () => ({});
   #behind: boolean;
-  /** How often a command has finished, and how often when what is in the file was written: the last of them it lacks. */
+  /**
+   * How often a command has finished, and how often when what is in the file was written: the last of them it lacks.
+   */
   #finished = 0;
   #finishedInFile = 0;
   /** Revisions that are known to be on disk. */
@@ -126,7 +128,7 @@ export class Ledger {
     this.#committed = this.#data.committed;
   }
 
-  /** The file does not have what the copy had: until it is written all is kept only once. */
+  /** The file lacks entries of the copy: until it is written, they exist only once. */
   get behind(): boolean {
     return this.#behind;
   }
@@ -141,12 +143,12 @@ export class Ledger {
     this.#committed = Math.max(revision, this.#committed ?? 0);
   }
 
-  /** What was kept with {@link keep}, of the last run. */
+  /** State stored with {@link keep} by the previous run. */
   get kept(): Readonly<Record<string, unknown>> {
     return this.#data.kept ?? {};
   }
 
-  /** `state` is asked whenever a command has a new state: it goes to disk together with that. */
+  /** Calls `state` with each new state of a command, and stores the result in the same commit. */
   keep(state: () => Readonly<Record<string, unknown>>): void {
     this.#kept = state;
   }
@@ -183,9 +185,9 @@ export class Ledger {
   }
 
   /**
-   * Makes up for what the file does not have, from the copy of the last commit. A copy that is missing or older than the
-   * other says may have been put back, and the other with it: what was carried out since is not known then. Call it once,
-   * before anything else.
+   * Adds the entries that the file lacks from the copy of the last commit. If the copy is missing or older than the
+   * file states, an old disk may have been put back: commands carried out since then are unknown. Call it once, before
+   * anything else.
    */
   recall(memory: Pick<Memory, 'recall' | 'damaged'>): void {
     const head = memory.recall(COPY);
@@ -213,7 +215,7 @@ export class Ledger {
       };
       this.#unite(copy, unreported);
     }
-    // What the file does not have yet may have been in what is lost.
+    // The lost commits may have had entries that the file lacks.
     if (memory.damaged === true || lost || restored) this.#data = { ...this.#data, doubtful: true };
   }
 
@@ -225,17 +227,18 @@ export class Ledger {
       this.#finished += copy.actions.length;
     }
     const copied = new Map(copy.actions.map((action) => [action.id, action]));
-    // The copy is of a commit with all that was published: what it does not have as finished was perhaps never published.
+    // The copy is of a commit with all that was published: what it does not have as finished was perhaps never
+    // published.
     const known = mine.actions.findLastIndex(({ id, status }) => copied.get(id)?.status === status);
     const untold = mine.actions.slice(known + 1).filter(({ status }) => final(status));
     this.#unreported = new Set([...this.#unreported, ...untold.map(({ id }) => id), ...unreported]);
     const actions = new Map<string, ActionRecord>();
     for (const action of newer === copy ? [...mine.actions, ...copy.actions] : [...copy.actions, ...mine.actions]) {
-      // What is said last counts, and stands where it is said: the oldest are forgotten first.
+      // The last state counts, and takes its place at the end: the oldest are removed first.
       actions.delete(action.id);
       actions.set(action.id, action);
     }
-    // Whether it is doubtful, too, is what the newer one says: a file that lost nothing newer than the copy is made up for.
+    // The newer of the two also decides whether it is doubtful: the copy completes a file that lost nothing newer.
     this.#data = frozen({ ...newer, counters: united(mine.counters, copy.counters), actions: [...actions.values()] });
   }
 
@@ -253,7 +256,7 @@ export class Ledger {
     this.#data = { ...rest, floor: until };
   }
 
-  /** True when a command of that moment may have been carried out in a time that the ledger has lost. */
+  /** True if a command issued then may have been carried out in a period that the ledger has lost. */
   forgot(issued: number): boolean {
     return this.doubtful || issued <= (this.#data.floor ?? Number.NEGATIVE_INFINITY);
   }
@@ -267,7 +270,7 @@ export class Ledger {
     return this.#data.actions.filter((action) => !final(action.status));
   }
 
-  /** Finished commands whose outcome an earlier run did not report. */
+  /** Finished commands whose outcome the previous run did not report. */
   unreported(): readonly ActionRecord[] {
     return this.#data.actions.filter(({ id, status }) => final(status) && this.#unreported.has(id));
   }
@@ -291,8 +294,8 @@ export class Ledger {
   }
 
   /**
-   * Commands accepted after `since` and not after `now`, UTC ms, of one kind or of all. What is later was noted by a
-   * clock that has been set back since: it would count until that time comes.
+   * Number of commands accepted after `since` and not after `now`, UTC ms, of one kind or of all. Later entries are
+   * from a clock that was set back since: they would count until that time.
    */
   accepted(since: number, now: number, type?: CommandKind): number {
     const taken = (this.#data.accepted ?? []).filter(({ at }) => at > since && at <= now);
@@ -316,7 +319,10 @@ export class Ledger {
     this.#data = { ...this.#data, wakeUps: [...wakeUps, at] };
   }
 
-  /** Sets a command's state. It is on disk with the next commit, as one of the {@link states}, and with the next `write`. */
+  /**
+   * Sets a command's state. It is on disk with the next commit, as one of the {@link states}, and with the next
+   * `write`.
+   */
   set(action: ActionRecord): void {
     if (final(action.status)) {
       this.#unreported = new Set([...this.#unreported, action.id]);
@@ -341,7 +347,7 @@ export class Ledger {
     this.#behind = false;
   }
 
-  /** From the first commit on the file says that there is a copy in the journal: one that is missing later is lost. */
+  /** From the first commit on, the file states that the journal has a copy: if it is missing later, it was lost. */
   async mark(commit: (() => Promise<void>) | undefined): Promise<void> {
     if (this.#committed !== undefined || commit === undefined) return;
     const { revision } = this;
@@ -370,7 +376,7 @@ function united(a: LedgerData['counters'], b: LedgerData['counters']): LedgerDat
   return Object.freeze(result);
 }
 
-/** The same, with parts of which {@link Memory} knows that they are as they were. */
+/** The same data, frozen, so that {@link Memory} recognizes unchanged parts. */
 function frozen(data: LedgerData): LedgerData {
   for (const part of [data.counters, data.accepted, data.kept, ...data.actions]) Object.freeze(part);
   return data;

@@ -8,7 +8,7 @@ export interface Refusal {
   readonly detail: string;
 }
 
-/** A change of what the agent itself keeps. */
+/** A change of the agent's own state. */
 export interface Effect {
   /** It is as the command asks already. */
   done(): boolean;
@@ -18,7 +18,7 @@ export interface Effect {
   apply(at: number): void;
 }
 
-/** What a command comes to. A plan of nothing is done as soon as the car is awake. */
+/** Actions and effects of a command. An empty plan is complete as soon as the car is awake. */
 export interface Plan {
   /** Actions of the profile, e.g. `doors.lock`, one after the other, each until Status shows it. */
   readonly actions: readonly string[];

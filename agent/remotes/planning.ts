@@ -1,4 +1,4 @@
-/** What the body of a command comes to. */
+/** Turns the body of a command into a plan. */
 import { instantOf } from '../../protocol/calendar.ts';
 import { type CommandBodyKind, decodeBody } from '../../protocol/command.ts';
 import { VigieError } from '../../protocol/errors.ts';
@@ -14,7 +14,7 @@ export interface EffectParts {
   readonly programs: Programs;
   readonly thefts: Thefts;
   readonly tracking: Tracking;
-  /** What the people in the car keep to themselves, unless the car was declared stolen. */
+  /** Data hidden by privacy, unless the car was declared stolen. */
   readonly hidden: () => 'nothing' | 'position' | 'everything';
   /** UTC ms. */
   readonly now: () => number;
@@ -22,7 +22,7 @@ export interface EffectParts {
 
 type Effects = { readonly [T in RemoteType]?: (body: RemoteBody<T>, parts: EffectParts) => readonly Effect[] };
 
-/** What kinds change of what the agent itself keeps: programs, thefts and how a stolen car is followed. */
+/** Changes of the agent's own state by kind: programs, thefts, and the tracking of a stolen car. */
 const effects: Effects = {
   ThermalPreconditioning: ({ airConditioning: { programs = [] } }, { programs: kept }) =>
     programs.length === 0 ? [] : [kept.preconditioning(programs)],
@@ -37,7 +37,7 @@ const effects: Effects = {
   },
 };
 
-/** What a body asks for. @throws VigieError `command.malformed` naming the member and the rule */
+/** Plan for a body. @throws VigieError `command.malformed` with the member and the rule */
 export function planOf(kind: RemoteKind, bytes: Uint8Array, parts: EffectParts): Plan {
   const body = decodeBody(kind.type as CommandBodyKind, bytes);
   const fault = kind.fault?.(body);
@@ -53,14 +53,14 @@ export function planOf(kind: RemoteKind, bytes: Uint8Array, parts: EffectParts):
   };
 }
 
-/** What cannot go on at the same time: commands of one kind, and actions of one part of the car. */
+/** Groups that exclude each other in time: commands of one kind, and actions of one part of the car. */
 export function groupsOf(type: CommandKind, plan: Plan | undefined): string[] {
   return [...new Set([type, ...(plan?.actions ?? []).map((action) => action.split('.')[0] as string)])];
 }
 
 function declaration(isStolen: boolean, { thefts }: EffectParts): Effect {
   return {
-    // What the car found out by itself still has to be declared: only then it shows itself in spite of privacy.
+    // A theft that the car detected still has to be declared: only a declared one ends privacy.
     done: () => (isStolen ? thefts.current?.origin === 'Declared' : thefts.current === undefined),
     apply: (at) => thefts.declare(isStolen, at),
   };

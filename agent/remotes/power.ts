@@ -12,7 +12,7 @@ export interface Power {
   wake(actions?: readonly string[]): Promise<boolean>;
   /** A trusted sender sent a message, or a program of the car is due: the unit stays awake. */
   stayAwake?(by?: 'message' | 'program'): void;
-  /** The unit itself sleeps: it is woken by what is due, and looks at nothing of its own accord. */
+  /** The unit itself sleeps: due work wakes it, and it polls nothing. */
   asleep?(): boolean;
 }
 
@@ -27,13 +27,13 @@ export interface Limits extends CommandSettings, Pick<PowerSettings, 'battery'> 
   readonly burst: number;
   /** Commands within a day. */
   readonly daily: number;
-  /** After waking up the car's readings are waited for this long, ms. */
+  /** Wait for readings after the car woke up, ms. */
   readonly settling: number;
 }
 
 /** A sliding month, ms. */
 export const MONTH = 30 * DAY;
-/** What counts as a short time, ms. */
+/** Length of a short time, ms. */
 export const BURST = 10_000;
 
 export const defaultLimits: Limits = {

@@ -1,4 +1,4 @@
-/** What Status says of a run of the preconditioning, beyond what the car itself can know. */
+/** Facts about a run of the preconditioning that the car itself does not report. */
 import type { RemoteType } from '../../protocol/remote/table.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import type { StatusWriter } from '../mapping.ts';
@@ -10,8 +10,9 @@ const startingCause = slot('startingCause');
 const failureCause = slot('failureCause');
 
 /**
- * Programs are kept by the agent, and a program starts the preconditioning by the same request as a command: only the
- * agent knows that the run was scheduled. A car may go on saying why an earlier run failed: a run that works clears it.
+ * The agent stores the programs, and a program starts the preconditioning by the same request as a command: only the
+ * agent knows that the run was scheduled. A car can continue to report why an earlier run failed: a run that works
+ * clears it.
  */
 export class PreconditioningRuns implements StatusObserver {
   readonly watches = [state];
@@ -24,7 +25,7 @@ export class PreconditioningRuns implements StatusObserver {
     this.#writer = writer;
   }
 
-  /** Carries out what a program has come to. */
+  /** Runs `work`, which a program started. */
   async during(type: RemoteType, work: () => Promise<void>): Promise<void> {
     const starts = type === 'ThermalPreconditioning';
     if (starts) this.#starting = true;
@@ -45,7 +46,7 @@ export class PreconditioningRuns implements StatusObserver {
     if (value === 'Enabled' || value === 'Finished') this.#writer.retract(failureCause, at);
   }
 
-  /** True when a program started the run that goes on, or that was the last. */
+  /** True if a program started the present run, or the last one. */
   get isScheduled(): boolean {
     return this.#scheduled;
   }

@@ -22,7 +22,7 @@ const slots = {
   delayed: slot(`${CHARGING}.nextDelayedTime`),
 };
 
-/** A program that is kept, as Status shows it. */
+/** A stored program, as in Status. */
 interface Kept {
   readonly slot: number;
   readonly enabled: boolean;
@@ -32,11 +32,11 @@ interface Kept {
   readonly end?: string;
 }
 
-/** What an occurrence asks for. */
+/** A command that a program gives. */
 export interface ScheduledCommand {
   readonly type: RemoteType;
   readonly body: object;
-  /** How late it may still be carried out, ms. */
+  /** Longest delay at which it is still carried out, ms. */
   readonly window: number;
 }
 
@@ -59,7 +59,7 @@ export interface ProgramsParts {
   readonly now: () => number;
 }
 
-/** Programs of preconditioning and charging, and the charging that waits: kept here, shown in Status, planned. */
+/** Stores, plans and writes to Status: programs of preconditioning and charging, and delayed charging. */
 export class Programs {
   readonly runs: PreconditioningRuns;
   readonly #parts: ProgramsParts;
@@ -67,7 +67,7 @@ export class Programs {
   #charging: readonly Kept[] = [];
   /** When the delayed charging starts, UTC ms. */
   #delayed: number | undefined;
-  /** What Status shows is ours: a car that keeps its own charging times is not spoken for. */
+  /** Slots that this agent wrote: it does not overwrite the charging times of the car. */
   readonly #written = new Set<Slot>();
 
   constructor(parts: ProgramsParts) {
@@ -89,7 +89,7 @@ export class Programs {
         const programs = next();
         for (let place = 1; place <= PROGRAMS; place++) {
           const program = programs.find((kept) => kept.slot === place);
-          // A program that stays as it is keeps its place in time, what has come out of it included.
+          // An unchanged program keeps its schedule, including its past occurrences.
           if (this.#preconditioning.some((kept) => same(kept, program))) continue;
           this.#plan(preconditioningKey(place), program, program?.start, at);
         }
@@ -121,7 +121,7 @@ export class Programs {
     };
   }
 
-  /** Charging starts once, at a moment (UTC ms) or when the clocks next show a time of day (`PT22H30M`). */
+  /** Starts charging once, at a time (UTC ms) or at the next local time of day (`PT22H30M`). */
   delayed(when: number | string): Effect {
     const moment = (now: number): number =>
       typeof when === 'number' ? when : nextOf(this.#local(secondsOfDay(when) as number, undefined, true), now);
@@ -139,7 +139,7 @@ export class Programs {
     };
   }
 
-  /** What an occurrence asks for; what was to be done once is forgotten with it. */
+  /** The command of an occurrence; removes a program for one time only. */
   scheduled({ key, last }: Occurrence, now: number): ScheduledCommand | undefined {
     const [kind, place, end] = key.split('/');
     if (kind === 'precondition') {
@@ -170,7 +170,7 @@ export class Programs {
     }
   }
 
-  /** Writes everything that is kept into Status. */
+  /** Writes all stored programs to Status. */
   show(at: number): void {
     const { writer, zone } = this.#parts;
     const write = (shown: Slot, value: SlotValue | undefined): void => {

@@ -6,7 +6,7 @@ const MAX_LINES = 5;
 const MINUTE_MS = 60_000;
 
 /**
- * Refusals that the sender is not told of: an answer would let anybody report about a command that was not theirs.
+ * Refusals without an answer to the sender: with one, any sender could cause reports about the command of another.
  * Counts all and logs the first of each minute.
  */
 export class RefusalLog {

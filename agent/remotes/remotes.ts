@@ -43,7 +43,7 @@ export interface RemotesOptions extends Omit<CommandIntakeParts, 'clock' | 'copi
   readonly limits?: Partial<Limits>;
   /** Time zone of programs, a name of the IANA data base. */
   readonly zone?: string;
-  /** Where the copy of the ledger is kept. */
+  /** Store of the ledger's copy. */
   readonly memory?: Pick<Memory, 'recall' | 'damaged'>;
   /** Puts the copy on disk, with all else that waits. */
   readonly commit?: () => Promise<void>;
@@ -53,8 +53,8 @@ export interface RemotesOptions extends Omit<CommandIntakeParts, 'clock' | 'copi
 const BEFORE_SENT: ReadonlySet<RemoteStatus> = new Set(['Accepted', 'WakingUpVehicle']);
 
 /**
- * Carries out signed commands and what they have planned, each at most once. Every state is on disk before it is
- * published, and published before the next step is taken. checks.ts has the order of the checks.
+ * Carries out signed commands and the commands that they planned, each at most once. Every state is on disk before it
+ * is published, and published before the next step. checks.ts has the order of the checks.
  */
 export class Remotes {
   readonly intake: CommandIntake;
@@ -116,8 +116,8 @@ export class Remotes {
   }
 
   /**
-   * Takes no more commands and settles none: what is under way keeps the state that is on disk, and the next start
-   * settles it by what the car shows then.
+   * Accepts no more commands and settles none: commands in progress keep the state that is on disk, and the next start
+   * settles them by the Status of the car.
    */
   stop(): void {
     this.intake.stop();
@@ -130,7 +130,7 @@ export class Remotes {
     await this.intake.reports.settled();
   }
 
-  /** The unit fell asleep or woke: the schedule is looked at accordingly. */
+  /** Called when the unit fell asleep or woke: adapts the schedule's interval. */
   rested(): void {
     this.#scheduled.arm();
   }
@@ -141,7 +141,7 @@ export class Remotes {
    */
   async resume(): Promise<void> {
     const { ledger } = this.#o;
-    // What is begun from now on is not of the earlier run.
+    // Later commands do not belong to the previous run.
     const unfinished = ledger.unfinished();
     const unreported = ledger.unreported();
     for (const record of unfinished) this.#occupy(record, this.#planOf(record));
@@ -240,7 +240,7 @@ export class Remotes {
     });
   }
 
-  /** Carries out what a program has come to, by an id of its own: at most once, as any command. */
+  /** Carries out a command of a program under its own id: at most once, as any command. */
   readonly #runScheduled = ({ type, body, window }: ScheduledCommand, id: string, due: number): void => {
     const bytes = encodeBody(type as CommandBodyKind, body);
     const order: Order = {
@@ -256,7 +256,7 @@ export class Remotes {
       const { ledger, log } = this.#o;
       await this.intake.makeUp();
       if (ledger.find(id) !== undefined) return;
-      // The clock that it is due by is the same that says from when on nothing is lost.
+      // The due time and the end of the lost period are from the same clock.
       if (ledger.forgot(due + SKEW)) {
         log.warn('program.skipped', { id, type });
         return;

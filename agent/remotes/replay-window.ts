@@ -3,7 +3,7 @@ export interface ReplayWindow {
   readonly highest: number;
   /** Used counters below the highest one, highest first: the distance of each to the one before. */
   readonly earlier: readonly number[];
-  /** Of no number up to here is known whether it was used. */
+  /** Whether numbers up to this one were used is unknown. */
   readonly floor: number;
 }
 
@@ -30,7 +30,7 @@ export function isUsed(window: ReplayWindow | undefined, counter: number): boole
   return counter <= floor || used.includes(counter);
 }
 
-/** What was used by either of two windows of one key. */
+/** Union of two windows of one key. */
 export function unite(a: ReplayWindow | undefined, b: ReplayWindow): ReplayWindow {
   const [one, other] = [open(a), open(b)];
   return seal({ used: [...new Set([...one.used, ...other.used])], floor: Math.max(one.floor, other.floor) });

@@ -9,7 +9,7 @@ const DETAIL = 256;
 /** The file of the ledger follows the commits within this, ms: an answer is not to wait for it. */
 const FOLLOW = 1_000;
 
-/** A command under way: what is written of it, and how it is answered. */
+/** A command in progress: its record and its answers. */
 export interface Progress {
   readonly record: ActionRecord;
   readonly correlation: Uint8Array | undefined;
@@ -26,7 +26,7 @@ export interface ReportsParts {
   readonly clock: Pick<Clock, 'now' | 'after'>;
 }
 
-/** Writes down each state of a command and tells it; both are on disk before the next step is taken. */
+/** Stores and reports each state of a command; both are on disk before the next step. */
 export class Reports {
   readonly #parts: ReportsParts;
   #stopped = false;
@@ -90,15 +90,15 @@ export class Reports {
       });
       if (this.#parts.copied) this.#parts.ledger.committed(revision);
     } catch (error) {
-      // How it ended is sent from memory; an unfinished one is not published, and must not go on.
+      // A final state is sent from memory. An unfinished command is not published and must not continue.
       if (!final(status)) throw error;
     }
     if (final(status)) this.#parts.log.info('command.finished', { id, type, status, failureCause });
   }
 
   /**
-   * A disk that refuses stops a command that is not finished, because what follows could not be kept from happening
-   * twice; a final state is reported all the same.
+   * A disk that refuses a write stops an unfinished command, because its next steps could happen twice; a final state
+   * is reported all the same.
    */
   async #keep(progress: Progress, changed: ActionRecord): Promise<Progress> {
     const { body, ...rest } = changed;

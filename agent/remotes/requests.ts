@@ -9,7 +9,7 @@ import { final } from './ledger.ts';
 const KEY = 'requests';
 /** Remembered, as the ledger does. */
 const REMEMBERED = 256;
-/** A command from within the car is to be carried out at once: it waits for nothing but the car, ms. */
+/** Validity of a command from within the car, ms: it waits only for the car. */
 const VALID = 120_000;
 
 /** Signs a command; `payload` makes it with the counter that is used up by it. */
@@ -17,11 +17,11 @@ export interface Signer {
   sign(payload: (counter: number) => Uint8Array): Promise<Uint8Array>;
 }
 
-/** What somebody asks for at the interface of the car. */
+/** A command requested at the interface of the car. */
 export interface RemoteOrder {
-  /** Given when the same may be asked for again: hexadecimal digits and `-`; absent: one that was never given before. */
+  /** Set if the request can be repeated: hexadecimal digits and `-`. If omitted, a new id. */
   readonly id?: string;
-  /** The callback that receives its states; absent: none. */
+  /** The callback that receives its states, if any. */
   readonly callbackId?: string;
   readonly type: RemoteType;
   /** Body of the command. */
@@ -30,10 +30,10 @@ export interface RemoteOrder {
   readonly remote: Readonly<Record<string, unknown>>;
 }
 
-/** A command whose states a callback receives. */
+/** A command with a callback for its states. */
 export type OrderOfCallback = RemoteOrder & Required<Pick<RemoteOrder, 'callbackId'>>;
 
-/** What has become of it. */
+/** Its present state. */
 export interface RemoteAction {
   readonly remoteActionId: string;
   readonly callbackId?: string;
@@ -48,7 +48,7 @@ export interface RemoteAction {
 export interface RequestsParts {
   readonly vin: string;
   readonly clock: Clock;
-  /** Absent: this unit has no key of its own, and sends itself no commands. */
+  /** Omitted if this unit has no key, and so sends itself no commands. */
   readonly signer?: Signer | undefined;
   /** Takes a signed command, as if it came from the broker. */
   readonly receive: (payload: Uint8Array) => Promise<void>;
@@ -57,17 +57,17 @@ export interface RequestsParts {
 }
 
 /**
- * Commands that are asked for at the interface of the car: each becomes a signed command like any other, by a key of the
- * unit's own, and is checked as any other is.
+ * Commands requested at the interface of the car: each becomes a signed command, by a key of the unit, and is checked
+ * like any other.
  */
 export class Requests {
   readonly #parts: RequestsParts;
   readonly #actions = new Map<string, RemoteAction>();
   readonly #observers: ((report: RemoteReport) => void)[] = [];
-  /** Those whose first state is not on disk yet. */
+  /** Commands whose first state is not on disk yet. */
   readonly #unheard = new Map<string, () => void>();
   #made = 0;
-  /** Something is not kept as it is now. */
+  /** Some change is not stored yet. */
   #changed = false;
 
   constructor(parts: RequestsParts) {
@@ -84,10 +84,11 @@ export class Requests {
   }
 
   /**
-   * Signs the command and gives it to the car; resolves when its first state is on disk. Later states are reported as
-   * they come. An id that was given before means the command of then: nothing is done. Rejects with `command.unsupported`
-   * for a unit without a key, `command.malformed` for a body that the kind does not have, `store.failed` when the
-   * counter cannot be kept or the car does not take the command, because its ledger has lost something or it stops.
+   * Signs the command and passes it to the car; resolves when its first state is on disk. Later states are reported
+   * when they occur. An id that was used before refers to that command: nothing is done. Rejects with
+   * `command.unsupported` for a unit without a key, `command.malformed` for a body that the kind does not have, and
+   * `store.failed` if the counter cannot be stored or the car does not accept the command, because its ledger has lost
+   * something or it stops.
    */
   async submit(order: RemoteOrder): Promise<{ readonly remoteActionId: string }> {
     const { vin, clock, signer, receive, setOrigin } = this.#parts;
@@ -152,7 +153,7 @@ export class Requests {
     this.#changed = true;
   }
 
-  /** What changed since it was asked last: up to 256 commands, which nearly no commit is about. */
+  /** Changes since the last call: up to 256 commands, which few commits concern. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     if (!this.#changed) return;
     this.#changed = false;
@@ -160,8 +161,8 @@ export class Requests {
   }
 
   /**
-   * Takes up what an earlier run kept. A command under way that the ledger does not have was lost before anybody was
-   * told that it is accepted, and may be asked for again.
+   * Restores the state of the previous run. A command in progress that the ledger lacks was lost before its acceptance
+   * was reported, and can be requested again.
    * @param isKnown whether the ledger has the command
    */
   recall(memory: Pick<Memory, 'recall'>, isKnown: (id: string) => boolean): void {

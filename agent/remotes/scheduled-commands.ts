@@ -3,9 +3,9 @@ import type { Occurrence, Schedule } from '../schedule.ts';
 import type { Programs, ScheduledCommand } from './programs.ts';
 import type { Tracking } from './tracking.ts';
 
-/** The schedule is looked at this often at least, ms: the clock may have stepped. */
+/** Longest interval between checks of the schedule, ms: the clock may have stepped. */
 const LOOK = 10_000;
-/** The same while the unit sleeps, ms: what is due has an alarm of its own. */
+/** The same while the unit sleeps, ms: due commands have their own alarm. */
 const SLEEPING_LOOK = 600_000;
 
 /** Wakes a process that sleeps; `due` may come late or twice. The result cancels it. */
@@ -20,7 +20,7 @@ export interface ScheduledCommandsParts {
   readonly waker?: Waker | undefined;
   /** While it is not, nothing is due: what was missed meanwhile is found afterwards. */
   readonly timeKnown: () => boolean;
-  /** Carries out what is due; `id` is that of the occurrence, always the same. `due` is its moment, UTC ms. */
+  /** Carries out a due command. `id` is that of the occurrence, always the same; `due` is UTC ms. */
   readonly carryOut: (command: ScheduledCommand, id: string, due: number) => void;
   /** The unit sleeps; default: never. */
   readonly asleep?: () => boolean;
@@ -48,7 +48,7 @@ export class ScheduledCommands {
     this.#cancelWaker();
   }
 
-  /** The schedule may have changed: it is looked at when its first entry is due. */
+  /** Call after a change of the schedule: sets the timer to its first entry. */
   arm(): void {
     if (!this.#started) return;
     const { clock, schedule, waker, asleep } = this.#parts;
@@ -56,7 +56,7 @@ export class ScheduledCommands {
     this.#cancelWaker();
     const { next } = schedule;
     const now = clock.now();
-    // What is due but waits for the time to be known is looked at with the rest.
+    // Due entries that wait for a known time are checked with the rest.
     const look = asleep?.() === true ? SLEEPING_LOOK : LOOK;
     const wait = next === undefined || next <= now ? look : Math.min(look, next - now);
     this.#cancel = clock.after(wait, this.#look);

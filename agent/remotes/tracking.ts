@@ -18,10 +18,10 @@ export interface Tracker {
   track(period: TrackingPeriod | undefined): void;
 }
 
-/** What a command leaves out, ms. */
+/** Defaults of a command, ms. */
 const DEFAULT: TrackingPeriod = { running: 60_000, shutdown: 3_600_000 };
 
-/** Keeps the period in which a stolen car tells where it is, until it is found. */
+/** Stores the interval at which a stolen car reports its position, until it is found. */
 export class Tracking {
   readonly #tracker: Tracker | undefined;
   readonly #thefts: Thefts;
@@ -32,7 +32,7 @@ export class Tracking {
     this.#tracker = tracker;
   }
 
-  /** What a command with this period, in seconds, comes to. */
+  /** Effect of a command with this period, in seconds. */
   ordered({ running, shutdown }: { readonly running?: number; readonly shutdown?: number }): Effect {
     const before = this.#period ?? DEFAULT;
     const period = {
