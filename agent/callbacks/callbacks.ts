@@ -28,8 +28,9 @@ export interface CallbacksParts {
 }
 
 /**
- * Callbacks and the delivery of events: takes events of monitors and states of commands, tells each receiver at least
- * once, in order. What it does is in docs/callbacks.md. Its state has many keys: {@link states} and {@link recall}.
+ * Callbacks and the delivery of events: receives events of monitors and states of commands, and delivers each to its
+ * receivers at least once, in order. docs/callbacks.md describes it. Its state has many keys: {@link states} and
+ * {@link recall}.
  */
 export class Callbacks {
   readonly #parts: CallbacksParts;
@@ -118,8 +119,8 @@ export class Callbacks {
   }
 
   /**
-   * Checks what a MonitorParameter says about delivery, before the monitor is given: on the fleet side it must have a
-   * webhook, on the user side the callback under which it is given (`subscribeParam.callbackId`) must be there.
+   * Checks the delivery settings of a MonitorParameter before the monitor is added: on the fleet side it must have a
+   * webhook, on the user side its callback (`subscribeParam.callbackId`) must exist.
    * @throws VigieError `input.malformed`, `input.unknown`
    */
   checkMonitor(side: CallbackSide, parameter: unknown): void {
@@ -178,17 +179,17 @@ export class Callbacks {
     this.#distribution.start();
   }
 
-  /** Sends no more. What waits is kept. */
+  /** Stops sending. Waiting events stay stored. */
   stop(): void {
     this.#distribution.stop();
   }
 
-  /** What happened between the two moments, UTC ms, was stamped `by` ms too early. */
+  /** Corrects the times of events between the two UTC times, ms, which were `by` ms too early. */
   correct(by: number, earliest: number, latest: number): void {
     this.#distribution.correct(by, earliest, latest);
   }
 
-  /** What changed since it was asked last, for a commit together with the events. */
+  /** Changes since the last call, for a commit together with the events. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     yield* this.#store.states();
     yield* this.#origins.states();
@@ -196,7 +197,7 @@ export class Callbacks {
     yield* this.#distribution.states();
   }
 
-  /** Takes up what an earlier run kept, after the monitors were. What cannot be read is left out and said. */
+  /** Restores the state of the previous run, after the monitors. Unreadable parts are left out and logged. */
   recall(memory: Pick<Memory, 'recall'>): void {
     this.#store.recall(memory, this.#parts.log);
     this.#origins.recall(memory, this.#parts.log);
@@ -212,7 +213,7 @@ export class Callbacks {
     for (const receiver of this.#store.set(callback)) this.#distribution.remove(receiver);
     for (const [receiver, to] of this.#store.get(callback.callbackId)?.receivers ?? []) {
       const known = before?.get(receiver);
-      // What is held open to where it was is of no use, and would be kept alive for ever.
+      // A connection to the former address is of no use, and would stay open for ever.
       const moved = known !== undefined && !samePlace(known.place, to.place);
       if (callback.status === 'Paused' || moved) this.#distribution.release(receiver);
       this.#distribution.wake(receiver);

@@ -14,7 +14,7 @@ import {
 import { Member } from '../../protocol/schema/monitor/input.ts';
 import type { Notifier } from './notifier.ts';
 
-/** What somebody asks for. */
+/** A requested callback. */
 export interface CallbackInput {
   readonly side: CallbackSide;
   readonly id: string;
@@ -23,7 +23,7 @@ export interface CallbackInput {
   readonly status?: CallbackStatus | undefined;
 }
 
-/** What is there already. */
+/** Present callbacks and limits. */
 export interface CallbackSurroundings {
   readonly notifier: Pick<Notifier, 'check'>;
   /** The callback with the same id. */
@@ -35,9 +35,9 @@ export interface CallbackSurroundings {
 }
 
 /**
- * The callback that the input gives, or that it makes of the one of before.
- * @throws VigieError `input.malformed`, `input.unknown` for what the interface does not allow, an address that may
- * not be connected to, a channel that is not configured, an id of the other side, and when there are too many
+ * A new callback, or the previous one with the changes of the input.
+ * @throws VigieError `input.malformed`, `input.unknown` for input that the interface does not allow, a forbidden
+ * address, a channel that is not configured, an id of the other side, and too many callbacks
  */
 export function defineCallback(
   { side, id, input, status }: CallbackInput,
@@ -66,8 +66,8 @@ export function defineCallback(
 }
 
 /**
- * Checks what a MonitorParameter says about delivery: on the fleet side it must have a webhook, on the user side the
- * callback under which it is given (`subscribeParam.callbackId`) must be there.
+ * Checks the delivery settings of a MonitorParameter: on the fleet side it must have a webhook, on the user side its
+ * callback (`subscribeParam.callbackId`) must exist.
  * @throws VigieError `input.malformed`, `input.unknown`
  */
 export function checkMonitorDelivery(
@@ -112,12 +112,12 @@ function checkChannel(
   }
 }
 
-/** Who reads a callback and writes it back does not have the secret: it stays. */
+/** A client that reads a callback and writes it back does not have the secret: keeps it. */
 function withSecret(subscribe: CallbackSubscribe, before: CallbackSubscribe | undefined): CallbackSubscribe {
   const { webhook } = subscribe.callback;
   const known = before?.callback.webhook;
   if (webhook === undefined || webhook.secret !== undefined || known?.secret === undefined) return subscribe;
-  // Not to another address, whose owner could put it to the test.
+  // But not for another address, whose owner could test it.
   if (known.target !== webhook.target) return subscribe;
   return { ...subscribe, callback: { webhook: { ...webhook, secret: known.secret } } };
 }

@@ -24,7 +24,7 @@ export interface Destination {
   readonly side: CallbackSide;
   readonly place: DeliveryTarget;
   readonly addressee: Addressee;
-  /** Of the callback; what a monitor or command adds is with what happened. */
+  /** Attributes of the callback; those of a monitor or command are in the notification. */
   readonly attributes: readonly Attribute[];
   /** Events in one parcel at most. */
   readonly batch: number;

@@ -12,7 +12,7 @@ const KEY = 'delivery';
 export interface DeliveryBounds extends CallbackSettings {
   /** Events that wait for all receivers together at most. */
   readonly total: number;
-  /** Requests under way at the same time: each may hang until its time-out without delaying another. */
+  /** Maximum number of concurrent requests: each can hang until its time-out without delaying another. */
   readonly requests: number;
 }
 
@@ -58,7 +58,7 @@ export class Distribution {
     return new Map([...this.#receivers].map(([key, { length }]) => [key, length]));
   }
 
-  /** What was lost so far, by receiver. */
+  /** Losses so far, by receiver. */
   get losses(): ReadonlyMap<string, Losses> {
     return new Map([...this.#receivers].map(([key, { losses }]) => [key, losses]));
   }
@@ -93,7 +93,7 @@ export class Distribution {
     this.#bound();
   }
 
-  /** Looks at a receiver soon: in a step of its own, so that what happens together is committed and sent together. */
+  /** Checks a receiver in a separate step, so that simultaneous events are committed and sent together. */
   wake(key: string): void {
     if (!this.#running) return;
     this.#awake.add(key);
@@ -122,7 +122,7 @@ export class Distribution {
     this.#parts.notifier.release(key);
   }
 
-  /** What came between the two moments came `by` ms later than was thought. */
+  /** Corrects the times of events between the two times, which were `by` ms too early. */
   correct(by: number, earliest: number, latest: number): void {
     const ids = new Set<string>();
     for (const receiver of this.#receivers.values()) {
@@ -142,13 +142,13 @@ export class Distribution {
       this.#listChanged = false;
       yield [KEY, [...this.#receivers.keys()]];
     }
-    // First: one that was removed and is there again begins anew under the same keys.
+    // First the removed ones: a receiver that was added again starts from the beginning under the same keys.
     for (const receiver of this.#removed) yield* receiver.states(false);
     this.#removed = [];
     for (const receiver of this.#receivers.values()) if (receiver.changed) yield* receiver.states(true);
   }
 
-  /** Keys of the receivers that were kept. */
+  /** Keys of the stored receivers. */
   static kept(memory: Pick<Memory, 'recall'>): string[] {
     const keys = memory.recall(KEY);
     return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [];

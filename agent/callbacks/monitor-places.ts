@@ -9,7 +9,7 @@ import { keyOf } from './queue.ts';
 export interface WatchedMonitors {
   readonly all: readonly Monitor[];
   get(id: string): Monitor | undefined;
-  /** Takes away a monitor whose callback is gone. */
+  /** Removes a monitor whose callback was removed. */
   remove(id: string): void;
 }
 
@@ -23,7 +23,7 @@ export class MonitorPlaces {
   readonly #log: Log;
   /** By the monitor itself: an update makes another. */
   readonly #read = new WeakMap<Monitor, MonitorDelivery>();
-  /** What the monitor said when the last event of it came, as its text. */
+  /** Delivery settings of each monitor at its last event, as JSON. */
   readonly #last = new Map<string, string>();
   readonly #changed = new Set<string>();
 
@@ -32,7 +32,7 @@ export class MonitorPlaces {
     this.#log = log;
   }
 
-  /** What a monitor says about delivery; what cannot be understood is said once and leads nowhere. */
+  /** Delivery settings of a monitor. Invalid ones are logged once and have no receiver. */
   delivery(monitor: Monitor): MonitorDelivery {
     const known = this.#read.get(monitor);
     if (known !== undefined) return known;

@@ -1,16 +1,16 @@
-/** An event of a monitor or a state of a command, kept until every receiver has it. */
+/** An event of a monitor or a state of a command, stored until every receiver has it. */
 import type { Attribute } from '../../protocol/schema/callback/attributes.ts';
 import type { ChannelAttributes } from '../../protocol/schema/callback/delivery.ts';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 
-/** Collection of the record store. Its records are kept for readers as well, as long as others are. */
+/** Collection of the record store. Its records are also for readers, and stay as long as others. */
 export const NOTIFICATIONS = 'notification';
 
 interface Labelled {
   /** Label of the monitor or of the command. */
   readonly label?: string;
-  /** What goes along on the user side; later ones replace earlier ones of the same name. */
+  /** Attributes for the user side; a later one replaces an earlier one of the same name. */
   readonly attributes?: readonly Attribute[];
   readonly callbackAttributes?: ChannelAttributes;
 }

@@ -16,10 +16,10 @@ export type Receipt =
       readonly reason: string;
       /** The first of the messages that were taken all the same. */
       readonly delivered?: number;
-      /** The receiver asks not to be tried again before so many ms. */
+      /** Delay that the receiver asked for before the next attempt, ms. */
       readonly after?: number;
     }
-  /** The car has no way out at present: this says nothing about the receiver and is not a try. */
+  /** The car has no connection: not a failure of the receiver, and not an attempt. */
   | { readonly outcome: 'offline'; readonly reason: string }
   /** The receiver does not exist any more and never will again. */
   | { readonly outcome: 'gone'; readonly reason: string };
@@ -35,11 +35,13 @@ export interface RequestBatch {
 /** Writes notifications as the interface has it, and sends it. */
 export interface Notifier {
   /**
-   * @throws VigieError `input.malformed` for a channel that the car does not have and for an address that it would never
-   * connect to; `where` names the member that has the address
+   * @throws VigieError `input.malformed` for a channel that the car does not have and for an address that it would
+   * never connect to; `where` names the member that has the address
    */
   check(channel: DeliveryTarget['channel'], url: string, where: string): void;
-  /** Writes `items`, of which there is at least one, or as many of the first as can go together. Throws when it cannot. */
+  /**
+   * Writes `items`, of which there is at least one, or as many of the first as can go together. Throws when it cannot.
+   */
   batch(receiver: string, to: Destination, items: readonly NotificationItem[]): RequestBatch;
   /** Nothing more comes for this receiver for the time being: what is held open for it can be closed. */
   release(receiver: string): void;
@@ -53,7 +55,7 @@ export function channelMissing(channel: DeliveryTarget['channel'], where: string
   );
 }
 
-/** Of a car that sends no notifications. */
+/** For a car that sends no notifications. */
 export const noNotifier: Notifier = {
   check: (channel, _url, where) => {
     throw channelMissing(channel, where);

@@ -1,4 +1,4 @@
-/** What waits for one receiver, in its order, and how far it has come: outlives a power cut. */
+/** Waiting events of one receiver, in order, and their progress: survives a power cut. */
 import { VigieError } from '../../protocol/errors.ts';
 import type { Memory } from '../ports.ts';
 
@@ -10,7 +10,7 @@ export interface Waiting {
   readonly at: number;
 }
 
-/** What a receiver did not get, by the reason. */
+/** Number of lost events of a receiver, by reason. */
 export interface Losses {
   /** There was no room for more. */
   readonly dropped: number;
@@ -18,13 +18,13 @@ export interface Losses {
   readonly refused: number;
   /** Three days went by. */
   readonly expired: number;
-  /** What was kept of it cannot be read, or cannot be put into words. */
+  /** The stored event cannot be read or encoded. */
   readonly damaged: number;
 }
 
 export type Loss = keyof Losses;
 
-/** What is kept of a queue beside its events. */
+/** Persisted form of a queue without its events. */
 export interface QueueHead {
   readonly first: number;
   readonly next: number;
@@ -46,7 +46,7 @@ export class Queue {
   #losses: Losses = { dropped: 0, refused: 0, expired: 0, damaged: 0 };
   #headChanged = false;
   readonly #changed = new Map<number, Waiting | undefined>();
-  /** Events of the request that was tried already: it is tried again as it was. */
+  /** Number of events in the request that failed: it is repeated unchanged. */
   #batch = 0;
   /** Tries of it that failed. */
   #tries = 0;
@@ -97,7 +97,7 @@ export class Queue {
     return true;
   }
 
-  /** The first `count` are done with: told, or lost for `loss`. What follows is a new request. */
+  /** Removes the first `count` events: delivered, or lost for `loss`. The next request is a new one. */
   shift(count: number, loss?: Loss): void {
     for (const entry of this.#entries.splice(0, count)) this.#forget(entry, loss);
     this.#batch = 0;
@@ -106,7 +106,7 @@ export class Queue {
     this.#headChanged = true;
   }
 
-  /** Makes room: drops the oldest that is not on its way. The newest never is. */
+  /** Makes room: drops the oldest event that is not in flight. The newest is never in flight. */
   drop(): void {
     const [entry] = this.#entries.splice(this.#batch, 1);
     if (entry === undefined) return;
@@ -147,7 +147,7 @@ export class Queue {
     this.#headChanged = true;
   }
 
-  /** What came at a time that was wrong by `by` ms; gives the ids. */
+  /** Corrects times that were wrong by `by` ms. Returns the ids of these events. */
   correct(by: number, earliest: number, latest: number): string[] {
     const ids: string[] = [];
     for (const [index, entry] of this.#entries.entries()) {
@@ -164,7 +164,7 @@ export class Queue {
     return ids;
   }
 
-  /** What changed since it was asked last; `alive` false: all of it is forgotten. */
+  /** Changes since the last call. If `alive` is false, removes all of it. */
   *states(alive: boolean): Generator<readonly [key: string, value: unknown]> {
     if (this.#headChanged || !alive) {
       this.#headChanged = false;
@@ -176,7 +176,7 @@ export class Queue {
     this.#changed.clear();
   }
 
-  /** Takes up what was kept. @throws VigieError `input.malformed` when it is not a queue */
+  /** Restores the persisted form. @throws VigieError `input.malformed` when it is not a queue */
   recall(memory: Pick<Memory, 'recall'>): void {
     const head = memory.recall(keyOf(this.#receiver)) as Partial<QueueHead> | undefined;
     if (head === undefined) return;

@@ -1,4 +1,6 @@
-/** Delivers what waits for one receiver: in order, one request at a time, again until it is taken or given up. */
+/**
+ * Delivers the waiting events of one receiver: in order, one request at a time, repeated until accepted or given up.
+ */
 import { EARLIEST_TIME } from '../../protocol/calendar.ts';
 import type { Clock, Log } from '../ports.ts';
 import type { Destination } from './destination.ts';
@@ -8,15 +10,15 @@ import { type Loss, type Losses, Queue } from './queue.ts';
 
 /** All trying ends after three days. Interface 3.18.0 and 4.16.0, rules of delivery. */
 export const LIFETIME = 259_200_000;
-/** What the disk refused, and a car without a way out, are tried again after this, ms. */
+/** Delay before the next attempt after a refused write, or without a connection, ms. */
 export const AGAIN = 10_000;
-/** The longest that a receiver may ask not to be tried for, ms. */
+/** Longest delay that a receiver may ask for, ms. */
 const LONGEST_PLEA = 3_600_000;
 
 export interface ReceiverParts {
   readonly clock: Clock;
   readonly log: Log;
-  /** What is kept under an id; undefined: it is not there or cannot be read. */
+  /** Loads the notification with an id; undefined if it is missing or cannot be read. */
   readonly load: (id: string) => Notification | undefined;
   /** Resolves when all that was changed is on disk. */
   readonly committed: () => Promise<void>;
@@ -26,7 +28,7 @@ export interface ReceiverParts {
   /** Undefined: the callback of this receiver was removed. */
   readonly destination: () => Destination | undefined;
   readonly running: () => boolean;
-  /** The receiver said that it does not exist any more. */
+  /** Called when the receiver reports that it no longer exists. */
   readonly gone: (reason: string) => void;
   /** Nothing waits any more. */
   readonly idle: () => void;
@@ -42,9 +44,9 @@ export class Receiver {
   /** Monotonic moments: of the next try; since when the first of a batch waits. */
   #due: number | undefined;
   #since: number | undefined;
-  /** The last try failed; a receiver that is back is said, as is one that is not there. */
+  /** True after a failed attempt: the log reports the first failure and the recovery. */
   #failing = false;
-  /** The defect that was said last; the same again is not. */
+  /** The last logged defect, which is not logged twice in a row. */
   #defect: string | undefined;
 
   constructor(key: string, parts: ReceiverParts) {
@@ -70,7 +72,7 @@ export class Receiver {
     return this.#queue.states(alive);
   }
 
-  /** Takes up what was kept. @throws VigieError `input.malformed` */
+  /** Restores the persisted form. @throws VigieError `input.malformed` */
   recall(memory: Parameters<Queue['recall']>[0]): void {
     this.#queue.recall(memory);
     const { clock, destination } = this.#parts;
@@ -127,7 +129,7 @@ export class Receiver {
       });
   }
 
-  /** Sends no more; what is on its way is not waited for. */
+  /** Stops sending, without waiting for a request in flight. */
   stop(): void {
     this.#stopped = true;
     this.#cancel?.();
@@ -143,7 +145,7 @@ export class Receiver {
     return this.#queue.correct(by, earliest, latest);
   }
 
-  /** Monotonic moment at which the next request goes: a batch that is not full waits for others. */
+  /** Monotonic time of the next request: a batch that is not full waits for more events. */
   #gathered(to: Destination, now: number): number {
     if (this.#queue.batch > 0 || this.#queue.length >= to.batch) return now;
     return (this.#since ?? now) + to.window;
@@ -151,7 +153,7 @@ export class Receiver {
 
   #expire(): void {
     const now = this.#parts.clock.now();
-    // What came before the clock was set has waited for an unknown time.
+    // Events from before the clock was set have waited for an unknown time.
     const late = this.#queue.entries.findIndex(({ at }) => at < EARLIEST_TIME || now - at < LIFETIME);
     const count = late === -1 ? this.#queue.length : late;
     if (count > 0) this.#giveUp(count, 'expired');
@@ -192,7 +194,7 @@ export class Receiver {
     return undefined;
   }
 
-  /** One of the first is lost alone; its record is kept for readers. */
+  /** Drops one of the first events as lost; its record stays for readers. */
   #lose(index: number, id: string | undefined, event: 'callbacks.unencodable' | 'callbacks.unreadableEvent'): void {
     this.#parts.log.error(event, { receiver: this.key, id });
     this.#queue.lose(index, 'damaged');
@@ -204,7 +206,7 @@ export class Receiver {
     this.#parts.log.error('callbacks.defect', { receiver: this.key, error: defect.message });
   }
 
-  /** What can go together at most; a record that cannot be read is lost and said. */
+  /** The largest possible batch. An unreadable record is lost, and logged. */
   #items(to: Destination): NotificationItem[] {
     const items: NotificationItem[] = [];
     const most = (): number => this.#queue.batch || to.batch;

@@ -1,4 +1,4 @@
-/** The callbacks of the car as they are kept, each with its receivers. */
+/** Persisted callbacks of the car, each with its receivers. */
 import { VigieError } from '../../protocol/errors.ts';
 import type { Callback } from '../../protocol/schema/callback.ts';
 import type { Log, Memory } from '../ports.ts';
@@ -11,7 +11,7 @@ export interface StoredCallback {
   readonly callback: Callback;
   /** Destinations by receiver. */
   readonly receivers: ReadonlyMap<string, Destination>;
-  /** Numbers of devices by endpoint: a device keeps its queue whatever the others do. */
+  /** Numbers of devices by endpoint, so that a device keeps its queue when others come and go. */
   readonly numbers: ReadonlyMap<string, number>;
 }
 
@@ -43,7 +43,7 @@ export class CallbackStore {
     return this.#byReceiver.get(receiver);
   }
 
-  /** An id that no callback of this car had: the moment and a number counted for ever. */
+  /** A new id, unique in this car: the time and a counter that is never reset. */
   newId(at: number): string {
     this.#made++;
     this.#headChanged = true;
@@ -84,7 +84,7 @@ export class CallbackStore {
     this.#changed.clear();
   }
 
-  /** What cannot be read is left out and said. */
+  /** Unreadable callbacks are left out and logged. */
   recall(memory: Pick<Memory, 'recall'>, log: Log): void {
     const attempt = (key: string, take: (state: unknown) => void): void => {
       const state = memory.recall(key);

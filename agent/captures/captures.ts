@@ -18,11 +18,11 @@ import type { AgentCommand } from '../remotes/agent-command.ts';
 import { FrameRing } from './ring.ts';
 import { FrameSelection } from './selection.ts';
 
-/** Sources deliver the frames of a time within this, ms. */
+/** Longest delay until sources have delivered the frames of a time, ms. */
 const LATE = 1_000;
 /** Parts that a capture makes in a second: four times the frames of a busy car, and little work at once. */
 const PARTS_A_TICK = 4;
-/** Bytes of a message beside its columns. */
+/** Size of a message without its columns, bytes. */
 const ENVELOPE = 100;
 /** Buses have numbers of one byte. */
 const BUSES = 256;
@@ -30,13 +30,13 @@ const NO_BUS = -1;
 /** Highest identifier of 11 bits. */
 const STANDARD = 0x7ff;
 
-/** What a trigger asks for, compiled once. */
+/** Compiled demand of a trigger. */
 interface Request {
   readonly rule: CaptureRule;
   readonly selection: FrameSelection;
 }
 
-/** What all parts of a capture have alike. */
+/** Members that all parts of a capture share. */
 type Head = Pick<Capture, 'id' | 'cause' | 'of' | 'monitorId' | 'at' | 'from' | 'to' | 'since'>;
 
 interface OpenCapture {
@@ -49,14 +49,14 @@ interface OpenCapture {
   lost: number;
 }
 
-/** Of a day (whole days since 1970, UTC): captures that commands asked for, and bytes of all captures. */
+/** Totals of a day (whole days since 1970, UTC): captures by command, and bytes of all captures. */
 interface Today {
   readonly day: number;
   readonly count: number;
   readonly bytes: number;
 }
 
-/** What is known of an open capture after a power cut. */
+/** Persisted form of an open capture. */
 type Draft = readonly [head: Head, part: number];
 
 /**
@@ -87,7 +87,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
   #private = false;
   /** Time of the newest frame of the last private time, UTC ms. */
   #privateUntil = Number.NEGATIVE_INFINITY;
-  /** Since when frames are kept, UTC ms. */
+  /** Time of the oldest stored frame, UTC ms. */
   #since: number;
 
   constructor({ collision, command, monitors, positionFree }: CaptureRules, parts: CaptureParts) {
@@ -153,7 +153,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
     return [...this.#drafts, ...this.#open.map(({ head, part }): Draft => [head, part])];
   }
 
-  /** What counts for the day is kept apart from the captures that are open. */
+  /** The totals of the day have a separate key from the open captures. */
   *parts(): Generator<readonly [key: number, value: unknown]> {
     const { day, count, bytes } = this.#today;
     yield [0, count + bytes === 0 ? undefined : [day, count, bytes]];
@@ -183,7 +183,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
     }
   }
 
-  /** A private time has begun: what other sources said of it may have come before this batch. */
+  /** Removes private frames: other sources may have reported the start of the private time before this batch. */
   #conceal({ count, at }: FrameBatch): void {
     const ring = this.#ring;
     let begin = Number.POSITIVE_INFINITY;
@@ -361,7 +361,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
   }
 }
 
-/** What a command asks for, within the rule of the profile. @throws VigieError for what goes beyond it */
+/** Capture rule of a command, within that of the profile. @throws VigieError if it exceeds that */
 function narrowed(rule: CaptureRule, order: CaptureOrder, seen: readonly string[]): CaptureRule {
   const { before = rule.before, after = rule.after, buses = rule.buses, identifiers: written } = order;
   const identifiers = written?.map((id) => (id > STANDARD ? id + EXTENDED : id)) ?? rule.identifiers;

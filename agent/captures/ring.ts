@@ -45,7 +45,7 @@ export class FrameRing {
     return this.#capacity;
   }
 
-  /** The oldest frame; {@link next} when there is none. */
+  /** Index of the oldest frame; {@link next} without frames. */
   get first(): number {
     return this.#first;
   }
@@ -60,7 +60,7 @@ export class FrameRing {
     return this.#overwritten;
   }
 
-  /** Time of the newest of them, UTC ms; minus infinity: there is none. */
+  /** Time of the newest overwritten frame, UTC ms; minus infinity if none was overwritten. */
   get lastOverwritten(): number {
     return this.#lastOverwritten;
   }

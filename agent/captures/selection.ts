@@ -6,7 +6,7 @@ export class FrameSelection {
   readonly #buses: ReadonlySet<string> | undefined;
   /** By number of the bus: 1 when it is chosen. */
   readonly #chosen = new Uint8Array(256);
-  /** Ascending; absent: all. */
+  /** Ascending; undefined selects all. */
   readonly #identifiers: Uint32Array | undefined;
 
   constructor({ buses, identifiers }: FrameChoice) {

@@ -15,8 +15,8 @@ const SECTION = 'alerts.';
 const privacy = slotByPath.get('privacy.state') as Slot;
 
 /**
- * One type of alert. A lamp that is lit becomes an alert after the rule's `on`, an alert whose lamp is dark ends after
- * `off`, each dated from when the lamp changed:
+ * One type of alert. A lit lamp starts an alert after the rule's `on`, a dark lamp ends it after `off`, each dated from
+ * the change of the lamp:
  *
  *     idle → rising → active → falling → idle       rising → idle, falling → active when the lamp changes back
  */
@@ -62,7 +62,7 @@ export class AlertRecorder implements Recorder {
   }
 
   tick(now: number): void {
-    // Under full privacy nothing is recorded; what stands then is taken up when it ends.
+    // Full privacy stops recording; when it ends, the current lamps are recorded.
     if (this.#parts.status.value(privacy) === 'Full') return;
     for (const track of this.#tracks.values()) this.#advance(track, now);
   }
@@ -113,7 +113,7 @@ export class AlertRecorder implements Recorder {
   }
 
   #advance(track: Track, now: number): void {
-    // A clock that stepped back begins the wait anew: how long the lamp has stood cannot be said.
+    // If the clock stepped back, restart the wait: the time since the change of the lamp is unknown.
     if (now < track.since) track.since = now;
     const stood = now - track.since;
     if (track.phase === 'rising' && stood >= track.rule.onAfter) this.#begin(track);

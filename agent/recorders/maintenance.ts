@@ -12,7 +12,9 @@ const privacy = slotByPath.get('privacy.state') as Slot;
 
 /** The distance left is recorded again when it has changed by this, km: once in some days of driving. */
 const STEP = 50;
-/** More time or way left than before by this much: the car was serviced, and the next service is another record. */
+/**
+ * If the remaining time or distance grows by this much, the car was serviced, and the next service is another record.
+ */
 const SERVICED = { days: 14, km: 500 };
 
 interface State {

@@ -5,9 +5,9 @@ import { type Patience, type Recorder, unchanged } from './recorder.ts';
 
 /** A change waits this long for further ones, ms: events go out at once, drifting quantities are gathered. */
 const GATHER = { event: 1_000, quantity: 10_000 };
-/** The retained whole Status is not older than this while anything changes, ms. */
+/** Maximum age of the retained whole Status while something changes, ms. */
 const WHOLE = 60_000;
-/** After this long without a change the whole Status is published, so that a new subscriber gets all of it, ms. */
+/** After this time without a change, publish the whole Status, so that a new subscriber gets all of it. ms */
 const QUIET = 10_000;
 
 /**
@@ -45,7 +45,7 @@ export class StatusRecorder implements Recorder {
   linkUp(now: number): void {
     this.#live = true;
     this.#whole = true;
-    // A car that has just been started for the first time knows nothing worth telling yet.
+    // A car that was just started for the first time has no Status yet.
     if (Object.keys(this.#status.contents()).length > 0) this.#publishWhole(now);
   }
 
@@ -68,7 +68,7 @@ export class StatusRecorder implements Recorder {
     this.#note(at, GATHER.event);
   }
 
-  /** What was sent has the moments of a wrong clock. */
+  /** Call after a clock correction: the last Status has wrong times. */
   correct(): void {
     this.#whole = true;
     this.#outdated = true;

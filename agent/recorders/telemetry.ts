@@ -16,17 +16,17 @@ import type { StatusListener } from '../status.ts';
 import { PARTS, type Patience, type Recorder, unchanged } from './recorder.ts';
 
 const FALLBACK: TelemetryRule = { interval: 1_000, deadBand: 0, heartbeat: 60_000 };
-/** Readings may come a little out of order; what lies further back is a step of the clock, ms. */
+/** Readings can arrive a little out of order; a larger step back in time is a step of the clock. ms */
 const STEP = 10_000;
 /** A batch is closed after this many readings: more would save little and be lost together. */
 const READINGS = 1_000;
-/** And after this, whatever is asked for, ms: each second is a part of the state. */
+/** Longest duration of a batch, ms: each second is a part of the state. */
 const LONGEST = PARTS * 1_000 - 4_000;
 
 interface Track {
   readonly slot: Slot;
   readonly rule: TelemetryRule;
-  /** Last reading that was recorded; its time is in whole ms, as it is kept. */
+  /** Last recorded reading; its time is in whole ms, as in the persisted form. */
   value: SlotValue | undefined;
   at: number;
   /** An earlier run had read it again since then, and it was not stale at the tick that followed. */
@@ -37,7 +37,10 @@ interface Track {
   heldAt: number;
 }
 
-/** What is kept of the tracks: times are ms before `at`; `seen` is 2 for what will not be stale at the next tick. Both lists are in the order in which ticks go through them. */
+/**
+ * Persisted form of the tracks: times are ms before `at`; `seen` is 2 for a value that is not stale at the next tick.
+ * Both lists are in the order of evaluation.
+ */
 interface State {
   readonly at: number;
   readonly tracks: readonly (readonly [slot: number, before: number, seen: 0 | 1 | 2, value: SlotValue])[];
@@ -49,14 +52,14 @@ interface TelemetryOptions extends Partial<Pick<OutboxSettings, 'batch'>> {
   readonly patience?: Patience;
 }
 
-/** What is kept of a reading until its batch is closed: id of the slot, time, value. */
+/** A stored reading of the open batch: id of the slot, time, value. */
 type Draft = readonly [slot: number, at: number, value: SlotValue];
 
 /**
- * Records readings on change: at most one per interval and slot (the last of the interval is kept, so the series
- * ends on the true value), quantities beyond their dead-band, and a heartbeat while a value is read again and stays the
- * same; a car that sleeps has none. Readings travel in batches; until one is closed, each second's readings are a part
- * of the recorder's state.
+ * Records readings on change: at most one per interval and slot (the last one of the interval, so that the series ends
+ * on the true value), quantities beyond their dead-band, and a heartbeat while readings repeat the same value, except
+ * in a sleeping car. Readings are sent in batches; until a batch is closed, each second's readings are a part of the
+ * recorder's state.
  */
 export class TelemetryRecorder implements Recorder {
   readonly name = 'telemetry';
@@ -105,7 +108,7 @@ export class TelemetryRecorder implements Recorder {
     else this.#hold(track, value, Math.round(at));
   }
 
-  /** What is no longer known is neither repeated nor caught up with. */
+  /** A removed value is neither repeated nor recorded later. */
   removed(slot: Slot): void {
     const track = this.#tracks.get(slot);
     if (track === undefined) return;
@@ -119,11 +122,11 @@ export class TelemetryRecorder implements Recorder {
       if (passed(track.at, now, track.rule.interval)) this.#record(track, track.held as SlotValue, track.heldAt);
     }
     for (const track of this.#tracks.values()) {
-      // The clock stepped back: the wait begins anew.
+      // The clock stepped back: restart the wait.
       if (now < track.at - STEP) track.at = Math.round(now);
       if (!passed(track.at, now, track.rule.heartbeat) || !this.#lives(track, now)) continue;
       const value = this.#status.value(track.slot);
-      // Status does not know again after a restart what was part of an object that was never whole.
+      // After a restart, Status lacks values of an object that was never complete.
       if (value !== undefined) this.#record(track, value, now);
     }
     if (this.#tickAt === 0) for (const track of this.#tracks.values()) track.fresh = false;
@@ -191,7 +194,7 @@ export class TelemetryRecorder implements Recorder {
       this.#readings += readings.length;
       this.#seconds.push(readings);
     }
-    // The last second goes on, so that there are not more parts for every restart.
+    // Continue the last second, so that restarts do not add parts.
     if (this.#seconds.length === 0) this.#seconds.push([]);
   }
 
@@ -251,7 +254,7 @@ export class TelemetryRecorder implements Recorder {
     if (this.#readings >= telemetryBounds.readings) this.#close();
   }
 
-  /** What was held back is overtaken by a newer reading. */
+  /** Drops the held-back reading: a newer one replaces it. */
   #release(track: Track): void {
     if (track.held === undefined) return;
     track.held = undefined;
@@ -274,7 +277,7 @@ export class TelemetryRecorder implements Recorder {
   }
 }
 
-/** Whether `span` ms have passed since `from`. A clock that stepped back says nothing about it: then they have. */
+/** Whether `span` ms have passed since `from`; true if the clock stepped back. */
 function passed(from: number, now: number, span: number): boolean {
   return now - from >= span || now < from - STEP;
 }

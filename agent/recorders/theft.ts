@@ -24,7 +24,7 @@ const stolen = {
 };
 const keyPresent = channelByPath.get('key.present') as Channel;
 
-/** The alarm says by these that somebody drives without the right key. */
+/** Alarm triggers that mean driving without the right key. */
 const keyless: ReadonlySet<SlotValue> = new Set(['KeyLearning', 'UnauthenticatedStartup']);
 
 /** The alarm went off here: movement from here without a key is a theft. */
@@ -62,7 +62,9 @@ export class TheftRecorder implements Recorder {
   #theft: Theft | undefined;
   #suspicion: Suspicion | undefined;
   #key: boolean | undefined;
-  /** When the position was read that came since the last tick: it has two coordinates, which come one after the other. */
+  /**
+   * When the position was read that came since the last tick: it has two coordinates, which come one after the other.
+   */
   #movedAt: number | undefined;
 
   constructor(parts: TheftParts) {
@@ -75,7 +77,7 @@ export class TheftRecorder implements Recorder {
     return this.#theft;
   }
 
-  /** The owner says by command that the car is stolen, or that it is not, or no longer. */
+  /** Applies a command of the owner: the car is stolen, or is not. */
   declare(isStolen: boolean, at: number): void {
     if (!isStolen) {
       this.#end(at);

@@ -125,17 +125,20 @@ export interface SourceHealth {
 export type MakeRecorder = (parts: RecorderParts) => Recorder;
 
 /**
- * Turns changes of Status and channels into records. All time it knows is that of the readings and of the ticks,
- * UTC milliseconds; it has no timers of its own, so that a replay does the same as the drive.
+ * Turns changes of Status and channels into records. Its only times are those of readings and ticks, UTC ms; it has no
+ * timers, so that a replay does the same as the drive.
  */
 export interface Recorder extends StatusObserver, Partial<ChannelObserver> {
     /** Key of its state. */
     readonly name: string;
     /** Called about once a second of the car's time, also while nothing changes. */
     tick(now: number): void;
-    /** The agent stops or falls asleep: what would be lost or sent too late is handed over. What is open stays open and is taken up after the next start. */
+    /**
+     * The agent stops or falls asleep: hands over data that would be lost or late. Open records stay open until the next
+     * start.
+     */
     flush(now: number): void;
-    /** What must be known again after a power cut: data of CBOR's types, asked at every commit. */
+    /** State to restore after a power cut, of types that CBOR has. Called at every commit. */
     state?(): unknown;
     /**
      * State in several parts, each written only when it differs from before: what grows is not written whole each time.
@@ -144,7 +147,9 @@ export interface Recorder extends StatusObserver, Partial<ChannelObserver> {
     parts?(): Iterable<readonly [key: number, value: unknown]>;
     /** Takes up the parts of an earlier run, in order; called after {@link restore}. */
     restoreParts?(parts: readonly unknown[]): void;
-    /** Takes up what {@link state} gave in an earlier run. Throws a VigieError when that is not it; then it starts anew. */
+    /**
+     * Restores the result of {@link state}. Throws a VigieError if it is invalid; the recorder then starts without it.
+     */
     restore?(state: unknown): void;
     /**
      * The clock became known: times were `by` ms behind. Those after `latest`, where the wrong clock stood, are of an
@@ -153,14 +158,14 @@ export interface Recorder extends StatusObserver, Partial<ChannelObserver> {
     correct?(by: number, latest: number): void;
 }
 
-/** What a recorder is made of. */
+/** Dependencies of a recorder. */
 export interface RecorderParts {
     readonly status: ObservedStatus;
     readonly publisher: Publisher;
     readonly records: Records;
     /** Level of privacy, now or for what was read at `at`: 0 nothing is hidden, 1 positions, 2 all. */
     readonly privacy: (at?: number) => number;
-    /** Its result tells the highest level since it was last called. */
+    /** The returned function returns the highest level since its last call. */
     readonly highestPrivacy: () => () => number;
     readonly patience: Patience;
 }

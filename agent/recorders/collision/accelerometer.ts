@@ -5,7 +5,7 @@ const longitudinal = channelByPath.get('acceleration.longitudinal') as Channel;
 const lateral = channelByPath.get('acceleration.lateral') as Channel;
 const vertical = channelByPath.get('acceleration.vertical') as Channel;
 
-/** Bound on what is kept: four seconds at 1 kHz, and what the schema takes. */
+/** Maximum number of samples: four seconds at 1 kHz, and the bound of the schema. */
 const CAPACITY = 4096;
 
 /** Samples as a recorder's state has them; an axis that is not measured is null. */
@@ -14,7 +14,7 @@ export interface KeptSamples {
   readonly axes: readonly (readonly number[] | null)[];
 }
 
-/** The last samples of the accelerometer; components of one moment belong together. */
+/** Last samples of the accelerometer; components with the same time belong together. */
 export class Accelerometer {
   readonly #at = new Float64Array(CAPACITY);
   readonly #axes: readonly Float64Array[] = [0, 1, 2].map(() => new Float64Array(CAPACITY));
@@ -49,7 +49,7 @@ export class Accelerometer {
     return true;
   }
 
-  /** Samples from `from` on as they are kept: times in UTC ms, values of each axis that is measured. */
+  /** Persisted form of the samples since `from`: times in UTC ms, values of each measured axis. */
   since(from: number): KeptSamples {
     const places = this.#places(from, Number.POSITIVE_INFINITY);
     return {
@@ -76,7 +76,7 @@ export class Accelerometer {
     this.#last += by;
   }
 
-  /** Samples with `from` ≤ at ≤ `to` and the moment of the first; undefined with fewer than two. */
+  /** Samples with `from` ≤ at ≤ `to` and the time of the first; undefined with fewer than two. */
   between(from: number, to: number): (Samples & { readonly start: number }) | undefined {
     const places = this.#places(from, to);
     if (places.length < 2) return undefined;

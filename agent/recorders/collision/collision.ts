@@ -20,12 +20,12 @@ const emergencyCall = slotByPath.get('safety.autoECallTriggering') as Slot;
 
 /** An event data recorder looks for the change of speed within this time. 49 CFR 563.5, "trigger threshold"; ms. */
 const WINDOW = 150;
-/** The resting acceleration is taken from this long before the window, ms. */
+/** Span before the window that gives the resting acceleration, ms. */
 const REST = 500;
 /** Less upward than this for this long: the car stands on its side or roof (60° and more). m/s², ms */
 const UPRIGHT = 4.9;
 const LYING = 2_000;
-/** What the schema of a collision takes: a change of speed, km/h, and the time between samples of a pulse, ms. */
+/** Bounds of the collision schema: change of speed, km/h, and time between samples of a pulse, ms. */
 const LIMIT = { change: 1_000, interval: 1_000 };
 
 /** A collision in progress: recorded at once, and again with all measurements when `until` is reached. */
@@ -33,11 +33,11 @@ interface Open {
   record: Collision;
   readonly at: number;
   readonly until: number;
-  /** The car said that it was hit: when it says so anew, that is another one. */
+  /** Set if the car reported the crash: a further report is another collision. */
   declared?: true;
 }
 
-/** What an earlier run knew. What was measured is there only while it belongs to a collision: it is much. */
+/** Persisted form. It contains samples only while they belong to a collision, because of their size. */
 interface State {
   readonly open: Open | undefined;
   /** By path of the channel: what the car reports of a crash. */
@@ -69,14 +69,14 @@ export class CollisionRecorder implements Recorder {
   readonly #accelerometer = new Accelerometer();
   readonly #recent: RecentReadings;
   #open: Open | undefined;
-  /** The pulse crossed the threshold then, and is looked at when its window has passed. */
+  /** Time at which the pulse crossed the threshold; it is evaluated when its window has passed. */
   #suspected: number | undefined;
   /** Since when the car has been lying over. */
   #lyingSince: number | undefined;
   readonly #report = new CrashReport();
   /** An emergency call was triggered in the frame that is being read. */
   #called = false;
-  /** The frame that is being read says something of a crash. */
+  /** The present frame contains signals of the crash report. */
   #reported = false;
 
   constructor(parts: CollisionParts) {
@@ -87,7 +87,7 @@ export class CollisionRecorder implements Recorder {
 
   changed(slot: Slot, value: SlotValue, previous: SlotValue | undefined, at: number): void {
     this.#recent.take(slot, value, at);
-    // What it is when the car is first read may be an old one.
+    // The first reading after a start may be of an old crash.
     if (slot === emergencyCall && value === 'Detected' && previous !== undefined) this.#called = true;
   }
 
@@ -134,7 +134,7 @@ export class CollisionRecorder implements Recorder {
     const open = this.#open;
     // A clock that stepped back would keep it open until the old time is reached again.
     if (open !== undefined && (now >= open.until || now < open.at - this.#rule.after)) this.#complete(open, now);
-    // After it: a collision may have waited a tick longer than what is kept.
+    // Afterwards, because a collision may have waited one tick longer than readings are stored.
     this.#recent.prune(now);
   }
 
@@ -250,7 +250,7 @@ export class CollisionRecorder implements Recorder {
     this.#open = undefined;
     const { before, after } = this.#rule;
     const measured = this.#accelerometer.between(open.at - before, open.at + after);
-    // What is read less often shows no pulse.
+    // Samples at longer intervals show no pulse.
     const samples = measured !== undefined && measured.interval <= LIMIT.interval ? measured : undefined;
     const readings = this.#recent.between(open.at - before, open.at + after);
     if (samples === undefined && readings.length === 0) return;
@@ -279,7 +279,7 @@ export class CollisionRecorder implements Recorder {
 
 type Detail = NonNullable<Collision['details']>[number];
 
-/** One detail a side, with the worst that was said of it. A severity without a side belongs to the side known last. */
+/** One detail per side, with its worst severity. A severity without a side belongs to the last known side. */
 function withDetail(details: readonly Detail[], hit: Impact): Detail[] {
   const struck = hit.side ?? details.at(-1)?.side;
   if (struck === undefined) return [...details];
@@ -299,7 +299,7 @@ function mean(axis: Float64Array | undefined): number {
   return axis.reduce((sum, value) => sum + value, 0) / axis.length;
 }
 
-/** A sensor at the end of its range says more than any crash changes. */
+/** Limits the change of speed: a sensor at the end of its range exceeds that of any crash. */
 function changeOf(speed: number): number {
   return tenth(Math.max(-LIMIT.change, Math.min(LIMIT.change, speed)));
 }

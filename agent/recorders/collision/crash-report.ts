@@ -16,11 +16,11 @@ export interface Impact {
   readonly severity?: CollisionSeverity;
 }
 
-/** What one frame adds to the car's report. */
+/** Change of the car's report by one frame. */
 export interface ReportChange {
-  /** The car says that it was hit, and did not say so before. */
+  /** The car reports a crash for the first time. */
   readonly declared: boolean;
-  /** The car says that it was hit, before or in this frame. */
+  /** The car reports a crash in this frame or did before. */
   readonly standing: boolean;
   /** It names another side or a worse severity than before. */
   readonly named: boolean;
@@ -31,14 +31,14 @@ export interface ReportChange {
 }
 
 /**
- * What the car itself says of a crash. Signals of one frame belong together, so changes are collected until its end. The
- * report is kept over a restart: a car that repeats it has not crashed again.
+ * The car's own report of a crash. Signals of one frame belong together, so changes are collected until its end. The
+ * report survives a restart: a car that repeats it has not crashed again.
  */
 export class CrashReport {
   readonly #said = new Map<Channel, SlotValue>();
   readonly #heard = new Map<Channel, SlotValue | undefined>();
 
-  /** True when the channel is part of the report; the value is undefined when the car says that there is none. */
+  /** True if the channel is part of the report; the value is undefined if the car reports none. */
   take(part: Channel, value: SlotValue | undefined): boolean {
     if (!reported.has(part)) return false;
     this.#heard.set(part, value);

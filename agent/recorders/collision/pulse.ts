@@ -1,10 +1,10 @@
 /**
- * What a crash pulse says: filtered in the manner of SAE J211-1:2014 (channel frequency class 60, appendix C), integrated
- * to the change of speed, and read as side and severity.
+ * Evaluation of a crash pulse: filtered in the manner of SAE J211-1:2014 (channel frequency class 60, appendix C),
+ * integrated to the change of speed, and classified by side and severity.
  */
 import type { CollisionSeverity, CollisionSide } from '../../../protocol/schema/collision.ts';
 
-/** Acceleration at equal intervals; an axis that is not measured is absent. m/s² */
+/** Acceleration at equal intervals, m/s²; an axis without a sensor is omitted. */
 export interface Samples {
   /** ms */
   readonly interval: number;
@@ -62,7 +62,7 @@ interface Impact {
   readonly severity: CollisionSeverity;
 }
 
-/** The change of speed in the plane and what it says. The offset of a sensor or a slope is taken off with `rest`. */
+/** Change of speed in the plane, with side and severity. Subtracts `rest`: the offset of the sensor, or a slope. */
 export function impactOf(samples: Samples, rest: { readonly longitudinal: number; readonly lateral: number }): Impact {
   const along = change(samples.longitudinal, rest.longitudinal, samples.interval);
   const across = change(samples.lateral, rest.lateral, samples.interval);

@@ -1,13 +1,13 @@
 import { type Reading, telemetrySlots } from '../../../protocol/schema/telemetry.ts';
 import { type Slot, type SlotValue, slotById, slots } from '../../../protocol/slots.ts';
 
-/** Bound on the readings kept, about 500 changes a second for ten seconds. */
+/** Maximum number of stored readings: about 500 changes a second for ten seconds. */
 const CAPACITY = 5_000;
 
 /** Id of the slot, UTC ms, value. */
 export type KeptReading = readonly [slot: number, at: number, value: SlotValue];
 
-/** By index of the slot, 1 for those of which readings are kept. */
+/** By index of the slot: 1 if its readings are stored. */
 const isKept = Uint8Array.from(slots, (slot) => (telemetrySlots.has(slot) ? 1 : 0));
 
 /** Every change of Status of the last moments, at full rate. */
@@ -17,7 +17,7 @@ export class RecentReadings {
   /** They lie in the order of time: nearly always, so that old ones are found at the front. */
   #ordered = true;
 
-  /** @param span ms that are kept */
+  /** @param span for which readings are stored, ms */
   constructor(span: number) {
     this.#span = span;
   }
@@ -31,7 +31,7 @@ export class RecentReadings {
     if (this.#readings.length > 2 * CAPACITY) this.prune(at);
   }
 
-  /** What is no longer known, because privacy took it away, must not come out of here either. */
+  /** Removes the readings of a slot that privacy hides. */
   forget(slot: Slot): void {
     this.#readings = this.#readings.filter((reading) => reading.slot !== slot);
   }
@@ -53,7 +53,7 @@ export class RecentReadings {
     return this.#readings.filter(({ at }) => at >= from && at <= to).slice(-CAPACITY);
   }
 
-  /** All that is kept, as a recorder's state has it. */
+  /** Persisted form, for the state of the recorder. */
   state(): KeptReading[] {
     return this.#readings.map(({ slot, at, value }) => [slot.id, at, value]);
   }
