@@ -1,7 +1,8 @@
 /** What a car told, in a sentence without its subject. */
 import type { FleetEvent } from '../protocol/interface/own/hub-overview.ts';
 import { titleOf } from './command-words.ts';
-import { numberOf, wordsOf } from './format.ts';
+import { numberOf } from './format.ts';
+import { codeInWords, valueInWords } from './words.ts';
 
 export interface EventLabel {
   readonly text: string;
@@ -10,7 +11,11 @@ export interface EventLabel {
 }
 
 type Body = FleetEvent['body'];
-const words = (value: unknown): string => wordsOf(`.${String(value)}`).toLowerCase();
+/** One impact of a collision, such as “at the front, severe, airbags fired”. */
+export function sideInWords(side: unknown, severity: unknown): string {
+  const where = codeInWords('collisionSides', side);
+  return severity === undefined ? where : `${where}, ${codeInWords('collisionSeverities', severity)}`;
+}
 const textAt = (body: Body, ...path: readonly string[]): string | undefined => {
   let value: unknown = body;
   for (const name of path) value = (value as Body | undefined)?.[name];
@@ -23,13 +28,11 @@ const labels: Readonly<Partial<Record<FleetEvent['kind'], (body: Body) => EventL
     mark: 'plain',
   }),
   alert: ({ type, active }) => ({
-    text: active === true ? `warns: ${words(type)}` : `no longer warns: ${words(type)}`,
+    text: active === true ? `warns: ${codeInWords('alerts', type)}` : `no longer warns: ${codeInWords('alerts', type)}`,
     mark: active === true ? 'warn' : 'plain',
   }),
   collision: ({ details }) => {
-    const sides = Array.isArray(details)
-      ? details.map(({ side, severity }) => `${words(side)}, ${words(severity)}`)
-      : [];
+    const sides = Array.isArray(details) ? details.map(({ side, severity }) => sideInWords(side, severity)) : [];
     return { text: ['had a collision', ...sides].join(': '), mark: 'bad' };
   },
   maintenance: ({ daysBeforeMaintenance: days, mileageBeforeMaintenance: km }) => ({
@@ -38,9 +41,13 @@ const labels: Readonly<Partial<Record<FleetEvent['kind'], (body: Body) => EventL
   }),
   alarm: (body) => {
     const trigger = textAt(body, 'trigger', 'type');
-    if (trigger !== undefined && trigger !== 'NoBreakIn') return { text: `alarm: ${words(trigger)}`, mark: 'bad' };
+    if (trigger !== undefined && trigger !== 'NoBreakIn')
+      return { text: `alarm: ${valueInWords('alarm.trigger.type', trigger)}`, mark: 'bad' };
     const state = textAt(body, 'status', 'activation');
-    return { text: state === undefined ? 'alarm ended' : `alarm ${words(state)}`, mark: 'plain' };
+    return {
+      text: state === undefined ? 'alarm ended' : `alarm ${valueInWords('alarm.status.activation', state)}`,
+      mark: 'plain',
+    };
   },
   stolen: ({ state }) => ({
     text: state === true ? 'counts as stolen' : 'no longer counts as stolen',
@@ -48,7 +55,7 @@ const labels: Readonly<Partial<Record<FleetEvent['kind'], (body: Body) => EventL
   }),
   event: (body) => ({ text: `monitor ${textAt(body, 'monitorId') ?? ''} triggered`, mark: 'warn' }),
   remote: ({ type, status, failureCause }) => ({
-    text: `${titleOf(String(type))}: ${failureCause === undefined ? words(status) : words(failureCause)}`,
+    text: `${titleOf(String(type))}: ${failureCause === undefined ? codeInWords('commandStates', status) : codeInWords('failures', failureCause)}`,
     mark: status === 'Failed' ? 'bad' : 'good',
   }),
   gap: ({ count, lost }) => ({

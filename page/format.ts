@@ -99,6 +99,11 @@ export function wordsOf(path: string): string {
   return text === '' ? path : text[0]?.toUpperCase() + text.slice(1);
 }
 
+/** The text as the start of a line. */
+export function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
 /** Where the page of a hub shows a car. */
 export function addressOfCar(vin: string, view = 'car'): string {
   return `#cars/${encodeURIComponent(vin)}/${view}`;

@@ -6,6 +6,7 @@ import { type Connection, store } from './car-store.ts';
 import { carNow, SignInNeeded } from './connection.ts';
 import { addressOfCar, ageOf, carOfAddress, numberOf } from './format.ts';
 import { type Polled, usePolled, useTopics } from './hooks.ts';
+import { LanguageChoice, useNames } from './language-choice.tsx';
 import { Lost } from './lost.tsx';
 import { type Tab, Tabs, useShortcuts } from './shell.tsx';
 import { SignIn } from './sign-in.tsx';
@@ -41,6 +42,7 @@ function placeOfAddress(): { readonly vin?: string; readonly view: View } {
 }
 
 export function HubShell(): JSX.Element {
+  useNames();
   const [place, setPlace] = useState(placeOfAddress());
   const [query, setQuery] = useState<TableQuery>({ search: '', age: undefined, sort: '-missing', first: 0 });
   /** Counts the times that the reader signed in. */
@@ -106,6 +108,7 @@ export function HubShell(): JSX.Element {
       </main>
       <footer>
         <a href="/docs">Interface</a> <a href="/page/licences.txt">Licences</a>
+        <LanguageChoice />
       </footer>
     </>
   );

@@ -1,7 +1,8 @@
 /** Trips, tracks and events of a period, as the journey shows them. */
 import { store } from './car-store.ts';
 import { askJson, carNow, Refused, sideOfCredentials } from './connection.ts';
-import { numberOf, wordsOf } from './format.ts';
+import { sideInWords } from './event-words.ts';
+import { capital, numberOf } from './format.ts';
 import {
   type CaptureJson,
   type Energy,
@@ -16,6 +17,7 @@ import {
   type TripJson,
   vehicleLinks,
 } from './records.ts';
+import { codeInWords, valueInWords } from './words.ts';
 
 export const eventKinds = ['Alert', 'Collision', 'Alarm', 'Theft', 'Service', 'Fault', 'Capture'] as const;
 export type EventKind = (typeof eventKinds)[number];
@@ -288,17 +290,13 @@ function eventOf(kind: EventKind, record: EventJson): JourneyEvent {
 
 function textOfEvent(kind: EventKind, { type, details, status, trigger, origin }: EventJson): string {
   if (kind === 'Collision') {
-    return ['Collision', ...(details ?? []).flatMap(({ side }) => side?.toLowerCase() ?? [])].join(', ');
+    return ['Collision', ...(details ?? []).map((one) => sideInWords(one.side, one.severity))].join(': ');
   }
   if (kind === 'Theft') return origin === 'Declared' ? 'Declared stolen' : 'Stolen';
-  if (trigger !== undefined) return trigger.type === 'NoBreakIn' ? 'Alarm ended' : `Alarm: ${words(trigger.type)}`;
-  if (status !== undefined) return status.activation === 'Active' ? 'Alarm armed' : 'Alarm disarmed';
-  return words(type ?? kind);
-}
-
-/** `LeftFrontDoorOpen` is “Left front door open”. */
-function words(name: string): string {
-  return wordsOf(`.${name}`);
+  if (trigger !== undefined)
+    return trigger.type === 'NoBreakIn' ? 'Alarm ended' : `Alarm: ${valueInWords('alarm.trigger.type', trigger.type)}`;
+  if (status !== undefined) return `Alarm ${valueInWords('alarm.status.activation', status.activation)}`;
+  return type === undefined ? kind : capital(codeInWords('alerts', type));
 }
 
 function pointOf({ geometry, properties }: Feature): Point {

@@ -3,6 +3,7 @@ import { store } from './car-store.ts';
 import { takeSignIn } from './connection.ts';
 import { HubShell } from './hub-shell.tsx';
 import { Shell } from './shell.tsx';
+import { preferredLanguage, speak } from './words.ts';
 
 const root = document.getElementById('page') as HTMLElement;
 if (root.dataset['of'] === 'hub') store.source = 'hub';
@@ -11,6 +12,8 @@ if (root.dataset['signIn'] !== undefined) await takeSignIn().catch(() => undefin
 root.replaceChildren();
 render(store.source === 'hub' ? <HubShell /> : <Shell />, root);
 store.start();
+// Without them the names are English, and the choice below the page says so.
+speak(preferredLanguage()).catch(() => undefined);
 // A browser opens six connections to a server for all its tabs: one that nobody sees gives its streams back.
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'hidden') store.stop();

@@ -5,6 +5,7 @@ import { store } from './car-store.ts';
 import { carNow } from './connection.ts';
 import { ageOf } from './format.ts';
 import { useTopics } from './hooks.ts';
+import { LanguageChoice, useNames } from './language-choice.tsx';
 import { Lost } from './lost.tsx';
 import { SignIn } from './sign-in.tsx';
 import { BusPanels } from './views/bus.tsx';
@@ -39,6 +40,7 @@ const views: readonly View[] = [
 ];
 
 export function Shell(): JSX.Element {
+  useNames();
   useTopics('connection');
   const [shown, setShown] = useState(viewOfAddress());
   const { connection, car } = store;
@@ -80,6 +82,7 @@ export function Shell(): JSX.Element {
       </main>
       <footer>
         <a href="/docs">Interface</a> <a href="/page/licences.txt">Licences</a>
+        <LanguageChoice />
       </footer>
       <Announcements />
     </>

@@ -14,6 +14,8 @@ import { requestNames } from '../protocol/interface/operation.ts';
 import { checkedBody, checkedCommands } from '../protocol/interface/schemas/requests.ts';
 import { slots } from '../protocol/slots.ts';
 import { signedCommandCddl, vigieCddl } from '../protocol/vigie-cddl.ts';
+import { languages } from '../protocol/words/languages.ts';
+import { dictionaryOf } from '../protocol/words/table.ts';
 import { accessPage } from './access-page.ts';
 import { commandsPage } from './command-checks.ts';
 import { declarationFiles } from './declarations.ts';
@@ -77,6 +79,11 @@ export const artefacts: readonly Artefact[] = [
   { file: 'page/generated/index.html', make: pageFile('index.html') },
   { file: 'page/generated/hub.html', make: pageFile('hub.html') },
   { file: 'page/generated/icon.svg', make: pageFile('icon.svg') },
+  // Before the script, which contains the English ones.
+  ...languages.map((language) => ({
+    file: `page/generated/words-${language}.json`,
+    make: () => `${JSON.stringify(dictionaryOf(language))}\n`,
+  })),
   { file: 'page/generated/page.js', make: pageScript },
   { file: 'page/generated/page.css', make: pageStyle },
   { file: 'page/generated/licences.txt', make: pageLicences },

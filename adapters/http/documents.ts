@@ -28,6 +28,9 @@ export const pageFiles: readonly (readonly [file: string, address: string, type:
   ['page.js', '/page/page.js', 'text/javascript; charset=utf-8'],
   ['page.css', '/page/page.css', 'text/css; charset=utf-8'],
   ['icon.svg', '/page/icon.svg', 'image/svg+xml'],
+  // The script contains the English words.
+  ['words-de.json', '/page/words-de.json', 'application/json'],
+  ['words-fr.json', '/page/words-fr.json', 'application/json'],
   ['licences.txt', '/page/licences.txt', 'text/plain; charset=utf-8'],
 ];
 

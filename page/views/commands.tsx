@@ -12,9 +12,10 @@ import type {
 import { store } from '../car-store.ts';
 import { isRisky, labelOf, questionOf, titleOf } from '../command-words.ts';
 import { post, Refused } from '../connection.ts';
-import { identifierOf, textOf, timeOf, unbroken } from '../format.ts';
+import { identifierOf, timeOf, unbroken } from '../format.ts';
 import { useStream, useTopics, useValue } from '../hooks.ts';
 import { ViewLost } from '../lost.tsx';
+import { valueInWords } from '../words.ts';
 
 interface CommandEvents {
   readonly commands: CommandsReport;
@@ -144,7 +145,11 @@ function Shown({ path }: { readonly path: string | undefined }): JSX.Element | n
   // Some effects are shown by signals that are no value of Status.
   if (path === undefined || !store.descriptions.has(path)) return null;
   const stale = found === undefined || store.isStale(found);
-  return <span class={stale ? 'note stale' : 'note'}>{found === undefined ? 'unknown' : textOf(found.value)}</span>;
+  return (
+    <span class={stale ? 'note stale' : 'note'}>
+      {found === undefined ? 'unknown' : valueInWords(path, found.value)}
+    </span>
+  );
 }
 
 /** What each order needs, once for those that need the same. */

@@ -1,6 +1,7 @@
 /** The car from above. What is closed, off or normal has no colour; what is not stands out, and words below say the same. */
 import type { JSX } from 'preact';
 import { store } from '../car-store.ts';
+import { capital } from '../format.ts';
 import { useTopics } from '../hooks.ts';
 
 export interface Fact {
@@ -239,8 +240,4 @@ function privacyFact(): Fact | undefined {
   const privacy = store.fresh('privacy.state');
   if (privacy === 'Geolocation') return { text: 'The driver hides the position', kind: 'plain' };
   return privacy === 'Full' ? { text: 'The driver hides the car', kind: 'plain' } : undefined;
-}
-
-function capital(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

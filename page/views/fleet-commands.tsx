@@ -4,9 +4,10 @@ import { useEffect, useState } from 'preact/hooks';
 import type { HubOrderKind, HubOrders } from '../../protocol/interface/own/hub-overview.ts';
 import { labelOf, titleOf } from '../command-words.ts';
 import { carNow } from '../connection.ts';
-import { addressOfCar, numberOf, wordsOf } from '../format.ts';
+import { addressOfCar, numberOf } from '../format.ts';
 import { usePolled } from '../hooks.ts';
 import { type HubRemote, isFinal, readRemote, requestRemote } from '../hub-remotes.ts';
+import { codeInWords } from '../words.ts';
 import { Question } from './commands.tsx';
 
 /** The kinds of command stay the same while a hub runs. */
@@ -176,7 +177,7 @@ function Progress({ asked: { type, order }, runs, again }: ProgressOptions): JSX
       fault ??
       (remote?.failureCause === undefined
         ? 'the car did not answer in time'
-        : wordsOf(`.${remote.failureCause}`).toLowerCase());
+        : codeInWords('failures', remote.failureCause));
     causes.set(cause, [...(causes.get(cause) ?? []), vin]);
   }
   const sum = `${titleOf(type)}: ${labelOf(type, order.name)}, ${counted(runs.length)}`;

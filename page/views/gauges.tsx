@@ -3,9 +3,10 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { SPEED_SPAN, store } from '../car-store.ts';
 import { carNow } from '../connection.ts';
-import { numberOf, stepOf, textOf, timeOf, unitOf, wordsOf } from '../format.ts';
+import { numberOf, stepOf, textOf, timeOf, unitOf } from '../format.ts';
 import { useTopics, useValue, useWidth } from '../hooks.ts';
 import { readSpeeds } from '../records.ts';
+import { languageOfNames, pathInWords, valueInWords } from '../words.ts';
 
 const GEARS = ['Reverse', 'Neutral', 'Ratio1', 'Ratio2', 'Ratio3', 'Ratio4', 'Ratio5', 'Ratio6', 'Ratio7', 'Ratio8'];
 const ELECTRIC = 'energies.Electric';
@@ -254,13 +255,13 @@ function Changes(): JSX.Element {
       {store.named.length === 0 ? (
         <p class="note">Nothing changed since this page was opened. Doors, gears and lights appear here.</p>
       ) : (
-        <ol>
+        <ol lang={languageOfNames()}>
           {store.named.slice(0, 8).map(({ path, before, after, at }) => (
             <li key={`${path} ${at}`}>
               <time>{timeOf(at)}</time>
-              <span class="what">{wordsOf(path)}</span>
+              <span class="what">{pathInWords(path)}</span>
               <span class="step">
-                <span class="before">{textOf(before)}</span> → {textOf(after)}
+                <span class="before">{valueInWords(path, before)}</span> → {valueInWords(path, after)}
               </span>
             </li>
           ))}

@@ -5,6 +5,7 @@ import { type CarValue, store } from '../car-store.ts';
 import { carNow } from '../connection.ts';
 import { textOf, unitOf } from '../format.ts';
 import { useRows, useTopics } from '../hooks.ts';
+import { pathInWords, valueInWords } from '../words.ts';
 import { Source } from './source.tsx';
 import { ValueRow } from './value-row.tsx';
 
@@ -133,7 +134,8 @@ function isShown(value: CarValue, filter: string, only: Only): boolean {
   if (filter === '') return true;
   const { unit = '', sources = [] } = store.descriptions.get(value.path) ?? {};
   const from = sources.map(({ bus, message, signal }) => `${bus ?? ''} ${message} ${signal}`).join(' ');
-  const text = `${value.path} ${textOf(value.value)} ${unitOf(unit)} ${from}`.toLowerCase();
+  const words = `${pathInWords(value.path)} ${valueInWords(value.path, value.value)}`;
+  const text = `${value.path} ${textOf(value.value)} ${words} ${unitOf(unit)} ${from}`.toLowerCase();
   return filter
     .toLowerCase()
     .split(/\s+/)

@@ -122,7 +122,16 @@ const ofHub: readonly AccessRow[] = [
 ];
 
 const open: readonly AccessRow[] = [
-  ...anyone(none, 'GET /', 'GET /page/page.js', 'GET /page/page.css', 'GET /page/icon.svg', 'GET /page/licences.txt'),
+  ...anyone(
+    none,
+    'GET /',
+    'GET /page/page.js',
+    'GET /page/page.css',
+    'GET /page/icon.svg',
+    'GET /page/licences.txt',
+    'GET /page/words-de.json',
+    'GET /page/words-fr.json',
+  ),
   ...anyone(none, 'GET /openapi.json', 'GET /docs', 'GET /docs/start.js', 'GET /docs/swagger-ui.css'),
   ...anyone(none, 'GET /docs/swagger-ui-bundle.js'),
   ...rows(['hub'], 'anyone')(none, 'GET /health'),

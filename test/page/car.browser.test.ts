@@ -40,6 +40,30 @@ describePeer('chromium', 'the page shows the car', () => {
     await page.close();
   });
 
+  test('the changes are in words, in the language that the reader chooses, also after a reload', async () => {
+    const page = await browsed.open();
+    const changes = page.locator('.changes li');
+    await browsed.send('doors', 'lock');
+    await browsed.send('doors', 'unlock');
+    await changes.filter({ hasText: 'Locks' }).filter({ hasText: 'locked → unlocked' }).first().waitFor();
+    const language = page.getByRole('combobox', { name: 'Names of values in' });
+    await language.selectOption('Deutsch');
+    await changes.filter({ hasText: 'Schlösser' }).filter({ hasText: 'verriegelt → entriegelt' }).first().waitFor();
+    await page.reload();
+    await browsed.send('doors', 'lock');
+    await changes.filter({ hasText: 'entriegelt → verriegelt' }).first().waitFor();
+    expect(await page.evaluate('document.querySelector(".changes ol").lang')).toBe('de');
+    await expectAccessible(page);
+    await language.selectOption('English');
+    await changes.filter({ hasText: 'unlocked → locked' }).first().waitFor();
+    expect(await changes.filter({ hasText: /\b[a-z]+[A-Z]|Rlka|Artiv|Bsm/ }).count()).toBe(0);
+    // The list of all values has the names of the interface; the filter knows the words too.
+    await page.getByRole('searchbox', { name: 'Filter values' }).fill('boot closed');
+    await page.locator('[data-row="doorsState.opening.Trunk.state"]').waitFor();
+    await expect.poll(() => page.locator('[role=treeitem][aria-level="2"]').count()).toBe(1);
+    await page.close();
+  });
+
   test('a value that changes is tinted and then rests, in the row that was there before', async () => {
     const page = await browsed.open();
     await page.getByRole('treeitem', { name: /^lockedStates/ }).waitFor();
