@@ -1,13 +1,13 @@
 /**
- * `npm run page-heap`: what a page that stays open for an hour keeps of it. The heap of each view after a forced collection at
- * 10 and at 60 minutes, in real time; `npm run page-heap -- EARLY LATE VIEW …` chooses other minutes, and views by the beginning
+ * `npm run page-heap`: what a page that stays open keeps. The heap of each view after a forced collection at
+ * 5 and at 15 minutes, in real time; `npm run page-heap -- EARLY LATE VIEW …` chooses other minutes, and views by the beginning
  * of their names. Views of a real bench and of a real hub, and the view of the car with 300 values that change ten times a second, as often as the
  * interface sends changes.
  */
 import type { CDPSession, Page } from 'playwright-core';
 import { kilobytes, launch, openFeed, startBench, startFeed, VALUES } from './page-feed.ts';
 
-const [early = 10, late = 60] = process.argv.slice(2, 4).map(Number);
+const [early = 5, late = 15] = process.argv.slice(2, 4).map(Number);
 const wanted = process.argv.slice(4);
 const MINUTE = 60_000;
 /** Changes of the fed values, each second. */

@@ -2,16 +2,20 @@
  * `npm run benchmark`: measures this project beside what it is to be measured by, in the same run, prints the
  * tables and writes them to docs/performance.md. Ratios hold from machine to machine, absolute figures do not.
  *
- *     npm run benchmark                 everything, some twenty-five minutes
+ *     npm run benchmark                 everything; begins no section after 12 minutes, and then the same command goes on
+ *     npm run benchmark -- --for 30m    begins no section after this time
  *     npm run benchmark -- --quick      less work, under three minutes on an idle machine; nothing is written
  *     npm run benchmark -- decode       one section; the page is not written, its drawings are
  *     npm run benchmark -- --write signals   one section, which then takes its place on the page; only sections without targets
  */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { secondsOf } from '../seconds.ts';
 import { hearing } from './can.ts';
 import { figure } from './contest.ts';
 import { decoding } from './decode.ts';
@@ -19,6 +23,7 @@ import { footprint } from './footprint.ts';
 import { growing } from './growth.ts';
 import { serving } from './http.ts';
 import { installing } from './install.ts';
+import { type KeptSection, KeptSections } from './kept.ts';
 import { readingLogs } from './logs.ts';
 import { monitoring } from './monitors.ts';
 import { draining } from './mqtt.ts';
@@ -51,7 +56,8 @@ const sections: readonly Section[] = [
   installing,
   growing,
 ];
-const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const docs = join(root, 'docs');
 const page = join(docs, 'performance.md');
 
 /** Sections that take minutes or have no target, which `--quick` leaves out unless they are named. */
@@ -60,8 +66,10 @@ const names = sections.map(({ name }) => name).join(', ');
 
 const { values: options, positionals } = readArguments();
 if (options.help) {
-  console.log(`Usage: npm run benchmark -- [--quick | --write] [section...]
+  console.log(`Usage: npm run benchmark -- [--quick | --write] [--for 12m] [section...]
 Measures Vigie beside other programs in the same run, and writes docs/performance.md when it runs as a whole.
+  --for     without sections: begins no section after this time; the same command goes on with the rest, and writes the page
+            after the last one, as long as the sources are the same
   --quick   less work, under three minutes on an idle machine; leaves out ${long.map(({ name }) => name).join(', ')} unless named; writes nothing
   --write   puts the named sections on the page; those with targets need a whole run, because the page lists all targets together
 Sections: ${names}`);
@@ -76,6 +84,13 @@ if (options.write && (options.quick || positionals.length === 0)) {
   console.error('--write is for named sections, without --quick; a whole run writes the page without it');
   process.exit(2);
 }
+
+const limit = secondsOf(options.for);
+if (limit === undefined) {
+  console.error(`--for takes a time such as 90s, 12m or 1h, not ${options.for}`);
+  process.exit(2);
+}
+const isWhole = !options.quick && positionals.length === 0;
 
 const size: Size = options.quick
   ? { frames: 300_000, rounds: 5, quick: true }
@@ -95,34 +110,31 @@ const parts = [
 ];
 console.log(parts.join('\n'));
 /** By title of the section. */
-const targets = new Map<string, BenchmarkTarget[]>();
+const targets = new Map<string, readonly BenchmarkTarget[]>();
 const texts = new Map<string, string>();
 const head = parts.length;
-const noise = new MachineNoise();
+const kept = isWhole ? new KeptSections(join(root, '.vigie/benchmark.json'), `${machine} ${sources()}`) : undefined;
+const noise = new MachineNoise(kept?.noise);
 /** Seconds of each section. */
 const took: string[] = [];
 const scratch = mkdtempSync(join(tmpdir(), 'vigie-benchmark-'));
+const begun = performance.now();
 try {
   for (const section of sections) {
     const wanted =
       positionals.length > 0 ? positionals.includes(section.name) : !(options.quick && long.includes(section));
     if (!wanted) continue;
-    noise.listen();
-    const from = performance.now();
-    const heading = `## ${section.title}\n\n${section.text}\n`;
-    console.log(heading);
-    const begin = parts.push(heading) - 1;
-    for (const table of await section.run(size, scratch)) {
-      console.log(markdown(table));
-      parts.push(markdown(table));
-      if (table.targets !== undefined) {
-        targets.set(section.title, [...(targets.get(section.title) ?? []), ...table.targets]);
-      }
-      if (!options.quick && table.drawing !== undefined)
-        writeFileSync(join(docs, table.drawing.file), table.drawing.svg);
+    const known = kept?.find(section.name);
+    if (known === undefined && isWhole && performance.now() - begun > limit * 1_000) {
+      console.log(`No section begins after ${options.for}; the same command goes on with ${section.name}.`);
+      rmSync(scratch, { recursive: true, force: true });
+      process.exit(0);
     }
-    took.push(`${section.name} ${figure((performance.now() - from) / 1000)}`);
-    texts.set(section.title, parts.slice(begin).join('\n'));
+    const { text, targets: wantedFigures, seconds } = known ?? (await measure(section));
+    if (wantedFigures.length > 0) targets.set(section.title, wantedFigures);
+    took.push(`${section.name} ${figure(seconds)}`);
+    texts.set(section.title, text);
+    parts.push(text);
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
@@ -145,9 +157,34 @@ if (options.write) {
   const order = sections.map(({ title }) => title);
   writeFileSync(page, withSections(readFileSync(page, 'utf8'), noted, order));
   console.log(`written to ${page}`);
-} else if (!options.quick && positionals.length === 0) {
+} else if (isWhole) {
   writeFileSync(page, parts.join('\n'));
+  kept?.remove();
   console.log(`written to ${page}`);
+}
+
+async function measure(section: Section): Promise<KeptSection> {
+  noise.listen();
+  const from = performance.now();
+  const lines = [`## ${section.title}\n\n${section.text}\n`];
+  console.log(lines[0]);
+  const figures: BenchmarkTarget[] = [];
+  for (const table of await section.run(size, scratch)) {
+    console.log(markdown(table));
+    lines.push(markdown(table));
+    figures.push(...(table.targets ?? []));
+    if (!options.quick && table.drawing !== undefined) writeFileSync(join(docs, table.drawing.file), table.drawing.svg);
+  }
+  const result = { text: lines.join('\n'), targets: figures, seconds: (performance.now() - from) / 1_000 };
+  kept?.keep(section.name, result, noise.times);
+  return result;
+}
+
+/** Commit and uncommitted changes, without the pages: the run itself writes there. */
+function sources(): string {
+  const git = (...words: string[]) => execFileSync('git', words, { cwd: root, maxBuffer: 2 ** 28 });
+  const changes = git('diff', 'HEAD', '--', '.', ':!docs');
+  return `${git('rev-parse', 'HEAD').toString().trim()} ${createHash('sha256').update(changes).digest('hex')}`;
 }
 
 function readArguments() {
@@ -156,6 +193,7 @@ function readArguments() {
       options: {
         quick: { type: 'boolean', default: false },
         write: { type: 'boolean', default: false },
+        for: { type: 'string', default: '12m' },
         help: { type: 'boolean', short: 'h', default: false },
       },
       allowPositionals: true,

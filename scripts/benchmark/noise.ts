@@ -13,16 +13,21 @@ function pieceOfWork(): number {
 }
 
 export class MachineNoise {
-  readonly #times: number[] = [];
+  readonly times: number[];
+
+  /** @param earlier times of a run that this one goes on with, ms */
+  constructor(earlier: readonly number[] = []) {
+    this.times = [...earlier];
+  }
 
   /** To be called before each section. */
   listen(): void {
-    for (let i = 0; i < TRIES; i++) this.#times.push(pieceOfWork());
+    for (let i = 0; i < TRIES; i++) this.times.push(pieceOfWork());
   }
 
   /** A sentence for the page. */
   get told(): string {
-    const times = this.#times.toSorted((a, b) => a - b);
+    const times = this.times.toSorted((a, b) => a - b);
     const [least = Number.NaN, most = Number.NaN] = [times[0], times[Math.floor(0.9 * times.length)]];
     return `Noise of the machine: a fixed piece of work, done ${TRIES} times before each section, took ${figure(least)} ms at best and up to ${figure(most)} ms in nine of ten tries: ${((most / least - 1) * 100).toFixed(0)} % more.`;
   }

@@ -4,7 +4,7 @@
  * messages in the database are counted against those that the broker acknowledged to the cars.
  *
  *     npm run fleet                                   # 300 cars, 1 minute of driving, Mosquitto and PostgreSQL
- *     npm run fleet -- --cars 10000 --minutes 10
+ *     npm run fleet -- --cars 10000 --minutes 2
  *     npm run fleet -- --broker nats --speed 6        # six minutes of driving in one
  *     npm run fleet -- --broker rabbitmq --nodes 3 --cars 100
  *     npm run fleet -- --broker embedded --database sqlite --failures no

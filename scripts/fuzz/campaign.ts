@@ -12,7 +12,9 @@ const LOOK = 64;
 
 export interface FuzzPlan {
   readonly seed: number;
-  /** Inputs at most. */
+  /** Number of the first input; 0 unless given. */
+  readonly first?: number;
+  /** Number of the input before which it ends. */
   readonly runs: number;
   /** Ends earlier after this many seconds. */
   readonly seconds?: number;
@@ -50,6 +52,18 @@ function cpuTime(): number {
 /** Bytes that buffers and libraries hold. */
 function outside(): number {
   return process.memoryUsage().external;
+}
+
+/** Of inputs that were tried one after the other. */
+export function joined(one: Tally, other: Tally): Tally {
+  const slower = other.slowest > one.slowest ? other : one;
+  return {
+    inputs: one.inputs + other.inputs,
+    accepted: one.accepted + other.accepted,
+    refused: one.refused + other.refused,
+    slowest: slower.slowest,
+    slowestInput: slower.slowestInput,
+  };
 }
 
 export function materialOf(target: FuzzTarget, extra: readonly Uint8Array[] = []): Material {
@@ -94,7 +108,7 @@ export async function campaign(
   const material = materialOf(target, plan.extra);
   const tally: Tally = { inputs: 0, accepted: 0, refused: 0, slowest: 0, slowestInput: 0 };
   const end = performance.now() + (plan.seconds ?? Number.POSITIVE_INFINITY) * 1000;
-  for (let number = 0; number < plan.runs && performance.now() < end; number++) {
+  for (let number = plan.first ?? 0; number < plan.runs && performance.now() < end; number++) {
     const input = inputOf(target, material, plan.seed, number);
     begin(number);
     const from = cpuTime();

@@ -2,13 +2,13 @@
  * `npm run fuzz`: gives every parser a hundred thousand broken inputs each. Nothing but a VigieError may come out of
  * one, and none may take for ever.
  *
- *     npm run fuzz                                    every target, 100,000 inputs each
+ *     npm run fuzz                                    every target, 100,000 inputs each; ends after 15 minutes
+ *     npm run fuzz -- --for 30m --state FILE          ends after this time; the same command goes on with the rest
  *     npm run fuzz -- --list                          the targets
  *     npm run fuzz -- --target dbc --runs 5000        some of them, fewer inputs
  *     npm run fuzz -- --seed 7 --seconds 60           other inputs; a minute for each target at most
  *     npm run fuzz -- --seed 101-110 --total 10m --state FILE
- *                                                     ten seeds, ten minutes each for all targets together; a run that was
- *                                                     interrupted continues with the same command
+ *                                                     ten seeds, ten minutes each for all targets together
  *     npm run fuzz -- --seeds DIR                     files of a folder as further inputs to start from
  *     npm run fuzz -- --target dbc --input FILE       one input again
  *
@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { secondsOf } from '../seconds.ts';
-import { type FuzzOutcome, type Tally, tried } from './campaign.ts';
+import { type FuzzOutcome, joined, type Tally, tried } from './campaign.ts';
 import { FuzzLedger, FuzzShares, seedsOf } from './ledger.ts';
 import type { FuzzTarget } from './target.ts';
 import { targets } from './targets/index.ts';
@@ -36,6 +36,7 @@ const { values: options, positionals } = read({
     seed: { type: 'string', default: '1' },
     seconds: { type: 'string' },
     total: { type: 'string' },
+    for: { type: 'string', default: '15m' },
     state: { type: 'string' },
     seeds: { type: 'string', multiple: true, default: [] },
     input: { type: 'string' },
@@ -88,10 +89,11 @@ async function repeat(list: readonly FuzzTarget[], file: string): Promise<void> 
 async function fuzz(list: readonly FuzzTarget[]): Promise<void> {
   const extra = options.seeds.flatMap(filesOf);
   const seeds = seedsOf(options.seed) ?? wrong(`--seed takes a number or a range as 101-110, not '${options.seed}'`);
-  const shares = options.total === undefined ? undefined : new FuzzShares(totalOf(options.total));
+  const shares = options.total === undefined ? undefined : new FuzzShares(timeOf('total', options.total));
   const given = options.seconds === undefined ? undefined : whole('seconds', options.seconds);
   const runs = options.total === undefined ? whole('runs', options.runs) : Number.MAX_SAFE_INTEGER;
   const ledger = openLedger();
+  const end = performance.now() + timeOf('for', options.for) * 1_000;
   for (const seed of seeds) {
     if (seeds.length > 1) console.log(`seed ${seed}`);
     console.log(row('target', 'inputs', 'accepted', 'refused', 'slowest, ms'));
@@ -106,19 +108,36 @@ async function fuzz(list: readonly FuzzTarget[]): Promise<void> {
         console.log(`  FAILED in an earlier run: ${known.failed}`);
         continue;
       }
-      const seconds = shares?.next() ?? given;
-      const plan = { seed, runs, extra, ...(seconds === undefined ? {} : { seconds }) };
+      const left = (end - performance.now()) / 1_000;
+      if (left <= 0) return stop();
+      const wanted = shares?.next() ?? given ?? Number.POSITIVE_INFINITY;
+      const before = ledger.find(seed, target.name);
+      const plan = { seed, runs, extra, first: before?.inputs ?? 0, seconds: Math.min(wanted, left) };
       const outcome = await watched(new URL('targets/index.ts', import.meta.url), target, plan);
-      const { tally, failure } = outcome;
+      const { failure } = outcome;
+      const tally = before === undefined ? outcome.tally : joined(before, outcome.tally);
+      const partial = failure === undefined && left < wanted && tally.inputs < runs;
       show(target, tally, failure !== undefined);
       report(target, outcome, seed);
-      ledger.finish(seed, target.name, { ...tally, ...(failure === undefined ? {} : { failed: failure.reason }) });
+      ledger.keep(seed, target.name, {
+        ...{ inputs: tally.inputs, accepted: tally.accepted, refused: tally.refused },
+        ...{ slowest: tally.slowest, slowestInput: tally.slowestInput },
+        ...(failure === undefined ? {} : { failed: failure.reason }),
+        ...(partial ? { partial } : {}),
+      });
+      if (partial) return stop();
     }
   }
 }
 
-function totalOf(text: string): number {
-  return secondsOf(text) ?? wrong(`--total takes a time as 90s, 10m or 2h, not '${text}'`);
+function stop(): void {
+  const goesOn =
+    options.state === undefined ? 'with --state FILE the same command would go on' : 'the same command goes on';
+  console.log(`not all inputs are tried, since ${options.for} are over: ${goesOn}`);
+}
+
+function timeOf(name: string, text: string): number {
+  return secondsOf(text) ?? wrong(`--${name} takes a time as 90s, 10m or 2h, not '${text}'`);
 }
 
 function openLedger(): FuzzLedger {

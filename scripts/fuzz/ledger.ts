@@ -2,12 +2,15 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { Tally } from './campaign.ts';
 
-/** Results of one target for one seed; `failed`: the reason. */
-export interface FinishedTarget extends Tally {
+/** Results of one target for one seed. */
+export interface TargetResult extends Tally {
+  /** The reason. */
   readonly failed?: string;
+  /** The time was over: the other inputs are still to be tried. */
+  readonly partial?: boolean;
 }
 
-type Seeds = Record<string, Record<string, FinishedTarget>>;
+type Seeds = Record<string, Record<string, TargetResult>>;
 
 export class FuzzLedger {
   readonly #file: string | undefined;
@@ -27,12 +30,17 @@ export class FuzzLedger {
     }
   }
 
-  finished(seed: number, target: string): FinishedTarget | undefined {
+  find(seed: number, target: string): TargetResult | undefined {
     return this.#seeds[seed]?.[target];
   }
 
+  finished(seed: number, target: string): TargetResult | undefined {
+    const result = this.find(seed, target);
+    return result?.partial ? undefined : result;
+  }
+
   /** On disk as a whole, or not at all, when this returns. */
-  finish(seed: number, target: string, result: FinishedTarget): void {
+  keep(seed: number, target: string, result: TargetResult): void {
     this.#seeds[seed] = { ...this.#seeds[seed], [target]: result };
     if (this.#file === undefined) return;
     writeFileSync(`${this.#file}.new`, `${JSON.stringify({ seeds: this.#seeds }, undefined, 1)}\n`);

@@ -35,3 +35,31 @@ test('a run with a total and a state continues where it was interrupted', async 
   await expect(fuzz('--total', '1s')).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('start over') });
   await expect(fuzz('--total', 'soon')).rejects.toMatchObject({ code: 2 });
 });
+
+test('a run whose time is over keeps what it has tried, and the same command goes on behind it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'vigie-fuzz-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const state = join(folder, 'state.json');
+  const script = resolve(import.meta.dirname, '../../scripts/fuzz/index.ts');
+  const fuzz = async (runs: number, time: string) => {
+    const words = ['--target', 'nmea', '--runs', String(runs), '--state', state, '--for', time];
+    const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', script, ...words]);
+    const { seeds } = JSON.parse(readFileSync(state, 'utf8')) as { seeds: Record<string, Record<string, Kept>> };
+    return { stdout, kept: seeds['1']?.['nmea'] as Kept };
+  };
+  interface Kept {
+    readonly inputs: number;
+    readonly accepted: number;
+    readonly refused: number;
+    readonly partial?: boolean;
+  }
+  const first = await fuzz(10_000_000, '1s');
+  expect(first.stdout).toContain('the same command goes on');
+  expect(first.kept.partial).toBe(true);
+  expect(first.kept.inputs).toBeGreaterThan(0);
+  const runs = first.kept.inputs + 300;
+  const { stdout, kept } = await fuzz(runs, '10m');
+  expect(stdout).not.toContain('goes on');
+  expect(kept.partial).toBeUndefined();
+  expect([kept.inputs, kept.accepted + kept.refused]).toEqual([runs, runs]);
+});

@@ -1,0 +1,55 @@
+/**
+ * Sections that a whole run has measured, in a file: the time of a run may be over before its last section, and the next run of
+ * the same sources goes on there.
+ */
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { BenchmarkTarget } from './section.ts';
+
+/** What one section gave. */
+export interface KeptSection {
+  /** Heading, text and tables, as they stand on the page. */
+  readonly text: string;
+  readonly targets: readonly BenchmarkTarget[];
+  readonly seconds: number;
+}
+
+interface KeptFile {
+  readonly of: string;
+  /** ms that the fixed piece of work took (`MachineNoise`). */
+  readonly noise: readonly number[];
+  readonly sections: Readonly<Record<string, KeptSection>>;
+}
+
+export class KeptSections {
+  readonly #path: string;
+  #content: KeptFile;
+
+  /** @param of names machine and sources: what was kept of others does not count. */
+  constructor(path: string, of: string) {
+    this.#path = path;
+    const kept = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as KeptFile) : undefined;
+    this.#content = kept?.of === of ? kept : { of, noise: [], sections: {} };
+  }
+
+  get noise(): readonly number[] {
+    return this.#content.noise;
+  }
+
+  find(name: string): KeptSection | undefined {
+    return this.#content.sections[name];
+  }
+
+  keep(name: string, section: KeptSection, noise: readonly number[]): void {
+    const { of, sections } = this.#content;
+    this.#content = { of, noise, sections: { ...sections, [name]: section } };
+    mkdirSync(dirname(this.#path), { recursive: true });
+    writeFileSync(`${this.#path}.new`, JSON.stringify(this.#content));
+    renameSync(`${this.#path}.new`, this.#path);
+  }
+
+  /** The page has all of them. */
+  remove(): void {
+    rmSync(this.#path, { force: true });
+  }
+}
