@@ -10,7 +10,7 @@ const TOLERATED = 0.01;
 
 /** Help of the option `--columns`. */
 export const COLUMNS_HELP =
-  'how to read a table without column names, e.g. time,id,dlc,data,bus or time(us),-,id,d0; - is passed over';
+  'how to read a table, whatever names its columns have, e.g. time,id,dlc,data,bus or time(us),-,id,d0; - is passed over';
 
 type Read = Pick<LogReader, 'frames' | 'faults' | 'leftOut' | 'passedOver'> & { readonly format: string };
 

@@ -65,7 +65,8 @@ export function localDate(text: string): number {
   if (date === undefined) return Number.NaN;
   const whole = utc(date[0], date[1], date[2], hour, Number(time[2]), Number(time[3]));
   const milli = Number((time[4] ?? '').padEnd(3, '0'));
-  const micro = Number((time[5] ?? '').padEnd(3, '0'));
+  // The tools of Vector write microseconds behind a second point, others as further digits.
+  const micro = time[5] === undefined ? Number(`0.${time[6] || '0'}`) * 1000 : Number(time[5].padEnd(3, '0'));
   return whole + milli + micro / 1000;
 }
 

@@ -36,29 +36,61 @@ export class Fields {
   }
 
   /**
-   * Splits at every `separator` (a character code); blanks around a field do not belong to it. A field may stand in
-   * double quotes, which do not belong to it either, with separators in it.
+   * Splits at every `separator` (a character code); blanks and other padding around a field do not belong to it. A field
+   * may stand in double quotes, which do not belong to it either, with separators in it.
    */
   splitQuoted(separator: number, bytes: Uint8Array, from: number, to: number): void {
     this.bytes = bytes;
+    const { start, end } = this;
+    const padding = PADDING;
     let count = 0;
     let i = from;
     while (count < most && i <= to) {
       let a = i;
-      while (a < to && isBlank(bytes[a] as number)) a++;
+      while (a < to && padding[bytes[a] as number] === 1 && bytes[a] !== separator) a++;
+      // `="123"` tells spreadsheets that a number is a text.
+      if (bytes[a] === 61 && bytes[a + 1] === 34 && a + 1 < to) a++;
       const quoted = bytes[a] === 34 && a < to;
       if (quoted) a++;
+      const mark = quoted ? 34 : separator;
       let stop = a;
-      while (stop < to && bytes[stop] !== (quoted ? 34 : separator)) stop++;
+      while (stop < to && bytes[stop] !== mark) stop++;
       let b = stop;
-      while (a < b && isBlank(bytes[a] as number)) a++;
-      while (b > a && isBlank(bytes[b - 1] as number)) b--;
-      this.start[count] = a;
-      this.end[count++] = b;
+      while (a < b && padding[bytes[a] as number] === 1) a++;
+      while (b > a && padding[bytes[b - 1] as number] === 1) b--;
+      start[count] = a;
+      end[count++] = b;
       while (stop < to && bytes[stop] !== separator) stop++;
       i = stop + 1;
     }
     this.count = count;
+  }
+
+  /**
+   * Splits a line whose columns are aligned under their names: words belong to the column whose name they overlap most,
+   * else to the nearest one; all words from the column `wide` up to the next name are its own.
+   * @param extents characters from the start of the line at which the names begin and end
+   */
+  splitAligned(
+    extents: readonly (readonly [number, number])[],
+    wide: number,
+    bytes: Uint8Array,
+    from: number,
+    to: number,
+  ): void {
+    this.bytes = bytes;
+    this.count = extents.length;
+    this.start.fill(from, 0, this.count);
+    this.end.fill(from, 0, this.count);
+    for (let i = from; i < to; ) {
+      while (i < to && isPadding(bytes[i] as number)) i++;
+      if (i >= to) break;
+      const begin = i;
+      while (i < to && !isPadding(bytes[i] as number)) i++;
+      const column = columnAt(extents, wide, begin - from, i - from);
+      if (this.end[column] === from) this.start[column] = begin;
+      this.end[column] = i;
+    }
   }
 
   size(field: number): number {
@@ -138,6 +170,31 @@ export class Fields {
 
 export function isBlank(code: number): boolean {
   return code === 32 || code === 9;
+}
+
+/** 1 for blanks, and for what tools write in their place: zeros, no-break spaces (in UTF-8 behind 0xC2). */
+const PADDING: Uint8Array = new Uint8Array(256);
+for (const code of [32, 9, 0, 0xa0, 0xc2]) PADDING[code] = 1;
+
+function isPadding(code: number): boolean {
+  return PADDING[code] === 1;
+}
+
+/** The column of a word at these positions; {@link Fields.splitAligned} says which. */
+function columnAt(extents: readonly (readonly [number, number])[], wide: number, from: number, to: number): number {
+  let best = 0;
+  let most = Number.NEGATIVE_INFINITY;
+  for (let column = 0; column < extents.length; column++) {
+    const [begin, end] = extents[column] as readonly [number, number];
+    const next = extents[column + 1]?.[0] ?? Number.POSITIVE_INFINITY;
+    // Negative: the distance.
+    const overlap = Math.min(end, to) - Math.max(begin, from);
+    const near = column === wide && from >= begin && to <= next ? Math.max(overlap, 0.5) : overlap;
+    if (near <= most) continue;
+    best = column;
+    most = near;
+  }
+  return best;
 }
 
 /** Value of 1 to 8 hexadecimal digits between two positions; or -1. */

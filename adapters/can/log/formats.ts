@@ -7,8 +7,7 @@ import type { BytesReader, FileReader, FormatEntry, Head } from './format.ts';
 import { canLinkTypes, linkTypeName, pcapHeader } from './link-types.ts';
 import type { Recording } from './recording.ts';
 import { slcanScore } from './slcan-line.ts';
-import { layoutOfColumns, layoutOfHeader } from './table/header.ts';
-import { inferLayout } from './table/infer.ts';
+import { chooseTable, hasColumnNames, hasPlainTable } from './table/choose.ts';
 import { gvretLayout, type Layout } from './table/layout.ts';
 import type { LineParser } from './text.ts';
 
@@ -49,7 +48,7 @@ function matching(line: RegExp, marks?: RegExp): (head: Head) => number {
 
 const canHackerLines = matching(
   /^\s*\d+([.,]\d+\s+[\dA-F]{3,8}\s+[0-8](\s+[\dA-F]{2})*\s*$|,\d+\t\d+\t[\dA-F]{4}\t)/i,
-  /^(@ TEXT @ \d+ @|Time\s+ID\s+DLC\b|.*CANHacker)/i,
+  /^(@ TEXT @ \d+ @|Time +ID +DLC +Data\b|.*CANHacker)/i,
 );
 
 /** CANHacker counts its times from 0 every minute: a line of a later time is one of a table without names. */
@@ -57,22 +56,19 @@ function isPlain({ lines }: Head): boolean {
   return lines.some((line) => Number(/^\s*(\d+)[.,]\d+ +[\dA-F]{3,8} /i.exec(line)?.[1]) >= 60);
 }
 
-/** Lines before a line of column names. */
-const mostPreamble = 100;
 /** A line of column names counts less than the header of a format. */
 const named = header - 100;
 
-async function table(layout: (head: Head) => Layout | undefined): Promise<BytesReader> {
+/** Reads a table whose columns its lines show, or the user names. */
+export async function tableReader(columns?: string): Promise<BytesReader> {
   const [{ TextParser }, { TableLines }] = await Promise.all([import('./text.ts'), import('./table/table.ts')]);
   return {
     from: 'bytes',
-    create: (recording, head) => new TextParser(recording, new TableLines(recording, layout(head))),
+    create: (recording, head) => {
+      const { layout, names, fixed } = chooseTable(head, columns, recording.file);
+      return new TextParser(recording, new TableLines(recording, layout, names, fixed));
+    },
   };
-}
-
-/** Reads a table whose columns the user names. Throws `usage.wrong`. */
-export function tableWith(columns: string): Promise<BytesReader> {
-  return table(({ lines }) => layoutOfColumns(columns, lines));
 }
 
 async function textual(
@@ -145,7 +141,18 @@ export const formats: Readonly<
     extensions: ['csv'],
     tools: 'SavvyCAN, GVRET devices',
     score: matching(/^-?\d+,[\dA-F]{1,8},(true|false|[01]),([RT]x,)?\d+,\d{1,2}(,|$)/i, /^Time Stamp,ID,Extended,/i),
-    load: () => table(({ text }) => gvretLayout(/,[RT]x,/i.test(text))),
+    load: async () => {
+      const [{ TextParser }, { TableLines }] = await Promise.all([import('./text.ts'), import('./table/table.ts')]);
+      const plain = ({ text }: Head): Layout => gvretLayout(/,[RT]x,/i.test(text));
+      return {
+        from: 'bytes',
+        create: (recording, head) => {
+          const named = hasColumnNames(head) ? chooseTable(head, undefined, recording.file) : undefined;
+          const lines = new TableLines(recording, named?.layout ?? plain(head), named?.names);
+          return new TextParser(recording, lines);
+        },
+      };
+    },
   },
   canhacker: {
     name: 'CANHacker',
@@ -184,10 +191,10 @@ export const formats: Readonly<
     name: 'a table',
     extensions: ['csv', 'txt', 'log'],
     tools:
-      'python-can, SavvyCAN, Vehicle Spy, CANalyzer and CANoe, Microchip CAN Analyzer, IXXAT, Cabana, CLX000, USB-CAN tools',
-    note: 'a line of column names, or lines of time, identifier, length and bytes; any other with `--columns`',
-    score: ({ lines }) => (lines.slice(0, mostPreamble).some((line) => layoutOfHeader(line) !== undefined) ? named : 0),
-    load: () => table((head) => (formats.table.score(head) > 0 ? undefined : inferLayout(head.lines)?.layout)),
+      'python-can, SavvyCAN, Vehicle Spy, CANalyzer and CANoe, Kvaser Memorator, CANedge tools, asammdf, Microchip CAN Analyzer, IXXAT, MicroPeckerX, Cabana, CLX000, USB-CAN tools',
+    note: 'a line of column names, or lines of time, identifier, length and bytes; any other with `--columns`; refused when more than 1 % of its first 1,000 lines contradict the columns',
+    score: (head) => (hasColumnNames(head) ? named : 0),
+    load: () => tableReader(),
   },
   pcap: {
     name: 'pcap',
@@ -291,7 +298,7 @@ export function detect(head: Head): LogFormat | undefined {
       best = format;
     }
   }
-  return best ?? (inferLayout(head.lines) === undefined ? undefined : 'table');
+  return best ?? (hasPlainTable(head) ? 'table' : undefined);
 }
 
 /** What loggers of CSS Electronics wrap MDF4 in: the 15th byte gives its kind. */

@@ -2,7 +2,7 @@
 import { VigieError } from '../../../protocol/errors.ts';
 import { BytesLog } from './bytes-log.ts';
 import type { FileReader, FormatReader } from './format.ts';
-import { detect, formatNames, formats, headOf, identify, type LogFormat, packings, tableWith } from './formats.ts';
+import { detect, formatNames, formats, headOf, identify, type LogFormat, packings, tableReader } from './formats.ts';
 import { type ByteInput, fill, type LogFile, openInput } from './input.ts';
 import { type LogOptions, type LogReader, UnknownFormat } from './log-reader.ts';
 import { fileOf, magicSize, mostPackings, packingOf } from './packing.ts';
@@ -73,10 +73,15 @@ async function openIn(
     );
     buffer.fill(0, filled);
     const bom = filled >= 3 && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf ? 3 : 0;
-    const head = headOf(buffer.subarray(bom, Math.min(filled, headSize)));
+    let head = headOf(buffer.subarray(bom, Math.min(filled, headSize)));
     const format = options.columns === undefined ? (options.format ?? detect(head)) : 'table';
     if (format === undefined) throw unknown(input, filled, identify(head), where);
     const reader = await loadReader(format, options);
+    if (format === 'table' && !lives) {
+      // Columns are judged by many lines.
+      filled = await fill(input, buffer, filled, buffer.length);
+      head = headOf(buffer.subarray(bom, filled));
+    }
     if (reader.from === 'file') return await openFile(format, reader, input, buffer.slice(0, filled), recording);
     const parser = reader.create(recording, head);
     return new BytesLog(format, input, recording, parser, { buffer, from: bom, filled });
@@ -87,7 +92,7 @@ async function openIn(
 }
 
 function loadReader(format: LogFormat, { columns }: LogOptions): Promise<FormatReader> {
-  return columns === undefined ? formats[format].load() : tableWith(columns);
+  return columns === undefined ? formats[format].load() : tableReader(columns);
 }
 
 async function openFile(

@@ -1,140 +1,235 @@
-/** The layout of a table from the names of its columns. */
+/** The layouts of a table that a line of column names may mean. */
 import { VigieError } from '../../../../protocol/errors.ts';
 import { type DataColumns, type Layout, type Separator, type TimeColumn, unitNamed } from './layout.ts';
+import { byteNumber, type ColumnName, hasRole, isFirstByte, isKnown, nameOf, type Role } from './names.ts';
 
-const COMMA = 44;
-const SEMICOLON = 59;
-const TAB = 9;
+/** Characters that separate columns: tab, semicolon, comma, bar. */
+export const SEPARATORS: readonly number[] = [9, 59, 44, 124];
+/** Characters in a name; a longer cell is a sentence. */
+const MAX_NAME_SIZE = 40;
+/** Words of a name; more of them are a sentence. */
+const MAX_NAME_WORDS = 5;
+/** The share of names in a line separated by blanks that must be known: a sentence has words as well. */
+const KNOWN_SHARE = 0.5;
 
-/** A name without quotes and case, its unit apart: `"Abs Time(Sec)"` is `abs time` in `sec`. */
-interface Name {
-  readonly name: string;
-  readonly unit: string | undefined;
+/** All names of identifiers and of payloads have one of these letters; most lines do not. */
+const MAY_BE_NAMES = /^(?=.*(id|addr))(?=.*(data|payload|byte|msg|hex|content|[db][ _[]*0?[01]))/i;
+
+/** The first layout that a line of column names gives; undefined when it names no identifier or no data. */
+export function layoutOfHeader(line: string): Layout | undefined {
+  return layoutsOfHeader(line)[0];
 }
 
-const names = {
-  id: /^((arb(itration)?|can|frame|msg|message)[ ._-]*)?(id|identifier|addr|address)( no\.?| number)?$/,
-  time: /^(abs(olute)?[ _]*)?(time|times|zeit)([ _]*stamps?)?$|^system[ _]*time$|^t$|^(date|epoch)[ _]*time$|^epoch$/,
-  bus: /^(bus|ch|chn|channel|can[ _]*(bus|channel)|interface|iface|network|port|src)\.?$/,
-  length: /^(len|length|dlc|dl|data[ _]*len(gth)?|data[ _]*length[ _]*code|size)\.?$/,
-  data: /^(data|payload|data[ _]*bytes|data[ _]*field|bytes|raw[ _]*data)$/,
-  firstByte: /^(d|b|byte|data|data[ _]*byte)[ _]*\[?0?([01])\]?$/,
-  direction: /^(dir|direction|t\/r|r\/t|rx\/tx|tx\/rx|transmit\/receive)\.?$/,
-  sent: /^(tx|sent)$/,
-  extended: /^(ext|extended|ide|ex|xtd|is[ _]*extended([ _]*id)?)\.?$/,
-  remote: /^(remote|rtr|rt|is[ _]*remote([ _]*frame)?)\.?$/,
-  error: /^(er|err|error|is[ _]*error([ _]*frame)?)\.?$/,
-  kind: /^(type|kind|format|flags?|flg|(frame|id|message|msg)[ _]*(type|format|kind))$/,
-} as const;
-
-/** The layout that a line of column names gives; undefined when it names no identifier or no data. */
-export function layoutOfHeader(line: string): Layout | undefined {
-  for (const separator of separatorsOf(line)) {
-    const layout = layoutOf(columnsOf(line, separator).map(nameOf), separator);
-    if (layout !== undefined) return layout;
-  }
-  return undefined;
+/** The layouts that a line of column names may mean, the likeliest first. */
+export function layoutsOfHeader(line: string): readonly Layout[] {
+  if (!MAY_BE_NAMES.test(line)) return [];
+  const separators = SEPARATORS.filter((code) => line.includes(String.fromCharCode(code)));
+  const separated = separators.flatMap((separator) => {
+    const names = columnsOf(line, separator).map(nameOf);
+    return names.every(isName) ? layoutsOf(trimmed(names), separator) : [];
+  });
+  if (separated.length > 0) return separated;
+  // Names may contain blanks: blanks separate columns only in a line without another separator.
+  return [true, false].flatMap((wide) => blankLayouts(line, wide));
 }
 
 /**
- * The layout with the columns that a user names, separated as in the lines of the table.
- * @param columns names as in {@link layoutOfHeader}, separated by commas; any other name is a column passed over
+ * The layouts with the columns that a user names.
+ * @param columns names as in {@link layoutsOfHeader}, separated by commas; any other name is a column passed over
  * @throws VigieError `usage.wrong` without an identifier or data
  */
-export function layoutOfColumns(columns: string, lines: readonly string[]): Layout {
-  const wanted = columns.split(',').map((text) => nameOf(text.trim()));
-  const filled = lines.filter((line) => line.trim() !== '');
-  const separator = [TAB, SEMICOLON, COMMA].find((code) => {
-    const character = String.fromCharCode(code);
-    const enough = filled.filter((line) => line.split(character).length >= Math.min(wanted.length, 3));
-    return enough.length > filled.length / 2;
-  });
-  const layout = layoutOf(wanted, separator ?? 'blank');
-  if (layout !== undefined) {
-    const { data } = layout;
-    // The user names all columns, so the payload ends where the next named column begins.
-    const inOne = data.form === 'rest' && data.column < wanted.length - 1;
-    return inOne ? { ...layout, data: { ...data, form: 'packed' } } : layout;
-  }
+export function layoutsOfColumns(columns: string): readonly Layout[] {
+  const names = columns.split(',').map((text) => nameOf(text.trim()));
+  const layouts = [...SEPARATORS, 'blank' as const].flatMap((separator) => layoutsOf(names, separator));
+  if (layouts.length > 0) return layouts;
   throw new VigieError(
     'usage.wrong',
     `--columns ${columns}: name at least id and data (or d0 for bytes in columns of their own); others are time, bus, dlc, dir, ext, rtr`,
   );
 }
 
-function separatorsOf(line: string): readonly Separator[] {
-  const marks = [TAB, SEMICOLON, COMMA].filter((code) => line.includes(String.fromCharCode(code)));
-  // Names may contain blanks: blanks separate columns only in a line without another separator.
-  return marks.length > 0 ? marks : ['blank'];
-}
-
-/** The texts of the columns of a line, without blanks around them. */
+/** The texts of the columns of a line, without blanks around them; a cell may stand in double quotes. */
 export function columnsOf(line: string, separator: Separator): string[] {
-  if (separator === 'blank') return line.trim().split(/[ \t]+/);
-  return line.split(String.fromCharCode(separator)).map((text) => text.trim());
+  if (typeof separator !== 'number') return line.trim().split(/[ \t]+/);
+  const mark = String.fromCharCode(separator);
+  const cells: string[] = [];
+  let cell = '';
+  let quoted = false;
+  for (const character of line) {
+    if (character === '"') quoted = !quoted;
+    if (character === mark && !quoted) {
+      cells.push(cell);
+      cell = '';
+    } else cell += character;
+  }
+  cells.push(cell);
+  return cells.map((text) => text.replaceAll(/^[\s\0]+|[\s\0]+$/g, ''));
 }
 
-function nameOf(text: string): Name {
-  const plain = text.replaceAll(/^["'#; ]+|["' ]+$/g, '').toLowerCase();
-  const unit = /[ _]*[([/]\s*([a-zµ]+)\s*[)\]]?$/.exec(plain);
-  // `T/R` is a name, `Time/ms` has a unit.
-  const isUnit = unit?.[1] !== undefined && (unitNamed(unit[1]) !== undefined || /^(hex|dec)$/.test(unit[1]));
-  if (isUnit) return { name: plain.slice(0, unit.index).trim(), unit: unit[1] };
-  const behind = /^(time(?:stamp)?)[ _](s|ms|us|ns)$/.exec(plain);
-  return behind === null ? { name: plain, unit: undefined } : { name: behind[1] as string, unit: behind[2] };
+function isName({ text }: ColumnName): boolean {
+  return !/:\s/.test(text) && text.length <= MAX_NAME_SIZE && text.split(/\s+/).length <= MAX_NAME_WORDS;
 }
 
-function layoutOf(columns: readonly Name[], separator: Separator): Layout | undefined {
-  const find = (pattern: RegExp): number | undefined => {
-    const column = columns.findIndex(({ name }) => pattern.test(name));
+/** Without the empty names behind trailing separators. */
+function trimmed(names: readonly ColumnName[]): readonly ColumnName[] {
+  const last = names.findLastIndex(({ text }) => text !== '');
+  return names.slice(0, last + 1);
+}
+
+interface Word {
+  readonly text: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** @param wide one blank does not separate names */
+function blankLayouts(line: string, wide: boolean): readonly Layout[] {
+  const pattern = wide ? /\S+(?: \S+)*/g : /\S+/g;
+  const cells = [...line.matchAll(pattern)].map(([text], i, all) => wordAt(text, all[i] as RegExpExecArray));
+  // Two blanks separate some names and one blank others: `Time  ID  D0 D1 D2`.
+  const words = wide ? cells.flatMap(splitKnown) : merged(cells);
+  const names = words.map(({ text }) => nameOf(text));
+  const known = names.filter(isKnown).length;
+  if (!names.every(isName) || known < names.length * KNOWN_SHARE || known < 2) return [];
+  const extents = words.map(({ from, to }) => [from, to] as const);
+  const layouts = layoutsOf(names, 'blank');
+  const aligned = line.includes('\t')
+    ? []
+    : layouts.map((layout) => ({ ...layout, separator: 'aligned' as const, extents }));
+  return [...aligned, ...layouts];
+}
+
+function wordAt(text: string, { index }: { readonly index: number }): Word {
+  return { text, from: index, to: index + text.length };
+}
+
+function splitKnown(cell: Word): readonly Word[] {
+  const words = [...cell.text.matchAll(/\S+/g)].map((match) => ({
+    text: match[0],
+    from: cell.from + match.index,
+    to: cell.from + match.index + match[0].length,
+  }));
+  if (isKnown(nameOf(cell.text))) return [cell];
+  return words.every(({ text }) => isKnown(nameOf(text))) ? words : [cell];
+}
+
+/** Joins words that are one name: `Time Stamp`, `Arb ID`, `Data Length Code`. */
+function merged(words: readonly Word[]): readonly Word[] {
+  const names: Word[] = [];
+  for (let i = 0; i < words.length; ) {
+    const count = [4, 3, 2].find((size) => isOneName(words.slice(i, i + size), size)) ?? 1;
+    const part = words.slice(i, i + count);
+    const [first, last] = [part[0] as Word, part.at(-1) as Word];
+    names.push({ text: part.map(({ text }) => text).join(' '), from: first.from, to: last.to });
+    i += count;
+  }
+  return names;
+}
+
+function isOneName(words: readonly Word[], size: number): boolean {
+  if (words.length < size) return false;
+  const near = words.every(({ from }, i) => i === 0 || from === (words[i - 1] as Word).to + 1);
+  const units = words.slice(1).every(({ text }) => /^[([]/.test(text));
+  const apart = words.every(({ text }) => isKnown(nameOf(text)));
+  // `ID DLC` are two names, `Data Length` and `Time (ms)` are one.
+  const joined = nameOf(words.map(({ text }) => text).join(' '));
+  return near && isKnown(joined) && (units || !apart || /^(datalength|timestamp|datetime)/.test(joined.key));
+}
+
+/** What the names may mean: where numbers are not said to be hexadecimal or decimal, the lines must show it. */
+function layoutsOf(columns: readonly ColumnName[], separator: Separator): readonly Layout[] {
+  const find: Find = (role, but = []) => {
+    const column = columns.findIndex((name, i) => !but.includes(i) && hasRole(name, role));
     return column < 0 ? undefined : column;
   };
-  const id = find(names.id);
-  const data = dataOf(columns, separator);
-  if (id === undefined || data === undefined || data.column === id) return undefined;
-  const optional = {
-    bus: find(names.bus),
-    length: find(names.length),
-    direction: find(names.direction),
-    sent: find(names.sent),
-    extended: find(names.extended),
-    remote: find(names.remote),
-    error: find(names.error),
-    code: find(/^type$/),
+  const id = find('id');
+  const data = id === undefined ? [] : dataOf(columns, id);
+  if (id === undefined || data.length === 0) return [];
+  const payload = data[0]?.column;
+  const [length, lengthCode] = [find('length', [payload]), find('lengthCode')];
+  const direction = find('direction');
+  const known = {
+    time: timeOf(columns, find),
+    bus: find('bus', [id]),
+    direction,
+    sent: find('sent'),
+    extended: find('extended'),
+    remote: find('remote', [direction]),
+    error: find('error'),
+    fd: find('fd'),
+    bitRateSwitch: find('bitRateSwitch'),
+    errorState: find('errorState'),
+    code: columns.length === 4 ? find('code') : undefined,
   };
-  const known = Object.fromEntries(Object.entries(optional).filter(([, column]) => column !== undefined));
-  const time = timeOf(columns, find(names.time));
-  const { name, unit } = columns[id] as Name;
-  return {
-    separator,
-    ...(time === undefined ? {} : { time }),
-    // Cabana names the column `addr` and writes decimal numbers.
-    id: { column: id, base: unit === 'dec' || name === 'addr' ? 10 : 16 },
-    data,
-    ...known,
-    kinds: columns.flatMap(({ name }, column) => (names.kind.test(name) ? [column] : [])),
-  };
+  const kinds = columns.flatMap((name, column) => (hasRole(name, 'kind') && column !== direction ? [column] : []));
+  const names = columns.map(({ text }) => text);
+  const bases = basesOf(columns[id] as ColumnName);
+  // Of two columns of lengths one may count other than bytes of data.
+  const lengths =
+    length === undefined || lengthCode === undefined
+      ? [{ length: length ?? lengthCode }]
+      : [{ length, lengthCode }, { length: lengthCode }];
+  return data.flatMap((form) =>
+    bases.flatMap((base) =>
+      lengths.map((one) =>
+        withoutUndefined({ separator, names, id: { column: id, base }, data: form, ...known, ...one, kinds }),
+      ),
+    ),
+  );
 }
 
-function timeOf(columns: readonly Name[], column: number | undefined): TimeColumn | undefined {
+type Find = (role: Role, but?: readonly (number | undefined)[]) => number | undefined;
+
+type Possible<T> = { readonly [K in keyof T]: T[K] | undefined };
+
+function withoutUndefined(layout: Possible<Layout>): Layout {
+  return Object.fromEntries(Object.entries(layout).filter(([, value]) => value !== undefined)) as unknown as Layout;
+}
+
+function basesOf({ key, unit }: ColumnName): readonly (10 | 16)[] {
+  if (unit?.startsWith('hex') === true || key.endsWith('hex')) return [16];
+  // Cabana names the column `addr` and writes decimal numbers.
+  if (unit?.startsWith('dec') === true || /dec(imal)?$/.test(key) || key === 'addr') return [10];
+  return [16, 10];
+}
+
+function timeOf(columns: readonly ColumnName[], find: Find): TimeColumn | undefined {
+  const date = find('date');
+  const milliseconds = find('millisecond');
+  const absolute = find('time');
+  const column = absolute ?? find('delta') ?? milliseconds ?? date;
   if (column === undefined) return undefined;
-  const { name, unit } = columns[column] as Name;
+  const { text, unit } = columns[column] as ColumnName;
   const named = unit === undefined ? undefined : unitNamed(unit);
-  if (named !== undefined) return { column, unit: named };
   // SavvyCAN and GVRET write microseconds without naming the unit.
-  const isGvret = name === 'time stamp' && columns.some((one) => one.name === 'extended');
-  return { column, unit: isGvret ? 1e-3 : 'auto' };
+  const isGvret = text.toLowerCase() === 'time stamp' && columns.some((one) => one.text.toLowerCase() === 'extended');
+  return {
+    column,
+    unit: named ?? (column === milliseconds ? 1 : 'auto'),
+    ...(isGvret ? { whole: 1e-3 } : {}),
+    ...(date === undefined || date === column ? {} : { date }),
+    ...(milliseconds === undefined || milliseconds === column ? {} : { millisecond: milliseconds }),
+    ...(absolute === undefined && column === find('delta') ? { delta: true } : {}),
+  };
 }
 
-function dataOf(columns: readonly Name[], separator: Separator): DataColumns | undefined {
-  const first = columns.findIndex(({ name }) => names.firstByte.test(name));
-  const base = (column: number): 10 | 16 => (columns[column]?.unit === 'dec' ? 10 : 16);
-  if (first >= 0) return { column: first, form: 'bytes', base: base(first) };
-  const hexadecimal = columns.findIndex(({ name, unit }) => names.data.test(name) && unit === 'hex');
-  const column = hexadecimal >= 0 ? hexadecimal : columns.findIndex(({ name }) => names.data.test(name));
-  if (column < 0) return undefined;
+/** The forms that the payload may have. */
+function dataOf(columns: readonly ColumnName[], id: number): readonly DataColumns[] {
+  const first = columns.findIndex((name, i) => i !== id && isFirstByte(name));
+  if (first >= 0) {
+    const begin = byteNumber(columns[first] as ColumnName);
+    let count = 1;
+    while (first + count < columns.length && byteNumber(columns[first + count] as ColumnName) === begin + count)
+      count++;
+    // One column alone may stand for all: `id,d0`.
+    const all = count === 1 && first === columns.length - 1 ? {} : { count };
+    return basesOf(columns[first] as ColumnName).map((base) => ({ column: first, form: 'bytes', base, ...all }));
+  }
+  const candidates = columns.flatMap((name, i) => (i !== id && hasRole(name, 'data') ? [i] : []));
+  const column = candidates.find((i) => columns[i]?.unit?.startsWith('hex') === true) ?? candidates[0];
+  if (column === undefined) return [];
+  const packed = basesOf(columns[column] as ColumnName).map((base) => ({ column, form: 'packed' as const, base }));
   // python-can names the identifier `arbitration_id` and writes the payload in base64.
-  if (columns.some(({ name }) => name === 'arbitration_id')) return { column, form: 'base64', base: 16 };
-  const isLast = column === columns.length - 1;
-  return { column, form: separator === 'blank' || isLast ? 'rest' : 'packed', base: base(column) };
+  const isBase64 = columns.some(({ text }) => text.toLowerCase() === 'arbitration_id');
+  return isBase64 ? [{ column, form: 'base64', base: 16 }, ...packed] : packed;
 }

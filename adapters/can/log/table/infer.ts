@@ -2,7 +2,7 @@
  * The layout of a table without column names, from its lines: an identifier, a length, and as many bytes as the length
  * says, which no other text has line after line. What stands before them is time, bus and direction.
  */
-import { columnsOf } from './header.ts';
+import { columnsOf, SEPARATORS } from './header.ts';
 import type { Layout, Separator } from './layout.ts';
 
 /** Lines that are looked at. */
@@ -10,44 +10,36 @@ const LOOKED_AT = 100;
 /** Of these, the share that must fit. */
 const FIT = 0.8;
 
-const separators: readonly Separator[] = [9, 59, 44, 'blank'];
-const IDENTIFIER = /^(0x)?[\da-f]{1,8}[hx]?$/i;
+const separators: readonly Separator[] = [...SEPARATORS, 'blank'];
+const IDENTIFIER = /^(0x|\$)?[\da-f]{1,8}[hx]?$/i;
 const OCTET = /^(0x)?[\da-f]{1,2}$/i;
 const TIME = /^(-?\d+[.,]\d+|\d{1,2}:\d{2}.*|-?\d+)$/;
 const DIRECTION = /^(rx|tx|r|t|recv|send|receive|transmit|received|transmitted|in|out)$/i;
-const BUS = /^((can|ch|channel|bus)?[ _-]?\d{1,2}|v?s?l?can\d+)$/i;
+const BUS = /^((can|ch|channel|bus)?[ _-]?\d{1,2}|v?s?l?can\d+|\$c\d)$/i;
 
-/** Where the parts of a line may be that no word names. */
+/** Where the length and the bytes behind it are. */
 interface Place {
-  readonly id: number;
   readonly length: number;
   readonly packed: boolean;
 }
 
-export interface Inferred {
-  readonly layout: Layout;
-  /** Lines that have it. */
-  readonly fits: number;
-}
-
-/** The layout that most lines have; undefined when fewer than {@link FIT} of them have one in common. */
-export function inferLayout(lines: readonly string[]): Inferred | undefined {
+/** For each separator the layout that most lines have, if most have one in common. */
+export function inferLayouts(lines: readonly string[]): readonly Layout[] {
   const filled = lines.filter((line) => /^[^#;/]*[\da-f]/i.test(line)).slice(0, LOOKED_AT);
-  let best: Inferred | undefined;
-  for (const separator of separators) {
+  return separators.flatMap((separator) => {
     const rows = filled.map((line) => columnsOf(line, separator));
     const place = commonest(rows);
-    if (place === undefined) continue;
+    if (place === undefined) return [];
     const fitting = rows.filter((row) => fits(row, place));
-    if (fitting.length < Math.max(1, filled.length * FIT) || fitting.length <= (best?.fits ?? 0)) continue;
-    best = { layout: layoutOf(separator, place, fitting), fits: fitting.length };
-  }
-  return best;
+    if (fitting.length < Math.max(1, filled.length * FIT)) return [];
+    const id = identifierBefore(fitting, place.length);
+    return id === undefined ? [] : [layoutOf(separator, place, id, fitting)];
+  });
 }
 
-function fits(row: readonly string[], { id, length, packed }: Place): boolean {
+function fits(row: readonly string[], { length, packed }: Place): boolean {
   const count = Number(row[length]);
-  if (!IDENTIFIER.test(row[id] ?? '') || !/^(0x0*)?\d{1,2}$/.test(row[length] ?? '') || count > 64) return false;
+  if (!/^(0x0*)?\d{1,2}$/.test(row[length] ?? '') || count > 64) return false;
   if (packed) return new RegExp(`^(0x)?([\\da-f]{2}){${count}}$`, 'i').test(row[length + 1] ?? '');
   const bytes = row.slice(length + 1, length + 1 + count);
   return bytes.length === count && bytes.every((text) => OCTET.test(text));
@@ -57,40 +49,57 @@ function fits(row: readonly string[], { id, length, packed }: Place): boolean {
 function commonest(rows: readonly (readonly string[])[]): Place | undefined {
   const votes = new Map<string, { place: Place; count: number }>();
   for (const row of rows) {
-    for (const place of placesOf(row)) {
-      const key = JSON.stringify(place);
-      const vote = votes.get(key) ?? { place, count: 0 };
-      vote.count++;
-      votes.set(key, vote);
+    for (let length = 1; length < Math.min(row.length - 1, 16); length++) {
+      // A payload of less than two bytes proves nothing.
+      if (!(Number(row[length]) >= 2)) continue;
+      for (const packed of [false, true]) {
+        const place = { length, packed };
+        if (!fits(row, place)) continue;
+        const key = JSON.stringify(place);
+        const vote = votes.get(key) ?? { place, count: 0 };
+        vote.count++;
+        votes.set(key, vote);
+      }
     }
   }
   // Of places with as many votes, the first is that with its length further to the left.
   return [...votes.values()].sort((a, b) => b.count - a.count)[0]?.place;
 }
 
-function* placesOf(row: readonly string[]): Generator<Place> {
-  for (let length = 1; length < Math.min(row.length - 1, 16); length++) {
-    // A payload of less than two bytes proves nothing.
-    if (!(Number(row[length]) >= 2)) continue;
-    for (const packed of [false, true]) {
-      const id = identifierBefore(row, length);
-      if (id !== undefined && fits(row, { id, length, packed })) yield { id, length, packed };
-    }
-  }
+/**
+ * The column of the identifier: of those before the length that all rows fill with numbers of its size, the one that
+ * looks most like it. Undefined when several look alike: one may be a bus, a counter or flags.
+ */
+function identifierBefore(rows: readonly (readonly string[])[], length: number): number | undefined {
+  const every = (column: number, pattern: RegExp): boolean => rows.every((row) => pattern.test(row[column] ?? ''));
+  const columns = Array.from({ length }, (_, column) => column).filter(
+    (column) => every(column, IDENTIFIER) && !every(column, DIRECTION),
+  );
+  const time = columns.length > 1 && isRising(rows, columns[0] as number) ? columns[0] : undefined;
+  const points = (column: number): number => {
+    const some = (pattern: RegExp): boolean => rows.some((row) => pattern.test(row[column] ?? ''));
+    if (every(column, /^(0x|\$(?!c\d$))/i)) return 3;
+    if (every(column, /^.{3}/)) return 2;
+    return some(/[a-f]/i) || some(/^.{2}/) ? 1 : 0;
+  };
+  const scored = columns
+    .filter((column) => column !== time)
+    .map((column) => ({ column, points: points(column) }))
+    .sort((a, b) => b.points - a.points || b.column - a.column);
+  const [first, second] = scored;
+  if (first === undefined) return undefined;
+  return second !== undefined && first.points < 2 && second.points === first.points ? undefined : first.column;
 }
 
-/** The identifier stands before the length, or before a word between the two. */
-function identifierBefore(row: readonly string[], length: number): number | undefined {
-  for (let column = length - 1; column >= 0; column--) {
-    const text = row[column] as string;
-    const isWord = DIRECTION.test(text) || !IDENTIFIER.test(text);
-    if (!isWord) return column;
-  }
-  return undefined;
+/** Plain numbers that never decrease and do not all stay the same. */
+function isRising(rows: readonly (readonly string[])[], column: number): boolean {
+  const numbers = rows.map((row) => (/^\d+$/.test(row[column] ?? '') ? Number(row[column]) : Number.NaN));
+  const rises = numbers.every((number, i) => i === 0 || number >= (numbers[i - 1] as number));
+  return rises && !Number.isNaN(numbers[0]) && (numbers.length < 2 || numbers.at(-1) !== numbers[0]);
 }
 
-function layoutOf(separator: Separator, place: Place, rows: readonly (readonly string[])[]): Layout {
-  const { id, length, packed } = place;
+function layoutOf(separator: Separator, place: Place, id: number, rows: readonly (readonly string[])[]): Layout {
+  const { length, packed } = place;
   const others = Array.from({ length }, (_, column) => column).filter((column) => column !== id);
   const every = (pattern: RegExp) => (column: number) => rows.every((row) => pattern.test(row[column] ?? ''));
   const time = others.find((column) => column < id && every(TIME)(column) && varies(rows, column));
@@ -102,7 +111,7 @@ function layoutOf(separator: Separator, place: Place, rows: readonly (readonly s
     id: { column: id, base: 16 },
     length,
     data: { column: length + 1, form: packed ? 'packed' : 'bytes', base: 16 },
-    ...(time === undefined ? {} : { time: { column: time, unit: 'auto' } }),
+    ...(time === undefined ? {} : { time: { column: time, unit: 'auto' as const } }),
     ...(direction === undefined ? {} : { direction }),
     ...(bus === undefined ? {} : { bus }),
     kinds: [],

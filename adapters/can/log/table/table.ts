@@ -1,162 +1,348 @@
 /**
- * Tables of frames as text: CSV and the like of many tools, and plain `time id length bytes`. The columns are those that a
- * line of names gives (header.ts), that the lines show (infer.ts), or that the user named.
+ * Tables of frames as text: CSV and the like of many tools, and plain `time id length bytes`. choose.ts finds the columns;
+ * a line that contradicts them gives no frame.
  */
-import { FD, REMOTE, SENT } from '../../../../agent/ports.ts';
+import { BIT_RATE_SWITCH, ERROR_STATE, FD, REMOTE, SENT } from '../../../../agent/ports.ts';
 import { Fields, hexDigit, isBlank, Words } from '../fields.ts';
-import { busError, identifier, lengthOfCode, type Recording } from '../recording.ts';
+import { busError, identifier, LONGEST, lengthOfCode, type Recording } from '../recording.ts';
 import type { LineParser } from '../text.ts';
-import { layoutOfHeader } from './header.ts';
-import type { Layout } from './layout.ts';
+import { layoutsOfHeader } from './header.ts';
+import type { Layout, Separator } from './layout.ts';
+import { isDigit, unpack, unpackBase64, unpackWithin } from './payload.ts';
 import { TimeReader } from './time.ts';
 
 /** What the word in a column of kinds says of a frame. */
 interface Kind {
   readonly extended: boolean;
+  readonly standard: boolean;
   readonly remote: boolean;
   readonly error: boolean;
   readonly flags: number;
 }
 
-/** Payload bytes of the longest CAN FD frame. */
-const LONGEST = 64;
+const MAX_STANDARD = 0x7ff;
+/**
+ * Identifiers of 29 bits are larger: of a frame that is said to have 11, a smaller one is a decimal number or in another
+ * column, and a larger one is extended whatever the log says.
+ */
+const MIN_EXTENDED = 0x1_0000;
+/** Characters of a line that are compared with the line of column names. */
+export const MAX_NAMES_SIZE = 4096;
 
 export class TableLines implements LineParser {
   private readonly recording: Recording;
-  private readonly fields = new Fields();
+  /** Cells of the last line. */
+  readonly fields: Fields = new Fields();
   private readonly kinds = new Words(kindNamed);
-  private layout: Layout | undefined;
-  private times: TimeReader | undefined;
-  private begun = false;
+  private readonly fixed: boolean;
+  private layout: Layout;
+  private names: string | undefined;
+  private waiting: boolean;
+  times: TimeReader;
+  private begun: boolean;
+  /** Cells in the line beyond the columns of the table: bytes of data in cells of their own. Negative: fewer bytes. */
+  private extra = 0;
+  /** Cells in the line without empty ones behind the last column. */
+  cells = 0;
 
-  /** @param layout that of lines before any line of column names; a line of names replaces it */
-  constructor(recording: Recording, layout: Layout | undefined) {
+  /**
+   * @param names the line of column names, before which no frame is read; undefined: there is none
+   * @param fixed the user named the columns, so no line of names replaces them
+   */
+  constructor(recording: Recording, layout: Layout, names?: string, fixed = false) {
     this.recording = recording;
-    this.use(layout);
+    this.layout = layout;
+    this.names = names;
+    this.waiting = names !== undefined;
+    this.begun = names !== undefined;
+    this.fixed = fixed;
+    this.times = new TimeReader(layout.time);
   }
 
   line(bytes: Uint8Array, start: number, end: number, whole: boolean): string | undefined {
     let p = start;
     while (p < end && isBlank(bytes[p] as number)) p++;
     if (p === end) return undefined;
-    if (isComment(bytes, p, end)) {
-      this.recording.passOver('comments');
+    if (this.waiting) {
+      this.waiting = latin1(bytes, start, end) !== this.names;
+      if (this.waiting) this.passOver('lines before the column names');
       return undefined;
     }
-    const fault = this.layout === undefined ? 'no line of column names came before' : this.frame(bytes, p, end, whole);
+    const { separator } = this.layout;
+    if (isComment(bytes, p, end, separator)) return this.passOver('comments');
+    const fault = this.frame(bytes, separator === 'blank' ? p : start, end, whole);
     if (fault === undefined) {
       this.begun = true;
       return undefined;
     }
-    const layout = layoutOfHeader(latin1(bytes, p, end));
-    if (layout !== undefined) {
-      this.use(layout);
-      return undefined;
-    }
-    if (this.begun) return fault;
-    this.recording.passOver('lines before the first frame');
-    return undefined;
+    return this.unread(bytes, start, end, fault);
   }
 
-  private use(layout: Layout | undefined): void {
-    this.layout = layout;
-    if (layout !== undefined) this.times = new TimeReader(layout.time);
+  /** A line that is not a frame: names of columns, text, or a loss. */
+  private unread(bytes: Uint8Array, start: number, end: number, fault: string): string | undefined {
+    const text = latin1(bytes, start, end);
+    // Data have no letters beyond those of hexadecimal digits in most cells: they are not searched for names.
+    const [layout] = /[g-wyz]/i.test(text) ? layoutsOfHeader(text) : [];
+    if (layout !== undefined) {
+      if (!this.fixed && text !== this.names) this.use(layout, text);
+      return this.passOver('lines of column names');
+    }
+    if (this.looksLikeData()) return fault;
+    return this.passOver(this.begun ? 'lines that are not frames' : 'lines before the first frame');
+  }
+
+  /** Joined files may have other columns in the second: what the lines showed of numbers and times stays. */
+  private use(layout: Layout, names: string): void {
+    const { id } = this.layout;
+    this.layout = layoutsOfHeader(names).find((one) => one.id.base === id.base) ?? layout;
+    this.names = names;
+    this.begun = true;
+    this.times = new TimeReader(this.layout.time);
+  }
+
+  private passOver(kind: string): undefined {
+    this.recording.passOver(kind);
+  }
+
+  /** Whether numbers are in at least two cells of the line and in a third of them, or in one of as many as the columns. */
+  private looksLikeData(): boolean {
+    const { fields } = this;
+    let filled = 0;
+    let numbers = 0;
+    for (let field = 0; field < fields.count; field++) {
+      if (fields.size(field) === 0) continue;
+      filled++;
+      if (NUMBER.test(fields.text(field))) numbers++;
+    }
+    const { layout } = this;
+    const { separator, names } = layout;
+    // Text that is aligned by chance has no length at its place.
+    const isFull =
+      separator === 'aligned'
+        ? layout.length !== undefined && lengthIn(fields, layout.length) >= 0
+        : separator !== 'blank' && names !== undefined && names.length > 1 && this.cells >= names.length;
+    return isFull ? numbers >= 1 : numbers >= 2 && numbers * 3 >= filled;
   }
 
   private frame(bytes: Uint8Array, start: number, end: number, whole: boolean): string | undefined {
-    const { fields, recording } = this;
-    const layout = this.layout as Layout;
-    if (layout.separator === 'blank') fields.split(bytes, start, end);
-    else fields.splitQuoted(layout.separator, bytes, start, end);
+    const { fields, recording, layout } = this;
+    this.split(bytes, start, end);
     const kind = this.kindOf(layout);
-    const marked = (column: number | undefined): boolean => column !== undefined && isYes(fields, column);
-    const remote = kind.remote || marked(layout.remote);
-    const error = kind.error || marked(layout.error);
-
-    const id = this.identifierOf(layout, kind.extended || marked(layout.extended));
-    if (id < 0 && !error) return 'the identifier is not a number of at most 29 bits';
-    const at = (this.times as TimeReader).at(fields);
-    if (Number.isNaN(at)) return 'the time cannot be read';
+    const error = kind.error || this.marked(layout.error);
+    const isExtended = kind.extended || this.marked(layout.extended);
+    const id = this.identifierOf(layout, isExtended);
+    if (id < 0 && !error) return this.wrong(layout.id.column, 'the identifier is not a number of at most 29 bits');
+    const at = this.times.at(fields, this.extra, layout.data.column);
+    if (Number.isNaN(at)) return this.wrong(layout.time?.column, 'the time cannot be read');
     const bus = this.busOf(layout, bytes);
     if (bus < 0) return 'more than 256 buses';
-    let flags = kind.flags | (isSent(fields, layout) ? SENT : 0);
+    const sent = this.isSent(layout) ? SENT : 0;
     if (error) {
-      recording.addEmpty(at, busError, bus, flags & SENT, 0);
+      recording.addEmpty(at, busError, bus, sent, 0);
       return undefined;
     }
-    const announced = layout.length === undefined ? undefined : numberOf(fields, layout.length);
-    if (announced !== undefined && (announced < 0 || announced > LONGEST)) return 'the length is not a number up to 64';
-    if (remote) {
-      recording.addEmpty(at, (id | REMOTE) >>> 0, bus, flags & SENT, Math.min(announced ?? 0, 8));
+    if (!isExtended && isOdd(id) && (kind.standard || this.denied(layout.extended))) {
+      return this.wrong(layout.id.column, 'the identifier has more than the 11 bits of the frame');
+    }
+    const announced = layout.length === undefined ? undefined : lengthIn(fields, this.at(layout.length));
+    if (announced !== undefined && (announced < 0 || announced > LONGEST)) {
+      return this.wrong(layout.length, 'the length is not a number up to 64');
+    }
+    if (kind.remote || this.marked(layout.remote)) {
+      recording.addEmpty(at, (id | REMOTE) >>> 0, bus, sent, Math.min(announced ?? 0, 8));
       return undefined;
     }
     const found = this.payloadOf(layout, bytes, announced);
-    if (found < 0) return 'the data are not bytes';
-    const length = announced === undefined ? found : lengthOf(announced, found);
-    if (length < 0) return `there are not ${announced} bytes of data`;
-    if (!whole && isCut(bytes, start, end)) return 'the line is cut';
-    if (length > 8) flags |= FD;
-    recording.add(at, id, bus, flags, length);
+    if (found < 0) return this.wrong(layout.data.column, 'the data are not bytes');
+    const length = announced === undefined ? found : this.lengthOf(layout, announced, found);
+    if (length < 0)
+      return this.wrong(layout.data.column, `there are ${found} bytes of data, the length is ${announced}`);
+    if (lengthOfCode(codeOf(length)) !== length)
+      return this.wrong(layout.data.column, `no frame has ${length} bytes of data`);
+    if (!this.agrees(layout, length))
+      return this.wrong(layout.lengthCode, `the length code is not that of ${length} bytes`);
+    if (!whole && this.endsInFrame(layout) && isCut(bytes, start, end)) return 'the line is cut';
+    recording.add(at, id, bus, sent | this.flagsOf(layout, kind, length), length);
     return undefined;
+  }
+
+  private split(bytes: Uint8Array, start: number, end: number): void {
+    const { fields, layout } = this;
+    const { separator, names } = layout;
+    if (separator === 'blank') fields.split(bytes, start, end);
+    else if (separator === 'aligned') fields.splitAligned(layout.extents ?? [], layout.data.column, bytes, start, end);
+    else fields.splitQuoted(separator, bytes, start, end);
+    this.cells = fields.count;
+    this.extra = 0;
+    if (names === undefined || separator === 'aligned') return;
+    while (this.cells > names.length && fields.size(this.cells - 1) === 0) this.cells--;
+    const extra = this.cells - names.length;
+    this.extra = extra > 0 || separator === 'blank' ? extra : 0;
+  }
+
+  /** Whether the last cell of the line is of its payload or its identifier. */
+  private endsInFrame({ id, data, names }: Layout): boolean {
+    let last = this.cells - 1;
+    while (last > 0 && this.fields.size(last) === 0) last--;
+    return (
+      names === undefined ||
+      last === this.at(id.column) ||
+      (last >= data.column && last <= data.column + (data.count ?? 1) - 1 + this.extra)
+    );
+  }
+
+  /** The cell of a column in this line. */
+  private at(column: number): number {
+    return column > this.layout.data.column ? column + this.extra : column;
+  }
+
+  private marked(column: number | undefined): boolean {
+    return column !== undefined && isYes(this.fields, this.at(column));
+  }
+
+  private denied(column: number | undefined): boolean {
+    return column !== undefined && this.fields.size(this.at(column)) > 0;
+  }
+
+  private wrong(column: number | undefined, reason: string): string {
+    if (column === undefined) return reason;
+    const name = this.layout.names?.[column];
+    return `column ${column + 1}${name === undefined || name === '' ? '' : ` (${name})`}: ${reason}`;
   }
 
   private identifierOf({ id: { column, base } }: Layout, extended: boolean): number {
     const { fields } = this;
-    const last = fields.code(column, -1) | 32;
+    const cell = this.at(column);
+    const last = fields.code(cell, -1) | 32;
     // The letter behind the number: h for hexadecimal, x for an extended identifier.
     const drop = last === 104 || last === 120 ? 1 : 0;
-    const value =
-      base === 10 && drop === 0 && !isPrefixed(fields, column)
-        ? fields.integer(column)
-        : fields.hex(column, isPrefixed(fields, column) ? 2 : 0, drop);
+    const skip = prefixOf(fields, cell);
+    const isDecimal = base === 10 && last !== 104 && skip === 0;
+    const value = isDecimal ? fields.integer(cell, drop) : fields.hex(cell, skip, drop);
     return identifier(value, extended || last === 120);
   }
 
   private busOf({ bus }: Layout, bytes: Uint8Array): number {
     const { fields, recording } = this;
-    if (bus === undefined || fields.size(bus) === 0) return recording.unnamed();
-    const number = fields.integer(bus);
+    const cell = bus === undefined ? -1 : this.at(bus);
+    if (cell < 0 || fields.size(cell) === 0) return recording.unnamed();
+    const number = fields.integer(cell);
     if (number >= 0) return recording.channel(number);
-    const from = fields.start[bus] as number;
-    return recording.busAt(bytes, from, Math.min(fields.end[bus] as number, from + 64));
+    const from = fields.start[cell] as number;
+    return recording.busAt(bytes, from, Math.min(fields.end[cell] as number, from + 64));
   }
 
   private kindOf({ kinds, code }: Layout): Kind {
     let kind = plain;
     if (code !== undefined && this.fields.size(code) === 1) kind = codes.get(this.fields.code(code, 0)) ?? plain;
     for (const column of kinds) {
-      kind = both(kind, this.kinds.meaning(this.fields, column));
+      kind = both(kind, this.kinds.meaning(this.fields, this.at(column)));
     }
     return kind;
   }
 
+  private flagsOf(layout: Layout, kind: Kind, length: number): number {
+    const flags = kind.flags | (length > 8 || this.marked(layout.fd) ? FD : 0);
+    if ((flags & FD) === 0) return flags;
+    return (
+      flags |
+      (this.marked(layout.bitRateSwitch) ? BIT_RATE_SWITCH : 0) |
+      (this.marked(layout.errorState) ? ERROR_STATE : 0)
+    );
+  }
+
+  /** T(x), Transmit, Send, Out, 1. */
+  private isSent({ sent, direction }: Layout): boolean {
+    if (this.marked(sent)) return true;
+    if (direction === undefined) return false;
+    const first = this.fields.code(this.at(direction), 0) | 32;
+    return first === 116 || first === 115 || first === 111 || first === 49;
+  }
+
+  /** Whether the data length code in a column beside the length is that of `length` bytes. */
+  private agrees({ lengthCode }: Layout, length: number): boolean {
+    if (lengthCode === undefined) return true;
+    const code = lengthIn(this.fields, this.at(lengthCode));
+    return code === length || lengthOfCode(code) === length;
+  }
+
   /** Writes the bytes that are there to the payload; how many, or -1 for what are not bytes. */
-  private payloadOf({ data, separator }: Layout, bytes: Uint8Array, announced: number | undefined): number {
-    const { fields, recording } = this;
+  private payloadOf(layout: Layout, bytes: Uint8Array, announced: number | undefined): number {
+    const { fields, recording, cells, extra } = this;
     const { payload } = recording;
-    const { column, form, base } = data;
-    if (form === 'base64') {
-      if (column >= fields.count) return 0;
-      return unpackBase64(bytes, fields.start[column] as number, fields.end[column] as number, payload);
+    const { column, form, base, count } = layout.data;
+    if (form === 'bytes')
+      return this.cellsOf(bytes, column, base, count === undefined ? undefined : count + extra, announced);
+    const last = column + extra;
+    if (last < column) return 0;
+    // A line without the column of its payload is cut, or not of this table.
+    if (column >= cells) return announced === 0 ? 0 : -1;
+    const from = fields.start[column] as number;
+    const to = fields.end[last] as number;
+    if (form === 'base64') return unpackBase64(bytes, from, to, payload);
+    if (layout.names === undefined || layout.separator === 'blank')
+      return unpackWithin(bytes, from, to, base, payload, announced);
+    const found = unpack(bytes, from, to, base, payload);
+    // The text of a column behind may have separators in it.
+    if (extra > 0 && announced !== undefined && found !== announced) {
+      const first = unpack(bytes, from, fields.end[column] as number, base, payload);
+      return first === announced ? first : unpack(bytes, from, to, base, payload);
     }
-    if (form === 'bytes') {
-      let count = 0;
-      for (; count < LONGEST && column + count < fields.count && fields.size(column + count) > 0; count++) {
-        const octet = numberOf(fields, column + count, base);
-        if (octet < 0 || octet > 255) return announced !== undefined && count >= announced ? count : -1;
-        payload[count] = octet;
+    return found;
+  }
+
+  /** Reads bytes in cells of their own. @param width cells that may hold them; undefined: all that follow */
+  private cellsOf(
+    bytes: Uint8Array,
+    column: number,
+    base: 10 | 16,
+    width: number | undefined,
+    announced: number | undefined,
+  ): number {
+    const { fields, recording, cells } = this;
+    const { payload } = recording;
+    const end = Math.min(cells, column + (width ?? LONGEST));
+    let count = 0;
+    for (; column + count < end && count < LONGEST; count++) {
+      const from = fields.start[column + count] as number;
+      const size = (fields.end[column + count] as number) - from;
+      if (size === 2 && base === 16) {
+        // Nearly all cells.
+        const high = hexDigit[bytes[from] as number] as number;
+        const low = hexDigit[bytes[from + 1] as number] as number;
+        if ((high | low) < 16) {
+          payload[count] = (high << 4) | low;
+          continue;
+        }
       }
-      return count;
+      if (isEmpty(fields, column + count)) break;
+      const octet = numberOf(fields, column + count, base);
+      if (octet < 0 || octet > 255)
+        return width === undefined && announced !== undefined && count >= announced ? count : -1;
+      payload[count] = octet;
     }
-    if (column >= fields.count) return 0;
-    const last = form === 'rest' ? fields.count - 1 : column;
-    // With a known length, what follows the payload on the line is not part of it.
-    const most = separator === 'blank' ? (announced ?? LONGEST) : LONGEST;
-    return unpack(bytes, fields.start[column] as number, fields.end[last] as number, base, payload, most);
+    if (width === undefined) return count;
+    // A byte behind a gap belongs to another column.
+    for (let cell = column + count; cell < end; cell++) if (!isEmpty(fields, cell)) return -1;
+    return count;
+  }
+
+  /** The length of the payload: as announced, or what the announced data length code of an FD frame stands for; or -1. */
+  private lengthOf({ data }: Layout, announced: number, found: number): number {
+    if (announced === found) return found;
+    if (announced > 8 && lengthOfCode(announced) === found) return found;
+    if (announced > found) return -1;
+    // Some tools fill the columns of bytes that the frame does not have with zeros.
+    if (data.form !== 'bytes' || (found !== 8 && found !== LONGEST && found !== data.count)) return -1;
+    for (let i = announced; i < found; i++) if (this.recording.payload[i] !== 0) return -1;
+    return announced;
   }
 }
 
-const plain: Kind = { extended: false, remote: false, error: false, flags: 0 };
+/** A number in a cell, as a rule with digits first: a time, an identifier, a byte; or a mark. */
+const NUMBER = /^([-+$]?(0x)?[\da-f][\da-fx.,: /T_-]*[hxZ]?|true|false)$/i;
+
+const plain: Kind = { extended: false, standard: false, remote: false, error: false, flags: 0 };
 
 /** By the character of {@link Layout.code}. */
 const codes: ReadonlyMap<number, Kind> = new Map([
@@ -167,7 +353,8 @@ const codes: ReadonlyMap<number, Kind> = new Map([
 
 function kindNamed(word: string): Kind {
   return {
-    extended: /ext|xtd|^x$/i.test(word),
+    extended: /ext|xtd|29|^x$|^e$/i.test(word),
+    standard: /std|standard|base|^11|^s$/i.test(word),
     remote: /remote|rtr/i.test(word),
     error: /err/i.test(word),
     flags: /fd/i.test(word) ? FD : 0,
@@ -179,22 +366,30 @@ function both(a: Kind, b: Kind): Kind {
   if (b === plain) return a;
   return {
     extended: a.extended || b.extended,
+    standard: a.standard || b.standard,
     remote: a.remote || b.remote,
     error: a.error || b.error,
     flags: a.flags | b.flags,
   };
 }
 
-/** The length of the payload: as announced, or what the announced data length code of an FD frame stands for; or -1. */
-function lengthOf(announced: number, found: number): number {
-  const coded = announced > 8 ? lengthOfCode(announced) : -1;
-  if (coded === found) return coded;
-  return announced <= found ? announced : -1;
+/** Data length code of a payload of this length; 16 for a length that no frame has. */
+function codeOf(length: number): number {
+  if (length <= 8) return length;
+  let code = 9;
+  while (code < 16 && lengthOfCode(code) !== length) code++;
+  return code;
 }
 
-function isComment(bytes: Uint8Array, from: number, end: number): boolean {
+function isComment(bytes: Uint8Array, from: number, end: number, separator: Separator): boolean {
   const code = bytes[from];
+  if (code === separator) return false;
   return code === 35 || (code === 47 && from + 1 < end && bytes[from + 1] === 47) || (code === 59 && end - from > 1);
+}
+
+function isOdd(id: number): boolean {
+  const number = id & 0x1fff_ffff;
+  return number > MAX_STANDARD && number < MIN_EXTENDED;
 }
 
 /** A byte that is cut short looks like one of a single digit. */
@@ -203,88 +398,42 @@ function isCut(bytes: Uint8Array, from: number, end: number): boolean {
   return !isDigit(bytes[end - 2] as number, 16);
 }
 
-function isPrefixed(fields: Fields, column: number): boolean {
-  return fields.code(column, 0) === 48 && (fields.code(column, 1) | 32) === 120;
+/** Characters before the digits of a hexadecimal number: `0x`, `$`. */
+function prefixOf(fields: Fields, cell: number): number {
+  const first = fields.code(cell, 0);
+  if (first === 36) return 1;
+  return first === 48 && (fields.code(cell, 1) | 32) === 120 ? 2 : 0;
 }
 
-/** A number in a column, in hexadecimal digits behind `0x`; or -1. */
-function numberOf(fields: Fields, column: number, base: 10 | 16 = 10): number {
-  if (isPrefixed(fields, column)) return fields.hex(column, 2);
-  return base === 16 ? fields.hex(column) : fields.integer(column);
+/** A number in a cell, in hexadecimal digits behind `0x` or before `h`; or -1. */
+function numberOf(fields: Fields, cell: number, base: 10 | 16 = 10): number {
+  const skip = prefixOf(fields, cell);
+  const drop = (fields.code(cell, -1) | 32) === 104 ? 1 : 0;
+  return base === 16 || skip > 0 || drop > 0 ? fields.hex(cell, skip, drop) : fields.integer(cell);
 }
 
-function isYes(fields: Fields, column: number): boolean {
-  if (fields.size(column) === 0) return false;
-  const first = fields.code(column, 0) | 32;
+/** A length, also as the hexadecimal digit of a data length code. */
+function lengthIn(fields: Fields, cell: number): number {
+  const number = numberOf(fields, cell);
+  return number < 0 && fields.size(cell) === 1 ? fields.hex(cell) : number;
+}
+
+/** Nothing, or dashes that stand for nothing. */
+function isEmpty(fields: Fields, cell: number): boolean {
+  const size = fields.size(cell);
+  return size === 0 || (fields.code(cell, 0) === 45 && fields.code(cell, -1) === 45 && size <= 2);
+}
+
+function isYes(fields: Fields, cell: number): boolean {
+  const size = fields.size(cell);
+  if (size === 0) return false;
+  const first = fields.code(cell, 0) | 32;
+  // Of identifiers, 11 bits.
+  if (size === 2 && first === 49 && fields.code(cell, 1) === 49) return false;
   // 0, false, no, standard, `-`
   return first !== 48 && first !== 102 && first !== 110 && first !== 115 && first !== 45;
 }
 
-/** T(x), Transmit, Send, Out. */
-function isSent(fields: Fields, { direction, sent }: Layout): boolean {
-  if (sent !== undefined && isYes(fields, sent)) return true;
-  if (direction === undefined) return false;
-  const first = fields.code(direction, 0) | 32;
-  return first === 116 || first === 115 || first === 111;
-}
-
-/**
- * Reads bytes that are written one behind the other, with or without blanks, commas, `0x` and the like between them, up
- * to `most`; how many, or -1 for digits that make no bytes.
- */
-function unpack(bytes: Uint8Array, from: number, to: number, base: 10 | 16, into: Uint8Array, most: number): number {
-  let count = 0;
-  let p = from;
-  while (p < to && count < most) {
-    while (p < to && !isDigit(bytes[p] as number, base)) p++;
-    if (p < to && bytes[p] === 48 && p + 1 < to && ((bytes[p + 1] as number) | 32) === 120) p += 2;
-    const first = p;
-    while (p < to && isDigit(bytes[p] as number, base)) p++;
-    const digits = p - first;
-    if (digits === 0) continue;
-    if (base === 10 || digits <= 2) {
-      let value = 0;
-      for (let i = first; i < p; i++) value = value * base + (hexDigit[bytes[i] as number] as number);
-      if (value > 255) return -1;
-      into[count++] = value;
-      continue;
-    }
-    if (digits % 2 !== 0) return -1;
-    for (let i = first; i < p && count < LONGEST; i += 2) {
-      into[count++] = ((hexDigit[bytes[i] as number] as number) << 4) | (hexDigit[bytes[i + 1] as number] as number);
-    }
-  }
-  return count;
-}
-
-/** Value of a character of base64 (RFC 4648, clauses 4 and 5); 0x80 for any other, which is passed over. */
-const sextets: Uint8Array = new Uint8Array(256).fill(0x80);
-for (const alphabet of ['+/', '-_']) {
-  const characters = `ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789${alphabet}`;
-  for (let i = 0; i < 64; i++) sextets[characters.charCodeAt(i)] = i;
-}
-
-/** Reads base64 up to its padding and to the longest payload; how many bytes there are. */
-function unpackBase64(bytes: Uint8Array, from: number, to: number, into: Uint8Array): number {
-  let count = 0;
-  let bits = 0;
-  let pending = 0;
-  for (let p = from; p < to && bytes[p] !== 61 && count < LONGEST; p++) {
-    const sextet = sextets[bytes[p] as number] as number;
-    if (sextet > 63) continue;
-    pending = ((pending << 6) | sextet) & 0xfff;
-    bits += 6;
-    if (bits < 8) continue;
-    bits -= 8;
-    into[count++] = (pending >> bits) & 255;
-  }
-  return count;
-}
-
-function isDigit(code: number, base: 10 | 16): boolean {
-  return (hexDigit[code] as number) < base;
-}
-
 function latin1(bytes: Uint8Array, from: number, to: number): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + from, Math.min(to - from, 1024)).toString('latin1');
+  return Buffer.from(bytes.buffer, bytes.byteOffset + from, Math.min(to - from, MAX_NAMES_SIZE)).toString('latin1');
 }

@@ -137,6 +137,21 @@ const tables: readonly (readonly [tool: string, content: string, frames: readonl
     ['21352 can0 18ff08fex 000071ffffffffff', '21353 can0 18ff20fex 0001'],
   ],
   [
+    'the CSV of CANedge tools',
+    'TimestampEpoch;BusChannel;ID;IDE;DLC;DataLength;Dir;EDL;BRS;ESI;RTR;DataBytes\n1670926807.419500;1;123;0;2;2;0;0;0;0;0;AABB\n1670926807.419700;9;00000000;1;9;12;1;1;1;0;0;0102030405060708090A0B0C\n',
+    ['1670926807419.5 can1 123 aabb', '1670926807419.7 can9 0xtf 0102030405060708090a0b0c'],
+  ],
+  [
+    'Kvaser Memorator, decimal numbers',
+    'Time,Channel,ID,Flags,DLC,Data0,Data1,Data2,Data3,Data4,Data5,Data6,Data7,Counter,AbsTime\n0.5,1,291,2,2,170,187,,,,,,,1,2026-05-01 10:00:00\n1.25,2,419361024,4,1,255,,,,,,,,2,2026-05-01 10:00:01\n',
+    ['500 can1 123 aabb', '1250 can2 18fef100x ff'],
+  ],
+  [
+    'MicroPeckerX',
+    'FileName,log\nDateTime,2026/05/01_10:00:00\nTime,Ch,Protocol,Dir,Label,State,Type,Format,ID,DL,D1,D2,D3,D4\n0.001,1,CAN,R,,OK,Data Frm.,Std,123,2,AA,BB,,\n0.002,1,CAN FD,T,a,OK,Data Frm.,Ext,18FEF100,1,FF,,,\n',
+    ['1 can1 123 aabb', '2 can1 18fef100xtf ff'],
+  ],
+  [
     'dates as times',
     'Time,ID,DLC,Data\n2024-05-01 12:34:56.789,123,1,AA\n2024-05-01T12:34:57.000+02:00,123,1,AB\n',
     ['1714566896789 can0 123 aa', '1714559697000 can0 123 ab'],
@@ -167,18 +182,70 @@ describe('a table of frames', () => {
     expect(frames).toEqual(['1 can0 123 aabb']);
   });
 
-  test('with lines that are not frames says which and why', async () => {
+  const good = Array.from({ length: 500 }, (_, i) => `${i},123,1,AA\n`).join('');
+
+  test('with lines that are not frames says line, column and reason, also before the first frame', async () => {
     const { frames, faults, passedOver } = await read(
-      'made by hand\nTime (ms),ID,DLC,Data\n# a comment\n1,123,1,AA\nx,123,1,AA\n2,zz,1,AA\n3,123,70,AA\n4,123,2,AA\n5,123,1,AB\n',
+      `made by hand\nTime (ms),ID,DLC,Data\nx,123,1,AA\n# a comment\n${good}600,zz,1,AA\n601,123,70,AA\n602,123,2,AA\n603,123,1,AABB\nthe end\n`,
     );
-    expect(frames).toEqual(['1 can0 123 aa', '5 can0 123 ab']);
+    expect(frames).toHaveLength(500);
     expect(faults).toEqual([
-      '5: the time cannot be read',
-      '6: the identifier is not a number of at most 29 bits',
-      '7: the length is not a number up to 64',
-      '8: there are not 2 bytes of data',
+      '3: column 1 (Time (ms)): the time cannot be read',
+      '505: column 2 (ID): the identifier is not a number of at most 29 bits',
+      '506: column 3 (DLC): the length is not a number up to 64',
+      '507: column 4 (Data): there are 1 bytes of data, the length is 2',
+      '508: column 4 (Data): there are 2 bytes of data, the length is 1',
     ]);
-    expect(passedOver).toEqual({ comments: 1, 'lines before the first frame': 1 });
+    expect(passedOver).toEqual({ comments: 1, 'lines before the column names': 1, 'lines that are not frames': 1 });
+  });
+
+  test('is refused before any frame when more than one in a hundred lines contradicts its columns', async () => {
+    const wrong = good.replaceAll('5,123', '5,923').replaceAll('5,923,1,AA', '5,123,2,AA');
+    await expect(read(`Time (ms),ID,DLC,Data\n${wrong}`)).rejects.toThrow(
+      /50 of the first 500 lines contradict .*line 7, column 4 \(Data\).*--columns time,id,dlc,data/,
+    );
+    await expect(read(good, 'id,time,dlc,data')).resolves.toBeDefined();
+    await expect(read(good, 'id,dlc,time,data')).rejects.toThrow(
+      /contradict the columns by --columns id,dlc,time,data/,
+    );
+  });
+
+  test.each([
+    ['an empty cell between tabs', 'Time\tID\tFlags\tDLC\tData\n1.5\t123\t\t2\tAABB\n2.5\t124\tN\t1\tCC\n'],
+    ['an empty first cell', 'Bus;Time;ID;DLC;Data\n;1.5;123;2;AABB\n;2.5;124;1;CC\n'],
+    [
+      'aligned columns with an empty cell',
+      'Time   Arb ID  Flags  DLC  Data\n1.5    123            2    AA BB\n2.5    124     N      1    CC\n',
+    ],
+    ['NUL bytes between cells', 'Time,ID,DLC,Data\n1.5,\0\x00123\0,2,AABB\0\n2.5,124\0,1,CC\n'],
+    ['separators behind the last cell', 'Time,ID,DLC,Data,,\n1.5,123,2,AA,BB,,\n2.5,124,1,CC,,,\n'],
+    [
+      'prose with names before the names',
+      'Columns: Time, Id, Data\nStart 12:00:01, 1, 2\nTime,ID,DLC,Data\n1.5,123,2,AA BB\n2.5,124,1,CC\n',
+    ],
+    ['columns behind the data', 'Time ID DLC Data Dir\n1.5 123 2 AA BB Rx\n2.5 124 1 CC Rx\n'],
+    [
+      'bytes that fill columns that the frame does not have',
+      `Time,ID,DLC,${'d0,d1,d2,d3,d4,d5,d6,d7'}\n1.5,123,2,AA,BB,0,0,0,0,0,0\n2.5,124,1,CC,0,0,0,0,0,0,0\n`,
+    ],
+  ])('with %s is read', async (_, content) => {
+    const { frames, faults } = await read(content);
+    expect(frames).toEqual(['1500 can0 123 aabb', '2500 can0 124 cc']);
+    expect(faults).toEqual([]);
+  });
+
+  test('with a line of names is read with the columns that the user names instead', async () => {
+    const { frames, faults } = await read(
+      'Time,ID,Other,DLC,Data\n1.5,7,123,2,AABB\n2.5,8,124,1,CC\n',
+      'time,-,id,dlc,data',
+    );
+    expect(frames).toEqual(['1500 can0 123 aabb', '2500 can0 124 cc']);
+    expect(faults).toEqual([]);
+  });
+
+  test('of decimal numbers is read when a line shows that they are', async () => {
+    const { frames } = await read('Time,ID,DLC,Data\n1.5,291,2,170 187\n2.5,292,1,204\n');
+    expect(frames).toEqual(['1500 can0 123 aabb', '2500 can0 124 cc']);
   });
 
   test.each([

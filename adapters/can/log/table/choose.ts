@@ -1,0 +1,315 @@
+/** Finds the columns of a table by its names and lines; a layout that the lines contradict is refused. */
+import { EXTENDED, type FrameBatch } from '../../../../agent/ports.ts';
+import { VigieError } from '../../../../protocol/errors.ts';
+import type { Fields } from '../fields.ts';
+import type { Head } from '../format.ts';
+import { Recording } from '../recording.ts';
+import { layoutsOfColumns, layoutsOfHeader } from './header.ts';
+import { inferLayouts } from './infer.ts';
+import type { Layout } from './layout.ts';
+import { MAX_NAMES_SIZE, TableLines } from './table.ts';
+
+/** Lines of names before the table are looked for in so many lines. */
+const MAX_PREAMBLE_LINES = 100;
+/** Lines that may be names, at most: others are text. */
+const MAX_HEADERS = 8;
+/** Data lines by which columns are judged. */
+const MAX_JUDGED_LINES = 1000;
+/** The share of lines that may contradict the columns. */
+const TOLERATED = 0.01;
+/** The share of lines that must have the columns of a line of names; fewer: it is a sentence. */
+const FITTING = 0.5;
+/** Highest identifier of 11 bits. */
+const MAX_STANDARD = 0x7ff;
+
+export interface ChosenTable {
+  readonly layout: Layout;
+  /** The line of column names; undefined when there is none. */
+  readonly names: string | undefined;
+  /** The user named the columns. */
+  readonly fixed: boolean;
+}
+
+interface Trial extends ChosenTable {
+  readonly frames: number;
+  readonly contradictions: number;
+  /** Lines with a cell for each part that a frame must have. */
+  readonly fitting: number;
+  readonly lines: number;
+  /** The last line, which may be cut, is not a frame. */
+  readonly cut: boolean;
+  readonly first: { readonly line: number; readonly message: string } | undefined;
+  /** Whether no identifier has a digit that only hexadecimal numbers have. */
+  readonly decimal: boolean;
+  /** Whether identifiers read as hexadecimal have more than 11 bits, and as decimal they have not. */
+  readonly odd: boolean;
+  /** Of aligned columns, whether the words of each begin or end at one position. */
+  readonly aligned: boolean;
+  readonly digest: number;
+}
+
+/** The first line of column names, also of a table that will be refused; undefined: there is none. */
+export function hasColumnNames({ lines }: Head): boolean {
+  return lines.slice(0, MAX_PREAMBLE_LINES).some((line) => layoutsOfHeader(line).length > 0);
+}
+
+/**
+ * @param columns what the user named, which decides alone
+ * @param file for the message
+ * @throws VigieError `input.malformed` when more than one in a hundred lines contradicts the columns; `usage.wrong` for
+ *   columns without an identifier or data
+ */
+export function chooseTable({ text }: Head, columns: string | undefined, file: string): ChosenTable {
+  const lines = linesOf(text);
+  const trials = columns === undefined ? trialsOf(lines) : tryAll(lines, layoutsOfColumns(columns), undefined);
+  const chosen = best(trials);
+  if (chosen !== undefined && isAccepted(chosen)) return { ...chosen, fixed: columns !== undefined };
+  const refused = chosen?.first === undefined ? undefined : chosen;
+  throw new VigieError('input.malformed', refusal(refused, columns), { where: file });
+}
+
+/** Whether the lines of a table without column names show what is where. */
+export function hasPlainTable({ text }: Head): boolean {
+  const trial = best(plainTrials(linesOf(text)));
+  return trial !== undefined && isAccepted(trial);
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.split(/\r\n|\n|\r/).map((line) => line.replaceAll(/^\0+|\0+$/g, ''));
+}
+
+function refusal(trial: Trial | undefined, columns: string | undefined): string {
+  if (trial?.first === undefined) {
+    const advice = 'name the columns, e.g. --columns time,id,dlc,data (- is a column passed over)';
+    return columns === undefined
+      ? `the columns of this table cannot be told: ${advice}`
+      : `no line has the columns ${columns}: name them in the order of the lines, - for a column passed over`;
+  }
+  const { contradictions, lines, first, layout } = trial;
+  const by = columns === undefined ? 'their names' : `--columns ${columns}`;
+  return (
+    `${contradictions} of the first ${lines} lines contradict the columns by ${by} (line ${first.line}, ${first.message}): ` +
+    `name them as the lines have them, e.g. --columns ${describe(layout)} (- is a column passed over)`
+  );
+}
+
+/** The columns of a layout in the words of `--columns`. */
+function describe({ names = [], time, id, length, data, bus, direction, extended, remote }: Layout): string {
+  const words = new Map<number | undefined, string>([
+    [remote, 'rtr'],
+    [extended, 'ext'],
+    [direction, 'dir'],
+    [bus, 'bus'],
+    [length, 'dlc'],
+    [time?.column, 'time'],
+    [data.column, data.form === 'bytes' ? 'd0' : 'data'],
+    [id.column, 'id'],
+  ]);
+  const count = Math.max(names.length, ...[...words.keys()].map((column) => (column ?? -1) + 1));
+  const bytes = data.form === 'bytes' ? (data.count ?? 1) : 1;
+  return Array.from({ length: count }, (_, column) => {
+    const byte = column - data.column;
+    return byte > 0 && byte < bytes ? `d${byte}` : (words.get(column) ?? '-');
+  }).join(',');
+}
+
+/** Tries layouts, the likeliest first, until one is beyond doubt. */
+function tryAll(
+  lines: readonly string[],
+  layouts: readonly Layout[],
+  names: string | undefined,
+  from = 0,
+  to = lines.length,
+): Trial[] {
+  // One bus: which there are does not matter here.
+  const recording = new Recording('', 'can0');
+  const trials: Trial[] = [];
+  for (const layout of layouts) {
+    const trial = tryLayout(lines, recording, { layout, names, fixed: false }, from, to);
+    trials.push(trial);
+    const isCertain =
+      trial.contradictions === 0 && !trial.cut && !trial.decimal && (layout.separator !== 'aligned' || trial.aligned);
+    if (isAccepted(trial) && isCertain) break;
+  }
+  return trials;
+}
+
+/** The trials of the first line of names whose lines have its columns; without such names, of what the lines show. */
+function trialsOf(lines: readonly string[]): readonly Trial[] {
+  const headers: { readonly at: number; readonly layouts: readonly Layout[] }[] = [];
+  for (let at = 0; at < Math.min(lines.length, MAX_PREAMBLE_LINES) && headers.length < MAX_HEADERS; at++) {
+    const line = lines[at] as string;
+    const layouts = layoutsOfHeader(line);
+    if (layouts.length > 0) headers.push({ at, layouts });
+  }
+  let refused: readonly Trial[] = [];
+  for (const [i, { at, layouts }] of headers.entries()) {
+    const to = headers.slice(i + 1).find((next) => lines[next.at] !== lines[at])?.at ?? lines.length;
+    const trials = tryAll(lines, layouts, (lines[at] as string).slice(0, MAX_NAMES_SIZE), at + 1, to);
+    const first = best(trials);
+    if (first !== undefined && isAccepted(first)) return trials;
+    if (first !== undefined && first.lines > 0 && first.fitting >= first.lines * FITTING) refused = trials;
+  }
+  return refused.length > 0 ? refused : plainTrials(lines);
+}
+
+function plainTrials(lines: readonly string[]): readonly Trial[] {
+  return tryAll(lines, inferLayouts(lines), undefined);
+}
+
+function isAccepted({ frames, contradictions }: Trial): boolean {
+  if (frames === 0) return false;
+  // One damaged line of a short table proves nothing against its columns.
+  if (contradictions === 1) return frames >= 2;
+  return contradictions <= TOLERATED * (frames + contradictions);
+}
+
+/**
+ * Fewest contradictions, then most frames, then the likeliest; of decimal and hexadecimal numbers, those that the lines show.
+ * Undefined when two readings of the same lines differ.
+ */
+function best(all: readonly Trial[]): Trial | undefined {
+  const trials = withoutDoubt(all);
+  const ranked = [...(trials ?? [])].sort((a, b) => {
+    const [isA, isB] = [isAccepted(a), isAccepted(b)];
+    if (isA !== isB) return isA ? -1 : 1;
+    const fitting = isA ? 0 : b.fitting - a.fitting;
+    return fitting || a.contradictions - b.contradictions || Number(a.cut) - Number(b.cut) || b.frames - a.frames;
+  });
+  const [first] = ranked;
+  if (first === undefined || !isAccepted(first)) return first;
+  const { id, data } = first.layout;
+  const isUnsaid = data.base === 10 && all.some(({ layout }) => layout.data.base === 16);
+  if (id.base === 10 || !first.decimal || !(isUnsaid || first.odd)) return first;
+  const decimals = ranked.filter(({ layout }) => layout.id.base === 10);
+  return (
+    decimals.find(({ contradictions, cut }) => contradictions === first.contradictions && cut === first.cut) ?? first
+  );
+}
+
+/**
+ * Positions and order of the words are two readings of a line: where all columns are aligned positions decide, else the frames
+ * are certain only where both agree. Undefined: they do not.
+ */
+function withoutDoubt(trials: readonly Trial[]): readonly Trial[] | undefined {
+  const accepted = trials.filter(isAccepted);
+  const positions = accepted.filter(({ layout }) => layout.separator === 'aligned');
+  if (positions.length === 0) return trials;
+  if (positions.some(({ aligned }) => aligned)) return positions;
+  const orders = accepted.filter(({ layout }) => layout.separator === 'blank');
+  const agree = orders.every(({ digest }) => positions.some((one) => one.digest === digest));
+  return agree ? trials : undefined;
+}
+
+/** Reads lines with a layout, as far as they are needed to judge it. */
+function tryLayout(
+  lines: readonly string[],
+  recording: Recording,
+  chosen: ChosenTable,
+  from: number,
+  to: number,
+): Trial {
+  const { layout } = chosen;
+  const parser = new TableLines(recording, layout, undefined, true);
+  const needed = Math.max(layout.id.column, layout.data.column) + 1;
+  const seen = new FramesSeen(recording.batch);
+  const places = new Places(layout);
+  let contradictions = 0;
+  let fitting = 0;
+  let cut = false;
+  let first: Trial['first'];
+  for (let i = from; i < to && seen.frames + contradictions < MAX_JUDGED_LINES; i++) {
+    const bytes = Buffer.from(lines[i] as string, 'latin1');
+    // The head may end within its last line.
+    const whole = i < lines.length - 1;
+    const message = parser.line(bytes, 0, bytes.length, whole);
+    if (message !== undefined && !whole) {
+      cut = true;
+      break;
+    }
+    if (message === undefined && recording.batch.count === 0) continue;
+    if (parser.cells >= needed || layout.separator === 'aligned') fitting++;
+    if (message !== undefined) {
+      contradictions++;
+      first ??= { line: i + 1, message };
+      continue;
+    }
+    places.add(parser.fields);
+    seen.take(parser.fields.size(layout.id.column));
+  }
+  const unit = parser.times.unitOfNumbers;
+  const settled = layout.time === undefined ? layout : { ...layout, time: { ...layout.time, unit } };
+  const { frames, decimal, odd, digest } = seen;
+  const { aligned } = places;
+  const judged = {
+    frames,
+    contradictions,
+    fitting,
+    cut,
+    lines: frames + contradictions,
+    first,
+    decimal,
+    odd,
+    aligned,
+    digest,
+  };
+  return { ...chosen, layout: settled, ...judged };
+}
+
+/** Which frames a layout reads. */
+class FramesSeen {
+  frames = 0;
+  decimal = true;
+  odd = false;
+  digest = 0;
+  readonly #batch: FrameBatch;
+
+  constructor(batch: FrameBatch) {
+    this.#batch = batch;
+  }
+
+  /** Takes the one frame of the batch. @param size characters of its identifier */
+  take(size: number): void {
+    const batch = this.#batch;
+    const id = batch.id[0] as number;
+    const number = id & 0x1fff_ffff;
+    const from = batch.offset[0] as number;
+    this.frames++;
+    const digits = number.toString(16);
+    this.decimal &&= !/[a-f]/.test(digits);
+    // `1024` is rather the decimal number of 11 bits than one of 29 that begins with zeros.
+    this.odd ||= (id & EXTENDED) !== 0 && number > MAX_STANDARD && Number(digits) <= MAX_STANDARD && size <= 4;
+    for (const part of [number, ...batch.data.subarray(from, from + (batch.length[0] as number))]) {
+      this.digest = (Math.imul(this.digest, 31) + part) | 0;
+    }
+    batch.count = 0;
+  }
+}
+
+/** Where the words of aligned columns begin and end. */
+class Places {
+  readonly #begins: readonly Set<number>[];
+  readonly #ends: readonly Set<number>[];
+  readonly #data: number;
+
+  constructor({ extents = [], data }: Layout) {
+    this.#begins = extents.map(() => new Set());
+    this.#ends = extents.map(() => new Set());
+    this.#data = data.column;
+  }
+
+  add(fields: Fields): void {
+    for (const [column, begins] of this.#begins.entries()) {
+      if (fields.size(column) === 0) continue;
+      begins.add(fields.start[column] as number);
+      this.#ends[column]?.add(fields.end[column] as number);
+    }
+  }
+
+  /** Each column begins or ends at one position; the payload, which may be of any length, begins at one. */
+  get aligned(): boolean {
+    return this.#begins.every(
+      ({ size }, column) => size <= 1 || (column !== this.#data && (this.#ends[column]?.size ?? 0) <= 1),
+    );
+  }
+}

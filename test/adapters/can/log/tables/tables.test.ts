@@ -1,0 +1,21 @@
+import { mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runFolder } from '../../../../rig/run.ts';
+import { runs } from '../../../../rig/runs.ts';
+import { checkTable } from './check.ts';
+
+test('a table of any tool is read to its last frame, and gives no frame that is not there', async () => {
+  const file = join(mkdtempSync(join(runFolder(), 'tables-')), 'table');
+  const wrong: string[] = [];
+  let refused = 0;
+  const count = runs(300, 20_000);
+  for (let seed = 1; seed <= count; seed++) {
+    const outcome = await checkTable(seed, file);
+    if (outcome.kind === 'wrong') wrong.push(`seed ${seed}: ${outcome.message}`);
+    if (outcome.kind === 'refused') refused++;
+  }
+  expect(wrong).toEqual([]);
+  // Refusing what can be read is no way to pass.
+  expect(refused).toBeLessThanOrEqual(count / 1000);
+}, 600_000);
