@@ -1,0 +1,113 @@
+/**
+ * Commands that stand on pages without being typed by `commands.test.ts`: indented ones. Each is run by a test that this list
+ * names, or a comment on the page says that it needs root, hardware or a network: at the end of its line, or alone in the
+ * first line of its block, for the whole block.
+ */
+import { stages } from '../../scripts/ci/stages.ts';
+
+export interface UntypedCommand {
+  /** Line of the page, from 1. */
+  readonly line: number;
+  /** Over as many lines as it takes, without the comment at its end. */
+  readonly text: string;
+  /** What the page says that it needs. */
+  readonly needs: string | undefined;
+}
+
+const PROGRAMS =
+  'npm|npx|vigie|curl|systemctl|journalctl|apt|install|sed|scp|ssh|ip|openssl|createdb|dropdb|cp|mosquitto_sub|echo|sh';
+const COMMAND = new RegExp(`^ {4}(?:[A-Z_]+=\\S+ )*(?:${PROGRAMS}) \\S`);
+const NEEDS = /#.*\bneeds (root|hardware|a network)\b/;
+
+/** The indented commands of a page, in order. */
+export function untypedOf(page: string): UntypedCommand[] {
+  const commands: UntypedCommand[] = [];
+  let fenced = false;
+  let block: string | undefined;
+  let open: UntypedCommand | undefined;
+  for (const [index, line] of page.split('\n').entries()) {
+    if (/^ {0,7}```/.test(line)) fenced = !fenced;
+    if (fenced) continue;
+    const indented = line.startsWith('    ');
+    if (!indented && line.trim() !== '') block = undefined;
+    if (/^ {4}#/.test(line)) block = NEEDS.exec(line)?.[1];
+    const text = line.replace(/\s+# .*$/, '').trim();
+    if (open !== undefined) open = { ...open, text: `${open.text.replace(/\\$/, '')}${text}` };
+    else if (COMMAND.test(line)) open = { line: index + 1, text, needs: NEEDS.exec(line)?.[1] ?? block };
+    if (open === undefined || /[\\|]$/.test(open.text)) continue;
+    commands.push(open);
+    open = undefined;
+  }
+  return commands;
+}
+
+/** The commands of the stages of CI. */
+const ci: readonly string[] = stages.map(({ command }) => command.join(' '));
+
+/** Whether CI runs it, as a stage or as a part of one that the command narrows. */
+export function isStage(command: string): boolean {
+  return command === 'npm ci' || ci.some((stage) => command === stage || command.startsWith(`${stage} -- `));
+}
+
+/** Beginnings of commands, and the file that runs them with the options that stand on a page. */
+export const runBy: readonly (readonly [beginning: RegExp, file: string])[] = [
+  [/^npx vigie send VIN collect (?!file)/, 'test/commands/orders.test.ts'],
+  [/^npx vigie send VF3\S+ doors /, 'test/commands/presence.test.ts'],
+  [/^npx vigie send VIN collect file /, 'test/commands/orders.test.ts'],
+  [/^npx vigie bench --broker /, 'test/commands/hub-registry.test.ts'],
+  [/^npx vigie bench --cars /, 'test/commands/bench-fleet.test.ts'],
+  [/^npx vigie hub$/, 'test/commands/hub.test.ts'],
+  [/^npx vigie watch /, 'test/commands/watch.test.ts'],
+  [/^vigie hub (?:add|list|remove|forget) /, 'test/commands/hub-registry.test.ts'],
+  [/^vigie hub list/, 'test/commands/hub-registry.test.ts'],
+  [/^vigie hub token --(?:fleet|user)/, 'test/commands/hub-registry.test.ts'],
+  [/^vigie hub token --(?:list|withdraw)/, 'test/assembly/hub-access.test.ts'],
+  [/^vigie hub rollout/, 'test/commands/hub-rollout.test.ts'],
+  [/^vigie hub --metrics/, 'test/commands/hub.test.ts'],
+  [/^cp copy\.sqlite/, 'test/assembly/hub-restore.test.ts'],
+  [/^vigie inspect .* --compare/, 'test/commands/inspect/compare.test.ts'],
+  [/^vigie inspect .* --correlate/, 'test/commands/inspect/correlate.test.ts'],
+  [/^curl .*127\.0\.0\.1:8080\S*(?<!live)$/, 'test/contracts/hub-interface.ts'],
+  [/^curl -N .*live$/, 'test/contracts/hub-live.ts'],
+  [/^curl --unix-socket/, 'test/assembly/hub-health.test.ts'],
+  [/^mosquitto_sub .*receive\.py/, 'test/docs/receiving.engine.test.ts'],
+  [/^apt install |^install |^echo |^sed |^vigie check -c|^systemctl status/, 'scripts/tcu/fresh.ts'],
+  [/^npm ci && npm (?:start|test)$/, 'scripts/bare/inside.mjs'],
+  [/^npm run test:hub/, 'test/scripts/hub-areas.test.ts'],
+  [/^npm run count-files/, 'test/scripts/file-count.long.test.ts'],
+  [/^npm run fleet(?! -- --readings)/, 'test/scripts/fleet.long.test.ts'],
+  [/^npm run fuzz/, 'test/fuzz/command.long.test.ts'],
+  [/^npm run simulate/, 'test/world/simulate.long.test.ts'],
+  [/^npm run library|^npm run test:library/, 'scripts/package/library-trial.ts'],
+  [/^npm run sbom/, 'test/scripts/package/sbom.test.ts'],
+  [/^npx vitest run /, 'scripts/test.ts'],
+];
+
+/** Commands that no test runs, although they need none of these, and why. */
+export const notRun: Readonly<Record<string, string>> = {
+  'npm run coverage': 'runs the tests of protocol and agent, as npm test does, and records what they reach',
+  'npm run fleet -- --readings 200 --minutes 60 --speed 30': 'measures for minutes what PostgreSQL stores',
+  'npm run format': 'writes what npm run check looks for',
+  'npm run page-cost': 'measures for a minute, in Chromium',
+  'npm run page-heap': 'measures for a quarter of an hour, in Chromium',
+  'npm run simulate -- --seed 7 --days 1':
+    'lives for minutes; world.test.ts has the shortest plan that broke an invariant',
+  'npm run simulate -- --small': 'lives for minutes; small.test.ts has a part of these worlds',
+  'npm run screenshots -- FOLDER': 'makes pictures for people, in Chromium',
+};
+
+/** Files that read their commands from the page: nothing of these needs to stand in the file. */
+export const reading: readonly string[] = ['scripts/tcu/fresh.ts', 'test/world/simulate.long.test.ts'];
+
+/** Words of a command that the file must have: the options of Vigie and of a script, the words of an order, the end of an address. */
+export function evidenceOf(command: string): readonly string[] {
+  const options = /^(?:(?:npx )?vigie|npm run) /.test(command) ? (command.match(/(?<= )--[a-z]+[a-z-]*/g) ?? []) : [];
+  const [, order] = /^(?:npx )?vigie (?:hub|keys|send \S+) ([a-z]+)/.exec(command) ?? [];
+  const ends = [...command.matchAll(/https?:\/\/\S*\/([A-Za-z]+)/g)].map(([, end = '']) => end);
+  return [...new Set([...options, ...(order === undefined ? [] : [order]), ...ends])];
+}
+
+/** Whether a file has a word of a command, an option also as a member such as `cars:`. */
+export function hasWord(content: string, word: string): boolean {
+  return content.includes(word) || (word.startsWith('--') && content.includes(`${word.slice(2)}:`));
+}
