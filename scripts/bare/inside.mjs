@@ -50,8 +50,13 @@ async function answersOnItsPage(command) {
   const child = spawn('sh', ['-c', command], {
     cwd: project,
     env,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
+  });
+  let warnings = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    warnings += text;
+    process.stderr.write(text);
   });
   const exited = once(child, 'exit');
   const page = await new Promise((resolve) => {
@@ -70,6 +75,10 @@ async function answersOnItsPage(command) {
   const text = await answer.text();
   process.kill(-child.pid, 'SIGINT');
   await exited;
+  if (warnings.includes('EBADENGINE')) {
+    console.error(`“${command}” warns that packages need another Node, which the project brings`);
+    return false;
+  }
   if (answer.status === 200 && /<title>/.test(text)) return true;
   console.error(`the page at ${page} answered ${answer.status}: ${text.slice(0, 200)}`);
   return false;
