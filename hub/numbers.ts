@@ -52,8 +52,8 @@ const STARTS = 4;
 
 /**
  * A car numbers each class from 0, without a hole and for ever, so what is in neither set is missing. After its disk
- * refused to write, a start gives numbers out again that the start before has sent from memory: from the first number of
- * a start on, what earlier starts sent or gave up says nothing of the number.
+ * refused to write, a start gives numbers out again that the start before has sent from memory: from the first number
+ * of a start on, what earlier starts sent or gave up says nothing of the number.
  */
 export class ClassNumbers {
   readonly #arrived: Runs;
@@ -105,8 +105,8 @@ export class ClassNumbers {
   }
 
   /**
-   * Whether this message was here before, as far as numbers say. Only some starts are kept apart: one that is older than
-   * these is assumed to have sent what they together have sent.
+   * Whether this message was here before, as far as numbers say. Only some starts are kept apart: one that is older
+   * than these is assumed to have sent what they together have sent.
    */
   has({ seq, boot }: Pick<Numbered, 'seq' | 'boot'>): boolean {
     const start = this.#starts.find((one) => one.boot === boot);
@@ -155,7 +155,7 @@ export class ClassNumbers {
     let [below, end] = [0, Number.POSITIVE_INFINITY];
     for (const start of this.#starts.toReversed()) {
       below = Math.max(below, Math.min(start.below, end));
-      end = Math.min(end, start.first ?? end);
+      end = Math.min(end, reusedFrom(start));
     }
     return below;
   }
@@ -164,9 +164,9 @@ export class ClassNumbers {
   #valid(what: 'arrived' | 'givenUp'): Runs {
     const valid = new Runs();
     let end = Number.POSITIVE_INFINITY;
-    for (const { first, [what]: own } of this.#starts.toReversed()) {
-      addBelow(valid, own, end);
-      end = Math.min(end, first ?? end);
+    for (const start of this.#starts.toReversed()) {
+      addBelow(valid, start[what], end);
+      end = Math.min(end, reusedFrom(start));
     }
     addBelow(valid, what === 'arrived' ? this.#arrived : this.#givenUp, end);
     return valid;
@@ -199,21 +199,31 @@ export class ClassNumbers {
       [this.#arrived, oldest.arrived],
       [this.#givenUp, oldest.givenUp],
     ] as const) {
-      all.remove(oldest.first ?? Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
+      all.remove(reusedFrom(oldest), Number.POSITIVE_INFINITY);
       addBelow(all, own, Number.POSITIVE_INFINITY);
     }
   }
 }
 
 /**
- * Whether a start that is not listed came before one that is. An uncounted boot does not say that, but first numbers never
- * decrease from start to start. If they are equal, the earlier start sent from memory alone, so none of its messages waited on
- * the disk: the start that arrives first is the earlier one.
+ * Whether a start that is not listed came before one that is. If one of them is uncounted, their boots do not show it,
+ * but first numbers never decrease from start to start. If they are equal, the earlier start sent from memory alone, so
+ * none of its messages waited on the disk: the start that arrives first is the earlier one.
  */
 function isBefore({ boot, first = Number.POSITIVE_INFINITY }: Pick<Start, 'boot' | 'first'>, listed: Start): boolean {
   if (lifeOf(boot) !== lifeOf(listed.boot)) return boot < listed.boot;
-  if (!isCounted(boot)) return (listed.first ?? -1) > first;
-  return isCounted(listed.boot) && boot < listed.boot;
+  if (!isCounted(boot) || !isCounted(listed.boot)) return (listed.first ?? -1) > first;
+  return boot < listed.boot;
+}
+
+/**
+ * The lowest number that the start gave out, possibly after an earlier start; Infinity if it has given out none as far
+ * as is known. Until it has, numbers that an earlier start sent stay valid: the place of a start with the same first
+ * number may be wrong.
+ */
+function reusedFrom({ first, arrived, givenUp, below }: Start): number {
+  const end = Math.max(endOf(arrived), endOf(givenUp), below);
+  return first !== undefined && first < end ? first : Number.POSITIVE_INFINITY;
 }
 
 function runsOf(runs: readonly Run[]): Runs {

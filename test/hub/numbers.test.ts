@@ -143,6 +143,30 @@ test('a number counts only as the last start that gave it out sent it or gave it
   );
 });
 
+test('numbers of an uncounted start that arrived before those of an earlier counted start are not missing', () => {
+  const uncounted = uncountedBeside(0, 5);
+  const numbers = new ClassNumbers();
+  const arrive = (boot: number, first: number, last: number): void => {
+    for (let seq = first; seq <= last; seq++) numbers.arrive({ seq, boot, offset: seq - first });
+  };
+  arrive(0, 0, 2);
+  arrive(uncounted, 24, 45);
+  arrive(1, 3, 23);
+  arrive(2, 46, 50);
+  expect(numbers.report).toEqual({ arrived: [[0, 50]], givenUp: [], missing: [] });
+});
+
+test('a late hello of an earlier start that gave out no number takes none from the start that did', () => {
+  const uncounted = uncountedBeside(0, 5);
+  const numbers = new ClassNumbers();
+  numbers.arrive({ seq: 0, boot: 0, offset: 0 });
+  for (const seq of [1, 2, 3]) numbers.arrive({ seq, boot: uncounted, offset: seq - 1 });
+  numbers.sent(1, { first: 1, below: 1 });
+  numbers.sent(2, { first: 4, below: 4 });
+  numbers.arrive({ seq: 4, boot: 2, offset: 0 });
+  expect(numbers.report).toEqual({ arrived: [[0, 4]], givenUp: [], missing: [] });
+});
+
 test('a number that an uncounted start has sent counts again when the car sends that message again on request', () => {
   const numbers = new ClassNumbers();
   const own = { seq: 7, boot: uncountedBeside(0, 5), offset: 0 };
