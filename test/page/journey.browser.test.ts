@@ -148,12 +148,12 @@ describePeer('chromium', 'the page shows the journey', () => {
     await speed.getByText('40.0 km/h').waitFor();
     await moment.press('End');
     await speed.getByText('60.0 km/h').waitFor();
-    const event = page.getByRole('listitem').filter({ hasText: 'Left front door open' });
-    expect(await event.textContent()).toMatch(/Alert, information, 2 min/);
+    const event = page.getByRole('listitem').filter({ hasText: 'Front left door open' });
+    expect(await event.textContent()).toMatch(/Alert, for information, 2 min/);
     await event.getByRole('button').press('Enter');
     await speed.getByText('45.0 km/h').waitFor();
     await page.getByTestId('moment Position').getByText('48.85500, 2.29500').waitFor();
-    await page.getByRole('listitem').filter({ hasText: 'Collision, front' }).waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'Collision: at the front' }).waitFor();
   });
 
   test('the mouse scrubs the whole period, and in a gap the position is unknown', async () => {
@@ -192,7 +192,7 @@ describePeer('chromium', 'the page shows the journey', () => {
       segments: [10, 11],
       first: ['48.8500000', '2.2900000'],
       time: new Date(BEGIN).toISOString(),
-      events: ['Left front door open', 'Collision, front'],
+      events: ['Front left door open', 'Collision: at the front, moderate, belts tightened'],
     });
     const rows = (await saved(page, 'Save CSV of this trip')).trimEnd().split('\r\n');
     expect(rows.length).toBe(1 + 2 * POINTS);
