@@ -149,7 +149,7 @@ describePeer('chromium', 'the page shows the journey', () => {
     await moment.press('End');
     await speed.getByText('60.0 km/h').waitFor();
     const event = page.getByRole('listitem').filter({ hasText: 'Front left door open' });
-    expect(await event.textContent()).toMatch(/Alert, for information, 2 min/);
+    expect(await event.textContent()).toMatch(/Alert, information, 2 min/);
     await event.getByRole('button').press('Enter');
     await speed.getByText('45.0 km/h').waitFor();
     await page.getByTestId('moment Position').getByText('48.85500, 2.29500').waitFor();
