@@ -27,7 +27,8 @@ export function readSources(name: string, section: object, buses: BusNames, find
     const at = pointer(name, member);
     const path = name === 'status' ? member : `${name}.${member}`;
     const slot = name === 'status' ? slotAt(path, at, findings) : channelAt(name, member, at, findings);
-    if (!findings.sound(at)) continue;
+    // The schema knows the members of a section of channels, so it has not checked the form of another one.
+    if (!findings.sound(at) || (slot === undefined && name !== 'status')) continue;
     if (slot?.kind === 'value') {
       findings.error(at, `${path} is a structure, which no signal can give`, 'remove it');
       continue;

@@ -56,6 +56,16 @@ test('a signal with the command in front of it is of the bus with signal sets, w
   expect(profile?.writtenSignals.map(({ bus }) => bus)).toEqual(['plug']);
 });
 
+test('an unknown member of a section of channels is refused, whatever it has', () => {
+  for (const value of ['{ interval: 5s }', '[{}]', '7', 'null']) {
+    const { profile, diagnostics } = load(`${car()}immobilizer:\n  odd: ${value}\n`);
+    expect(profile).toBeUndefined();
+    expect(diagnostics).toContainEqual(
+      expect.objectContaining({ severity: 'error', message: expect.stringContaining('odd') }),
+    );
+  }
+});
+
 test('a profile becomes plain data with every default filled in', () => {
   const { profile, diagnostics } = load(car(), [join(folder, 'more.dbc')]);
   expect(diagnostics).toEqual([]);
