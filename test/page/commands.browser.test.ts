@@ -32,7 +32,7 @@ describePeer('chromium', 'the page commands the car', () => {
       const states = await newest(page).locator('.steps li > span').allTextContents();
       if (states.at(-1) === 'Success' || attempt === 5) return states;
       await browsed.send('doors', 'unlock');
-      await card(page, 'Doors').getByText('Unlocked', { exact: true }).waitFor();
+      await card(page, 'Doors').getByText('unlocked', { exact: true }).waitFor();
     }
   }
 
@@ -43,7 +43,7 @@ describePeer('chromium', 'the page commands the car', () => {
     await newest(page)
       .getByText(/^Confirmed by .* doorsState\.lockedStates\.$/)
       .waitFor();
-    await card(page, 'Doors').getByText('Locked', { exact: true }).waitFor();
+    await card(page, 'Doors').getByText('locked', { exact: true }).waitFor();
     await browsed.bench.says('command Doors: Success');
     await page.close();
   });
@@ -69,7 +69,7 @@ describePeer('chromium', 'the page commands the car', () => {
     await question.waitFor();
     // The question has the focus.
     await page.keyboard.press('Enter');
-    await card(page, 'Doors').getByText('Unlocked', { exact: true }).waitFor();
+    await card(page, 'Doors').getByText('unlocked', { exact: true }).waitFor();
     // One command, although the question was answered twice.
     await expect.poll(() => page.locator('.run').count(), { timeout: 60_000 }).toBe(before + 1);
     await page.close();

@@ -35,9 +35,9 @@ describePeer('firefox-esr', 'the page in Firefox', () => {
     const page = await browsed.open('#commands');
     const doors = page.getByRole('region', { name: 'Doors' });
     const shown = doors.locator('header');
-    await shown.getByText('Unlocked', { exact: true }).waitFor();
+    await shown.getByText('unlocked', { exact: true }).waitFor();
     await doors.getByRole('button', { name: 'Lock', exact: true }).click();
-    await shown.getByText('Locked', { exact: true }).waitFor();
+    await shown.getByText('locked', { exact: true }).waitFor();
     // The car is locked, and not only on the page.
     await browsed.send('doors', 'lock');
     await page.locator('.run').first().getByText('AlreadyDone', { exact: true }).waitFor();
@@ -45,7 +45,7 @@ describePeer('firefox-esr', 'the page in Firefox', () => {
     await page.keyboard.press('Enter');
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Unlock');
     await page.keyboard.press('Enter');
-    await shown.getByText('Unlocked', { exact: true }).waitFor();
+    await shown.getByText('unlocked', { exact: true }).waitFor();
   });
 
   test('the keyboard alone filters the buses and plots a signal', async () => {

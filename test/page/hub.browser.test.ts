@@ -162,7 +162,7 @@ describePeer('chromium', 'the page of a hub', () => {
     console.info(`hub: ${times.sort((a, b) => a - b)[1]} ms (median of 3) from the change in the car to the page`);
     await page.getByTestId('heard').waitFor();
     await page.getByRole('link', { name: 'All cars' }).click();
-    await page.getByRole('list', { name: 'Events' }).getByText(`${FIRST} Doors: success`).first().waitFor();
+    await page.getByRole('list', { name: 'Events' }).getByText(`${FIRST} Doors: done`).first().waitFor();
   });
 
   test('a command to all chosen cars shows how far each is', async () => {
@@ -307,7 +307,7 @@ describePeer('chromium', 'the page of a hub', () => {
     const refusal = { remoteActionId, type: 'Doors', status: 'Failed', failureCause: 'VehicleInUse' } as const;
     await tell(59, 'remote', payloadOf('remote', refusal));
     await expect.poll(() => page.getByTestId('many Failed').textContent(), { timeout: 60_000 }).toBe('1');
-    await page.getByText('1 car: vehicle in use').waitFor();
+    await page.getByText('1 car: the car is in use').waitFor();
     await page.getByRole('button', { name: 'Ask the 1 again' }).waitFor();
     await client.close();
   });
