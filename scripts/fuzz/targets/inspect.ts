@@ -1,6 +1,6 @@
 /** `vigie inspect`: its tables of whatever a log and a DBC contain, and the profile that it suggests. */
 import { rmSync } from 'node:fs';
-import { parseDbc } from '../../../adapters/can/dbc/index.ts';
+import { type Database, type DbcMessage, parseDbc } from '../../../adapters/can/dbc/index.ts';
 import { append, createBatch } from '../../../adapters/can/frames.ts';
 import { SignalObserver, Traffic } from '../../../adapters/can/inspect/index.ts';
 import type { FrameBatch } from '../../../agent/ports.ts';
@@ -44,6 +44,11 @@ const words = [
   '64@1-',
 ];
 
+/** Messages whose identifier a frame can have: readers of logs refuse other frames. */
+function framed({ messages }: Database): readonly DbcMessage[] {
+  return messages.filter(({ onBus }) => onBus).slice(0, 20);
+}
+
 /** Frames of each message: ten with payloads out of the input, at uneven times, on two buses. */
 function framesOf(
   input: Uint8Array,
@@ -69,7 +74,7 @@ export const inspected: FuzzTarget = {
   run(input) {
     const { database } = parseDbc(input, 'fuzz.dbc');
     const databases = [{ database }];
-    const known = database.messages.slice(0, 20).map(({ id, length }) => [id, length] as const);
+    const known = framed(database).map(({ id, length }) => [id, length] as const);
     const ids = [...known, [0x7ff, 8] as const, [0x81234567, 3] as const];
     const [one, other] = [framesOf(input, ids, 0), framesOf(input, ids, 31)];
     const [traffic, compared] = [new Traffic(), new Traffic()];
@@ -100,7 +105,7 @@ export const suggested: FuzzTarget = {
     const traffic = new Traffic();
     const frames = framesOf(
       input,
-      database.messages.slice(0, 20).map(({ id, length }) => [id, length] as const),
+      framed(database).map(({ id, length }) => [id, length] as const),
       0,
     );
     for (const consumer of [observer, traffic]) consumer.add(frames, ['can0', 'can1']);
