@@ -7,7 +7,7 @@ import type { BytesReader, FileReader, FormatEntry, Head } from './format.ts';
 import { canLinkTypes, linkTypeName, pcapHeader } from './link-types.ts';
 import type { Recording } from './recording.ts';
 import { slcanScore } from './slcan-line.ts';
-import { chooseTable, hasColumnNames, hasPlainTable } from './table/choose.ts';
+import { hasColumnNames } from './table/header.ts';
 import { gvretLayout, type Layout } from './table/layout.ts';
 import type { LineParser } from './text.ts';
 
@@ -59,9 +59,11 @@ function isPlain({ lines }: Head): boolean {
 /** A line of column names counts less than the header of a format. */
 const named = header - 100;
 
+const tableModules = () => Promise.all([import('./text.ts'), import('./table/table.ts'), import('./table/choose.ts')]);
+
 /** Reads a table whose columns its lines show, or the user names. */
 export async function tableReader(columns?: string): Promise<BytesReader> {
-  const [{ TextParser }, { TableLines }] = await Promise.all([import('./text.ts'), import('./table/table.ts')]);
+  const [{ TextParser }, { TableLines }, { chooseTable }] = await tableModules();
   return {
     from: 'bytes',
     create: (recording, head) => {
@@ -142,7 +144,7 @@ export const formats: Readonly<
     tools: 'SavvyCAN, GVRET devices',
     score: matching(/^-?\d+,[\dA-F]{1,8},(true|false|[01]),([RT]x,)?\d+,\d{1,2}(,|$)/i, /^Time Stamp,ID,Extended,/i),
     load: async () => {
-      const [{ TextParser }, { TableLines }] = await Promise.all([import('./text.ts'), import('./table/table.ts')]);
+      const [{ TextParser }, { TableLines }, { chooseTable }] = await tableModules();
       const plain = ({ text }: Head): Layout => gvretLayout(/,[RT]x,/i.test(text));
       return {
         from: 'bytes',
@@ -288,7 +290,7 @@ export function headOf(bytes: Uint8Array): Head {
 }
 
 /** The format with most marks in the head; undefined when there are none. */
-export function detect(head: Head): LogFormat | undefined {
+export async function detect(head: Head): Promise<LogFormat | undefined> {
   let best: LogFormat | undefined;
   let most = 0;
   for (const format of logFormats) {
@@ -298,7 +300,9 @@ export function detect(head: Head): LogFormat | undefined {
       best = format;
     }
   }
-  return best ?? (hasPlainTable(head) ? 'table' : undefined);
+  if (best !== undefined) return best;
+  const { hasPlainTable } = await import('./table/choose.ts');
+  return hasPlainTable(head) ? 'table' : undefined;
 }
 
 /** What loggers of CSS Electronics wrap MDF4 in: the 15th byte gives its kind. */

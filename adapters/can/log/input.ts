@@ -197,10 +197,10 @@ export async function fill(
   buffer: Uint8Array,
   filled: number,
   wanted: number,
-  enough: (end: number) => boolean = () => false,
+  enough: (end: number) => boolean | Promise<boolean> = () => false,
 ): Promise<number> {
   let end = filled;
-  while (end < wanted && !enough(end)) {
+  while (end < wanted && !(await enough(end))) {
     const count = await input.read(buffer.subarray(end));
     if (count === 0) break;
     end += count;

@@ -74,7 +74,7 @@ async function openIn(
     buffer.fill(0, filled);
     const bom = filled >= 3 && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf ? 3 : 0;
     let head = headOf(buffer.subarray(bom, Math.min(filled, headSize)));
-    const format = options.columns === undefined ? (options.format ?? detect(head)) : 'table';
+    const format = options.columns === undefined ? (options.format ?? (await detect(head))) : 'table';
     if (format === undefined) throw unknown(input, filled, identify(head), where);
     const reader = await loadReader(format, options);
     if (format === 'table' && !lives) {
@@ -128,7 +128,7 @@ function unknown(input: ByteInput, filled: number, known: string | undefined, wh
 }
 
 /** True when whole lines are there and they are of a known format. */
-function recognised(begun: Uint8Array): boolean {
+async function recognised(begun: Uint8Array): Promise<boolean> {
   const end = Math.max(begun.lastIndexOf(0x0a), begun.lastIndexOf(0x0d));
-  return end > 0 && detect(headOf(begun.subarray(0, end + 1))) !== undefined;
+  return end > 0 && (await detect(headOf(begun.subarray(0, end + 1)))) !== undefined;
 }

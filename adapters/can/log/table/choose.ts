@@ -4,13 +4,11 @@ import { VigieError } from '../../../../protocol/errors.ts';
 import type { Fields } from '../fields.ts';
 import type { Head } from '../format.ts';
 import { Recording } from '../recording.ts';
-import { layoutsOfColumns, layoutsOfHeader } from './header.ts';
+import { layoutsOfColumns, layoutsOfHeader, MAX_PREAMBLE_LINES } from './header.ts';
 import { inferLayouts } from './infer.ts';
 import type { Layout } from './layout.ts';
 import { MAX_NAMES_SIZE, TableLines } from './table.ts';
 
-/** Lines of names before the table are looked for in so many lines. */
-const MAX_PREAMBLE_LINES = 100;
 /** Lines that may be names, at most: others are text. */
 const MAX_HEADERS = 8;
 /** Data lines by which columns are judged. */
@@ -46,11 +44,6 @@ interface Trial extends ChosenTable {
   /** Of aligned columns, whether the words of each begin or end at one position. */
   readonly aligned: boolean;
   readonly digest: number;
-}
-
-/** The first line of column names, also of a table that will be refused; undefined: there is none. */
-export function hasColumnNames({ lines }: Head): boolean {
-  return lines.slice(0, MAX_PREAMBLE_LINES).some((line) => layoutsOfHeader(line).length > 0);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The layouts of a table that a line of column names may mean. */
 import { VigieError } from '../../../../protocol/errors.ts';
+import type { Head } from '../format.ts';
 import { type DataColumns, type Layout, type Separator, type TimeColumn, unitNamed } from './layout.ts';
 import { byteNumber, type ColumnName, hasRole, isFirstByte, isKnown, nameOf, type Role } from './names.ts';
 
@@ -15,9 +16,17 @@ const KNOWN_SHARE = 0.5;
 /** All names of identifiers and of payloads have one of these letters; most lines do not. */
 const MAY_BE_NAMES = /^(?=.*(id|addr))(?=.*(data|payload|byte|msg|hex|content|[db][ _[]*0?[01]))/i;
 
+/** Number of lines from the start of a file in which names of columns can be. */
+export const MAX_PREAMBLE_LINES = 100;
+
 /** The first layout that a line of column names gives; undefined when it names no identifier or no data. */
 export function layoutOfHeader(line: string): Layout | undefined {
   return layoutsOfHeader(line)[0];
+}
+
+/** Whether a line of column names is among the first lines, also of a table that will be refused. */
+export function hasColumnNames({ lines }: Head): boolean {
+  return lines.slice(0, MAX_PREAMBLE_LINES).some((line) => layoutsOfHeader(line).length > 0);
 }
 
 /** The layouts that a line of column names may mean, the likeliest first. */
