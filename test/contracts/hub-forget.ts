@@ -7,8 +7,9 @@ import { SystemClock } from '../../adapters/clock/system.ts';
 import { type Hub, type HubOptions, startHub } from '../../assembly/hub.ts';
 import { openRegistry } from '../../assembly/hub-registry.ts';
 import type { Registry } from '../../hub/registry.ts';
+import { classOf } from '../../protocol/classes.ts';
 import { catalogTopic, downTopic, presenceTopic, upTopic } from '../../protocol/topics.ts';
-import { NOON, ONE, OTHER, payloadOf } from '../hub/messages.ts';
+import { NOON, ONE, OTHER, payloadOf, trip } from '../hub/messages.ts';
 import type { BrokerRig } from '../rig/broker.ts';
 import { type Observed, Observer } from '../rig/car.ts';
 import { MemoryLog } from '../rig/log.ts';
@@ -200,11 +201,16 @@ export function hubForgetContract(name: string, make: () => Promise<ForgettingHu
       const first = await start();
       const { broker } = place;
       await retain(broker.url, ONE);
-      await untilKnown(first, ONE);
+      const car = await Observer.connect(broker.url, 4);
+      const marker = payloadOf('trip', trip('1a57'), { vin: ONE, seq: 0 });
+      await car.client.publishAsync(upTopic(ONE, 'trip'), Buffer.from(marker), { qos: 1 });
+      // The hub commits in the order of arrival: with the trip it has all that the broker retains.
+      await until(
+        async () => (await first.store.numbers(ONE))?.some(({ class: one }) => one === classOf('trip')) === true,
+      );
       const before = await first.store.vehicles();
       await stop(first);
       // One that the hub has, and one that came meanwhile and whose session is lost.
-      const car = await Observer.connect(broker.url, 4);
       await car.client.publishAsync(upTopic(ONE, 'status'), statusOf(9, 1), { qos: 1, retain: true });
       await car.close();
       const second = await start(`unheard-${made}`);
