@@ -72,8 +72,8 @@ export function cloneChecks(scratch: string): readonly LibraryCheck[] {
       ...process.env,
       PATH: [join(modules, '.bin'), join(modules, node, 'bin'), ...path].join(delimiter),
     };
-    // `npm run` passes on what the settings of this project say.
-    delete env['npm_config_ignore_scripts'];
+    // `npm run` passes the settings of this project and its own options on: the clone has its own.
+    for (const name of ['npm_config_ignore_scripts', 'npm_config_loglevel']) delete env[name];
     return spawnSync('sh', ['-c', commands], { cwd: clone, encoding: 'utf8', env, timeout: 600_000 });
   }
 
