@@ -11,6 +11,7 @@ import { decodeFixes } from './decode-fixes.ts';
 import { decodeObd } from './decode-obd.ts';
 import { isFixLog } from './fix-logs.ts';
 import { type Chosen, chosenOf, type FilterOptions, filterOf, usedFilters, withFilters } from './frame-filter.ts';
+import { detailsLast } from './help.ts';
 import { COLUMNS_HELP, reportLog } from './log-summary.ts';
 import { type Format, formatOf, Lines, progressBar } from './output.ts';
 import { decodeValues, isValueLog, timeZoneOption } from './value-log.ts';
@@ -33,6 +34,7 @@ interface Options extends FilterOptions {
 
 export function decodeCommand(): Command {
   const command = new Command('decode')
+    .configureHelp(detailsLast)
     .summary('decodes signals of a recorded log, fixes of NMEA or UBX, and values of OBD answers')
     .description(
       `Reads recordings and prints their contents, for people who map a new car.

@@ -9,6 +9,7 @@ import type { Owner, RegisteredCar } from '../hub/registry.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { isVin } from '../protocol/topics.ts';
+import { placeHelp } from './help.ts';
 import { type PlaceOptions, placeOf } from './hub-place.ts';
 import { formatOf, Lines } from './output.ts';
 import { programName } from './program-name.ts';
@@ -18,7 +19,7 @@ const NAMED_CARS = 5;
 
 export function addCarCommand(): Command {
   return new Command('add')
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp(placeHelp)
     .argument('<vin>', 'vehicle identification number')
     .description(
       'registers a car in fleets and for users, beside those of before; lets a removed car in again. Prints a one-time ' +
@@ -72,7 +73,7 @@ function warnOfUnregistered(heard: readonly { readonly vin: string }[], added: s
 
 export function removeCarCommand(): Command {
   return new Command('remove')
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp(placeHelp)
     .argument('<vin>', 'vehicle identification number')
     .description(
       'blocks a car: its connection ends and it may not send any more; what it sent is kept. With --fleet or --user it ' +
@@ -96,7 +97,7 @@ export function removeCarCommand(): Command {
 
 export function forgetCarCommand(): Command {
   return new Command('forget')
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp(placeHelp)
     .argument('<vin>', 'vehicle identification number')
     .description(
       'removes a car and erases everything that it sent or was sent from the files of the database, which are written anew ' +
@@ -114,7 +115,7 @@ export function forgetCarCommand(): Command {
 
 export function listCarsCommand(): Command {
   return new Command('list')
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp(placeHelp)
     .description('lists the cars, registered or heard: fleets, users, when added, last heard and removed')
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
     .action((options: { format?: string }, command: Command) =>

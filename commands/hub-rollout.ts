@@ -9,6 +9,7 @@ import type { Rollout, RolloutCar, RolloutStore } from '../hub/rollout-store.ts'
 import { continueRollout, stopRollout } from '../hub/rollouts.ts';
 import { encodeBody } from '../protocol/command.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { placeHelp } from './help.ts';
 import { withRegistry } from './hub-registry.ts';
 import { formatOf, Lines } from './output.ts';
 
@@ -28,7 +29,7 @@ const PAGE = 1_000;
 
 export function rolloutCommand(): Command {
   return new Command('rollout')
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp(placeHelp)
     .argument('[file]', 'vigie.yaml for the cars; a profile and DBC files at relative paths go with it')
     .description(
       'sends a configuration to a few cars of a fleet, and with --continue to the others. A car tries it and goes back by itself if it ' +

@@ -9,6 +9,7 @@ import type { IssuedToken, Registry } from '../hub/registry.ts';
 import { DAY } from '../protocol/calendar.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { dataScopes, namedScopes, reservedScopes, scopeNames } from '../protocol/interface/operations/scopes.ts';
+import { placeHelp } from './help.ts';
 import { type PlaceOptions, placeOf } from './hub-place.ts';
 import { withRegistry } from './hub-registry.ts';
 import { formatOf, Lines } from './output.ts';
@@ -29,7 +30,7 @@ interface Options {
 
 export function hubTokenCommand(): Command {
   return new Command('token')
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp(placeHelp)
     .description(
       'prints a token, signed by the hub, for the cars of fleets or of a user. Send it as Authorization: Bearer TOKEN; a ' +
         'browser takes it as the password, with any user name.',

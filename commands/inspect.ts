@@ -4,6 +4,7 @@ import { formatNames, packings } from '../adapters/can/log/formats.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { loadDbc } from './dbc-files.ts';
 import { chosenOf, type FilterOptions, filterOf, usedFilters, withFilters } from './frame-filter.ts';
+import { detailsLast } from './help.ts';
 import { CsvExport } from './inspect/csv.ts';
 import { FileLines } from './inspect/file-lines.ts';
 import { readLog } from './inspect/read-log.ts';
@@ -31,9 +32,12 @@ interface Options extends FilterOptions {
 
 export function inspectCommand(): Command {
   const command = new Command('inspect')
+    .configureHelp(detailsLast)
     .summary('the contents of a recorded log: identifiers, periods, bits that change')
     .description(
-      `Reads CAN logs and shows their contents, for people who map a new car: for each bus and identifier the number of \
+      `Reads CAN logs and shows their contents, for people who map a new car.
+
+For each bus and identifier it shows the number of \
 frames, their interval in milliseconds (the median), the jitter (half of the span of nine in ten of these times), the \
 payload length, and the bits that change, as a mask in hexadecimal digits with a dot for four bits that never change. \
 Counters and checksums (XOR, sums, CRC-8 0x1D and 0x2F, AUTOSAR E2E profiles) are found by trial, with their unknown \

@@ -93,17 +93,17 @@ export function readYaml(file: string, text: string): YamlReading {
   const [document, second] = [...composer.compose(tokens, true, text.length)];
   if (document === undefined) return only(file, 0, 'is empty');
   const tabs = document.errors.filter(({ code }) => code === 'TAB_AS_INDENT');
-  const others = document.errors.filter(({ code }) => code !== 'TAB_AS_INDENT');
-  // What else the parser says of a text indented with tabs comes from the tabs.
-  const told = [...tabs, ...(tabs.length > 0 ? [] : others), ...document.warnings];
-  const diagnostics = told.map((error) => describe(file, error, lines));
+  const [first] = document.errors.toSorted((a, b) => a.pos[0] - b.pos[0]);
+  if (first !== undefined) {
+    // Members of a text that is not YAML are unknown. Other errors mostly follow from the tabs or from the first error.
+    return { diagnostics: (tabs.length > 0 ? tabs : [first]).map((error) => describe(file, error, lines)) };
+  }
+  const diagnostics = document.warnings.map((error) => describe(file, error, lines));
   if (second !== undefined) {
     const line = lines.linePos(second.range[0]).line;
     const fix = 'remove it and the line `---`';
     diagnostics.push({ file, line, severity: 'error', message: 'a second document begins here', fix });
   }
-  // In a text that is not YAML the members are unknown; further findings would be noise.
-  if (others.length > 0) return { diagnostics };
   try {
     const { contents, twice } = plain(document as Document, lines);
     for (const line of twice) {
@@ -127,16 +127,22 @@ function only(file: string, line: number, message: string, fix?: string): YamlRe
   return { diagnostics: [{ file, line, severity: 'error', message, ...(fix === undefined ? {} : { fix }) }] };
 }
 
+/** Words for people who do not know how YAML is parsed, where those of the parser are for others. */
+const syntax: Readonly<Partial<Record<YAMLError['code'], readonly [message: string, fix: string]>>> = {
+  TAB_AS_INDENT: ['a tab stands where the line is indented', 'indent with spaces'],
+  NON_STRING_KEY: ['a list or map stands where a name must', 'quote it if it is a text'],
+  MULTILINE_IMPLICIT_KEY: ['this line has no name with a colon and a space', 'write `name: value`'],
+  BLOCK_AS_IMPLICIT_KEY: [
+    'this value contains a colon and a space, or the line below is indented too far',
+    'quote the value, or indent the line below as this one',
+  ],
+};
+
 function describe(file: string, error: YAMLError, lines: LineCounter): Diagnostic {
   const line = lines.linePos(error.pos[0]).line;
   const severity = error.name === 'YAMLWarning' ? 'warning' : 'error';
-  if (error.code === 'TAB_AS_INDENT') {
-    return { file, line, severity, message: 'a tab stands where the line is indented', fix: 'indent with spaces' };
-  }
-  if (error.code === 'NON_STRING_KEY') {
-    return { file, line, severity, message: 'a list or map stands where a name must', fix: 'quote it if it is a text' };
-  }
-  return { file, line, severity, message: error.message };
+  const [message, fix] = syntax[error.code] ?? [error.message];
+  return { file, line, severity, message, ...(fix === undefined ? {} : { fix }) };
 }
 
 /**

@@ -355,4 +355,21 @@ describe('help', () => {
       expect(stdout).toContain(name);
     }
   });
+
+  test.each(['add', 'remove', 'forget', 'list', 'token', 'rollout'])(
+    'vigie hub %s --help shows the options of the hub that it uses',
+    async (name) => {
+      const { stdout } = await vigie('hub', name, '--help');
+      const options = [...(stdout.split('Global Options:')[1] ?? '').matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)];
+      expect(options.map(([, option]) => option)).toEqual(['--config', '--data', '--database']);
+    },
+  );
+
+  test.each(['inspect', 'decode'])('vigie %s --help shows options before details', async (name) => {
+    const { stdout } = await vigie(name, '--help');
+    const places = ['Usage:', 'for people who map a new car.', 'Options:', 'Details:', 'Exit status 0', 'Examples:'];
+    const found = places.map((text) => stdout.indexOf(text));
+    expect(found).toEqual(found.filter((at) => at >= 0).toSorted((a, b) => a - b));
+    expect(stdout.slice(0, stdout.indexOf('Options:')).split('\n').length).toBeLessThan(10);
+  });
 });

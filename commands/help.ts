@@ -1,0 +1,28 @@
+/** Forms of the help that several commands use. */
+import { Help, type HelpConfiguration } from 'commander';
+
+/** Options of `vigie hub` that say which hub a command is about. The others are for a hub that runs. */
+const PLACE_OPTIONS: ReadonlySet<string | undefined> = new Set(['--config', '--data', '--database']);
+
+/** Help of a command of the hub: from the options of its parents, those that it uses. */
+export const placeHelp: HelpConfiguration = {
+  showGlobalOptions: true,
+  visibleGlobalOptions(command) {
+    return (command.parent?.options ?? []).filter(({ long }) => PLACE_OPTIONS.has(long));
+  },
+};
+
+/** Help with the options after the first paragraph of the description, and the other paragraphs after the options. */
+export const detailsLast: HelpConfiguration = {
+  commandDescription: (command) => paragraphsOf(command.description())[0],
+  formatHelp(command, helper) {
+    const [, details] = paragraphsOf(command.description());
+    const wrapped = helper.boxWrap(details, helper.helpWidth ?? 80);
+    return `${Help.prototype.formatHelp.call(helper, command, helper)}\nDetails:\n\n${wrapped}\n`;
+  },
+};
+
+function paragraphsOf(description: string): readonly [first: string, others: string] {
+  const end = description.indexOf('\n\n');
+  return end < 0 ? [description, ''] : [description.slice(0, end), description.slice(end + 2)];
+}
