@@ -55,6 +55,11 @@ function offsetIn(first: number, boot: number): number {
   return (boot - lowest + BOOTS) % BOOTS;
 }
 
+/** The lowest number that a start of a life can have at the hub. */
+export function lowestStart({ ordinal }: Pick<Life, 'ordinal'>): number {
+  return LIFE_SIZE * ordinal;
+}
+
 /** By the number of a start at the hub: the ordinal of its life. */
 export function lifeOf(start: number): number {
   return Math.floor(start / LIFE_SIZE);

@@ -24,7 +24,7 @@ import { ANY_FORGOTTEN, forgottenDigest } from './forgotten.ts';
 import { newsOf } from './news.ts';
 import { numbersIn, REFUSED_KEPT, statusIn } from './queries.ts';
 import { IN_USE } from './registry.ts';
-import { keepMonitors, NEW_CAR } from './reported-monitors.ts';
+import { keepMonitors, NEW_CAR, newLifeMonitors } from './reported-monitors.ts';
 import { configurationStatements } from './rollouts.ts';
 import { clockNumber, isSeries, kindNumber, seriesKinds } from './rows.ts';
 import type { SqliteDatabase } from './sqlite.ts';
@@ -181,9 +181,12 @@ export class SqliteMessageStore implements MessageStore {
     const known = lives.get(vehicle) ?? new Lives(this.#livesOf(vehicle));
     lives.set(vehicle, known);
     const boot = known.startOf(one.message.boot);
-    for (const { ordinal, first } of known.begun.splice(0)) {
+    for (const life of known.begun.splice(0)) {
+      const { ordinal, first } = life;
       this.#database.run('INSERT INTO lives VALUES (?, ?, ?, ?)', vehicle, ordinal, first, one.received);
-      if (ordinal > 0) begun.push({ vin: one.vin, first });
+      if (ordinal === 0) continue;
+      begun.push({ vin: one.vin, first });
+      for (const [sql, ...values] of newLifeMonitors(vehicle, life, one.received)) this.#database.run(sql, ...values);
     }
     return { ...one, message: { ...one.message, boot } };
   }

@@ -179,6 +179,19 @@ export function hubCarMonitorsContract(name: string, database: () => Promise<Pic
       expect(one).toMatchObject({ label: 'after the night' });
     });
 
+    test('a car whose folder of records was wiped gets its monitors again', async () => {
+      const car = carOf(FIRST);
+      await car.wipe();
+      const before = car.acknowledged.length;
+      await car.start();
+      const isThere = (): boolean =>
+        car.acknowledged.slice(before).some(({ message: { kind, body: list } }) => {
+          return kind === 'monitor' && list.monitors.some((one) => one.monitorId === fleetMonitor);
+        });
+      await car.until(isThere);
+      await until(FIRST, isCurrent(fleetMonitor));
+    });
+
     test('a monitor that is removed goes from the cars', async () => {
       await ask('fleet', 'DELETE', `/fleets/north/monitors/${fleetMonitor}`);
       await until(FIRST, isGone(fleetMonitor));

@@ -2,7 +2,8 @@
 import { type Life, Lives } from '../../../hub/lives.ts';
 import type { CarMessage } from '../../../hub/message.ts';
 import type { BegunLife } from '../../../hub/ports.ts';
-import { columns, type Execute } from './database.ts';
+import { newLifeMonitors } from '../reported-monitors.ts';
+import { columns, type Execute, numbered } from './database.ts';
 
 /** Messages with the numbers of their starts at the hub, and the lives that cars began after others. The rows of the vehicles are locked. */
 export async function keepLives(
@@ -37,5 +38,11 @@ export async function keepLives(
       columns(begun.map(({ vehicle, ordinal, first, since }) => [vehicle, ordinal, first, since])),
     );
   }
-  return { placed, begun: begun.filter(({ ordinal }) => ordinal > 0).map(({ vin, first }) => ({ vin, first })) };
+  const later = begun.filter(({ ordinal }) => ordinal > 0);
+  for (const life of later) {
+    for (const [sql, ...values] of newLifeMonitors(life.vehicle, life, life.since)) {
+      await execute(numbered(sql), values);
+    }
+  }
+  return { placed, begun: later.map(({ vin, first }) => ({ vin, first })) };
 }
