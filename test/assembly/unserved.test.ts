@@ -5,13 +5,13 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { hashPassword } from '../../adapters/http/access/password.ts';
 import { type Car, startCar } from '../../assembly/car.ts';
 import { loadVehicle } from '../../assembly/vehicle.ts';
 import type { LogEvent } from '../../protocol/log-events.ts';
 import { agentSettings } from '../../protocol/settings.ts';
 import { Arrivals } from '../rig/arrivals.ts';
 import { Authority, type Certificate } from '../rig/certificates.ts';
+import { hashCheaply } from '../rig/cheap-password.ts';
 import { ImpatientClock } from '../rig/impatient-clock.ts';
 
 let folder: string;
@@ -20,7 +20,7 @@ let car: Car | undefined;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'vigie-unserved-'));
   certificate = new Authority(folder).issue('interface');
-  writeFileSync(join(folder, 'password'), await hashPassword('secret'));
+  writeFileSync(join(folder, 'password'), await hashCheaply('secret'));
 });
 afterEach(() => car?.stop());
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { RemoteType } from '../../protocol/remote/table.ts';
 import { downTopic } from '../../protocol/topics.ts';
+import { stride } from '../rig/runs.ts';
 import { MaliciousBroker } from './malicious-broker.ts';
 import { finalStates, makeKeys, RemoteCar } from './remote-car.ts';
 
@@ -103,8 +104,10 @@ describe('a malicious broker', () => {
 
   test('that alters a command by any bit makes no car obey it', async () => {
     const [, payload] = await car.sign('Doors', lock);
-    const altered = Array.from({ length: payload.length * 8 }, (_, bit) =>
-      payload.map((byte, at) => (at === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte)),
+    // With a stride that has no factor in common with 8, every place in a byte is altered somewhere.
+    const distance = stride(5);
+    const altered = Array.from({ length: Math.floor((payload.length * 8) / distance) }, (_, index) =>
+      payload.map((byte, at) => (at === (index * distance) >> 3 ? byte ^ (1 << ((index * distance) & 7)) : byte)),
     );
     await hand(altered);
     expect(car.simulation.commands).toEqual({ accepted: 0, rejected: 0 });
@@ -118,7 +121,7 @@ describe('a malicious broker', () => {
     const refused = car.log.lines.filter(({ event }) => event === 'command.refused');
     const unlogged = refused.reduce((sum, { fields }) => sum + Number(fields?.['unlogged'] ?? 0), 0);
     expect(refused.length + unlogged).toBe(altered.length + 1);
-    expect(refused.length).toBeLessThan(altered.length / 20);
+    expect(refused.length).toBeLessThan(altered.length / 4);
   });
 
   test('that hands a command to another car is not obeyed by that', async () => {

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { connect as connectSecurely } from 'node:tls';
 import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { DbcCodec } from '../../adapters/can/dbc/index.ts';
-import { hashPassword } from '../../adapters/http/access/password.ts';
 import { CloudClient } from '../../adapters/mqtt/index.ts';
 import { loadVehicle } from '../../assembly/vehicle.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
@@ -24,6 +23,7 @@ import { fix } from '../drives/way.ts';
 import { AedesRig } from '../rig/aedes.ts';
 import { VigieProcess, vigie } from '../rig/bench.ts';
 import { Authority } from '../rig/certificates.ts';
+import { hashCheaply } from '../rig/cheap-password.ts';
 
 const VIN = 'VF3RVNNERCAR00001';
 
@@ -300,7 +300,7 @@ test('programs are in the time zone of the configuration', async () => {
 test('the process ends when told although clients hold connections to its interface open that never begin', async () => {
   const authority = new Authority(folder);
   const { certFile, keyFile } = authority.issue('car');
-  writeFileSync(join(folder, 'password'), await hashPassword('a long password'), { mode: 0o600 });
+  writeFileSync(join(folder, 'password'), await hashCheaply('a long password'), { mode: 0o600 });
   chmodSync(keyFile, 0o600);
   const process = run(
     'bench',

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CryptoKey, exportSPKI, generateKeyPair, SignJWT } from 'jose';
-import { hashPassword } from '../../adapters/http/access/password.ts';
 import type { HttpConfiguration } from '../../config/http.ts';
 import { scopes } from '../../protocol/interface/operations/scopes.ts';
+import { hashCheaply } from './cheap-password.ts';
 
 const ISSUER = 'https://issuer.example';
 const AUDIENCE = 'vigie';
@@ -43,7 +43,7 @@ export class Gates {
 
   static async make(): Promise<Gates> {
     const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
-    return new Gates(await hashPassword(PASSWORD), await exportSPKI(publicKey), privateKey);
+    return new Gates(await hashCheaply(PASSWORD), await exportSPKI(publicKey), privateKey);
   }
 
   get fleet(): Credentials {

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DbcCodec } from '../../adapters/can/dbc/index.ts';
-import { hashPassword } from '../../adapters/http/access/password.ts';
 import { CommandSigner, generateKey } from '../../adapters/keys/index.ts';
 import { CloudClient } from '../../adapters/mqtt/index.ts';
 import { loadVehicle } from '../../assembly/vehicle.ts';
@@ -17,6 +16,7 @@ import { type PseudoTerminal, plugIn } from '../adapters/lines/pseudo-terminal.t
 import { FarEnd } from '../adapters/lines/server.ts';
 import { Arrivals } from './arrivals.ts';
 import { VigieProcess } from './bench.ts';
+import { hashCheaply } from './cheap-password.ts';
 import { MosquittoRig } from './mosquitto.ts';
 
 const VIN = 'VF3VNREST00000001';
@@ -122,7 +122,7 @@ export class QuietUnit {
       .replace('GNSS.Latitude', 'GNSS.latitude')
       .replace('GNSS.Longitude', 'GNSS.longitude');
     writeFileSync(join(car, 'profile.yaml'), withReceiver);
-    writeFileSync(join(this.#folder, 'password'), await hashPassword('secret'), { mode: 0o600 });
+    writeFileSync(join(this.#folder, 'password'), await hashCheaply('secret'), { mode: 0o600 });
     writeFileSync(
       join(this.#folder, 'vigie.yaml'),
       `configuration: 1

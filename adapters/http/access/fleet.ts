@@ -48,7 +48,7 @@ export class FleetGate implements Gate {
   readonly #failures: Failures;
   /** Made at start: without it, digests read from memory are useless. */
   readonly #key = randomBytes(32).toString('hex');
-  readonly #nobody = impossibleHash();
+  readonly #nobody: PasswordHash;
   readonly #checks = new PasswordChecks();
   /** Checks under way by name, source and digest: a client that begins with many requests has its password checked once. */
   readonly #checking = new Map<string, Promise<boolean>>();
@@ -60,6 +60,7 @@ export class FleetGate implements Gate {
 
   constructor(users: readonly FleetUser[], clock: Clock, failures = new Failures(clock)) {
     this.#failures = failures;
+    this.#nobody = impossibleHash(users.map(({ password }) => password));
     this.#users = new Map(
       users.map((user) => {
         const caller = { name: user.name, fleets: new Set(user.fleets) };

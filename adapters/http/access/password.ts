@@ -1,10 +1,10 @@
 /** Passwords are kept as salted scrypt hashes (RFC 7914), never as they are. */
-import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { VigieError } from '../../../protocol/errors.ts';
 
 /** `scrypt$N$r$p$salt$hash`, salt and hash in base64url. */
 export interface PasswordHash {
-  readonly cost: Required<Pick<ScryptOptions, 'N' | 'r' | 'p'>>;
+  readonly cost: { readonly N: number; readonly r: number; readonly p: number };
   readonly salt: Uint8Array;
   readonly hash: Uint8Array;
 }
@@ -17,10 +17,10 @@ const FORM = /^scrypt\$(\d{1,8})\$(\d{1,2})\$(\d{1,2})\$([A-Za-z0-9_-]{11,86})\$
 const MOST_MEMORY = 64 * 2 ** 20;
 
 /** What is to be written into the file of a password. */
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(password: string, cost = COST): Promise<string> {
   const salt = randomBytes(16);
-  const hash = await derive(password, salt, LENGTH, COST);
-  return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
+  const hash = await derive(password, salt, LENGTH, cost);
+  return ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
 }
 
 /** Reads what {@link hashPassword} wrote. @throws VigieError `configuration.wrong` naming `where` */
@@ -45,9 +45,14 @@ export async function verifyPassword(password: string, { cost, salt, hash }: Pas
   return timingSafeEqual(await derive(password, salt, hash.byteLength, cost), hash);
 }
 
-/** A hash that no password has. Checked for unknown users, so that the time taken does not reveal which users exist. */
-export function impossibleHash(): PasswordHash {
-  return { cost: COST, salt: randomBytes(16), hash: randomBytes(LENGTH) };
+/**
+ * A hash that no password has, at the highest cost of the users' hashes. Checked for unknown users, so that the time
+ * taken does not reveal which users exist.
+ */
+export function impossibleHash(users: readonly PasswordHash[]): PasswordHash {
+  const work = ({ N, r, p }: PasswordHash['cost']): number => N * r * p;
+  const [cost = COST] = users.map((user) => user.cost).sort((one, other) => work(other) - work(one));
+  return { cost, salt: randomBytes(16), hash: randomBytes(LENGTH) };
 }
 
 function derive(password: string, salt: Uint8Array, length: number, cost: PasswordHash['cost']): Promise<Buffer> {

@@ -5,9 +5,15 @@ import { Agent } from 'undici';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { SystemClock } from '../../../adapters/clock/system.ts';
 import { FleetGate, type FleetUser } from '../../../adapters/http/access/fleet.ts';
-import { hashPassword, readPasswordHash, verifyPassword } from '../../../adapters/http/access/password.ts';
+import {
+  hashPassword,
+  impossibleHash,
+  readPasswordHash,
+  verifyPassword,
+} from '../../../adapters/http/access/password.ts';
 import { noScopes } from '../../../protocol/interface/operations/scopes.ts';
 import { Authority } from '../../rig/certificates.ts';
+import { hashCheaply } from '../../rig/cheap-password.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { fetchJson, startRig } from './rig.ts';
 
@@ -28,6 +34,15 @@ describe('a password', () => {
     expect(await hashPassword('p\u00e4ssword')).not.toBe(text);
   });
 
+  test('of an unknown user takes as much work as the costliest of a known one', async () => {
+    const costs = [4, 16, 8].map((N) => ({ N, r: 1, p: 1 }));
+    const hashes = await Promise.all(
+      costs.map(async (cost) => readPasswordHash(await hashPassword('a', cost), 'file')),
+    );
+    expect(impossibleHash(hashes).cost).toEqual({ N: 16, r: 1, p: 1 });
+    expect(impossibleHash([]).cost.N).toBe(2 ** 14);
+  });
+
   test.each(['', 'secret', 'scrypt$1$8$1$c2FsdHNhbHQ$x', `scrypt$1048576$99$1$c2FsdHNhbHQ$${'a'.repeat(43)}`])(
     'hash %j is refused',
     (text) => expect(() => readPasswordHash(text, 'file')).toThrow(/file: /),
@@ -38,11 +53,11 @@ describe('the fleet side', () => {
   let operator: FleetUser;
   let other: FleetUser;
   beforeAll(async () => {
-    const password = readPasswordHash(await hashPassword('s3cret'), 'file');
+    const password = readPasswordHash(await hashCheaply('s3cret'), 'file');
     operator = { name: 'operator', password, clientId: 'app-1', fleets: ['f1', 'f2'] };
     other = {
       name: 'other',
-      password: readPasswordHash(await hashPassword('0ther'), 'file'),
+      password: readPasswordHash(await hashCheaply('0ther'), 'file'),
       clientId: 'app-2',
       fleets: ['f3'],
     };
@@ -194,7 +209,7 @@ describe('TLS', () => {
     const authority = new Authority(folder);
     const strangers = new Authority(folder, 'strangers');
     const server = authority.issue('server');
-    const password = readPasswordHash(await hashPassword('s3cret'), 'file');
+    const password = readPasswordHash(await hashCheaply('s3cret'), 'file');
     const user = { password, clientId: 'app', fleets: ['f1'] };
     const gate = new FleetGate(
       [

@@ -7,12 +7,13 @@ import { text } from 'node:stream/consumers';
 import { Agent } from 'undici';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { FleetGate } from '../../../adapters/http/access/fleet.ts';
-import { hashPassword, readPasswordHash } from '../../../adapters/http/access/password.ts';
+import { readPasswordHash } from '../../../adapters/http/access/password.ts';
 import { Hosts } from '../../../adapters/http/hosts.ts';
 import { LiveChanges } from '../../../adapters/http/live.ts';
 import { Status } from '../../../agent/status.ts';
 import { operations } from '../../../protocol/interface/operations.ts';
 import { Authority } from '../../rig/certificates.ts';
+import { hashCheaply } from '../../rig/cheap-password.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { echo, fetchJson, handlersOf, startRig } from './rig.ts';
 
@@ -48,7 +49,7 @@ describe('a request under a name that is not the server’s', () => {
   });
 
   test('is refused with right credentials, and before they are looked at', async () => {
-    const password = readPasswordHash(await hashPassword('s3cret'), 'file');
+    const password = readPasswordHash(await hashCheaply('s3cret'), 'file');
     const gate = new FleetGate([{ name: 'op', password, clientId: 'app', fleets: ['f'] }], new VirtualClock());
     const rig = await startRig({ gates: { fleet: gate } });
     const authorization = `Basic ${Buffer.from('op:s3cret').toString('base64')}`;
@@ -131,7 +132,7 @@ describe('over TLS', () => {
   test('the server answers under the names in its certificate', async () => {
     const authority = new Authority(folder);
     const { certFile, keyFile } = authority.issue('server', 2, ['car.example', '*.cars.example']);
-    const password = readPasswordHash(await hashPassword('s3cret'), 'file');
+    const password = readPasswordHash(await hashCheaply('s3cret'), 'file');
     const gate = new FleetGate([{ name: 'op', password, clientId: 'app', fleets: ['f'] }], new VirtualClock());
     const rig = await startRig({ gates: { fleet: gate }, host: '0.0.0.0', tls: { cert: certFile, key: keyFile } });
     const url = rig.url.replace('0.0.0.0', '127.0.0.1');

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { SystemClock } from '../../../adapters/clock/system.ts';
-import { hashPassword } from '../../../adapters/http/access/password.ts';
 import type { MonitorBook } from '../../../adapters/http/resources/car.ts';
 import { memoryOutboxStore } from '../../../adapters/store/index.ts';
 import type { RecordStore, StoredRecord } from '../../../agent/ports.ts';
@@ -13,6 +12,7 @@ import { Status } from '../../../agent/status.ts';
 import { type InterfaceOptions, startInterface } from '../../../assembly/interface.ts';
 import { loadVehicle } from '../../../assembly/vehicle.ts';
 import { loadConfiguration } from '../../../config/configuration.ts';
+import { hashCheaply } from '../../rig/cheap-password.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { carOf } from './resources/rig.ts';
 import { fetchJson } from './rig.ts';
@@ -100,7 +100,7 @@ test('a walk through a collection outlives a restart', async () => {
 });
 
 test('as configured, it lets in whom the configuration names', async () => {
-  writeFileSync(join(folder, 'password'), await hashPassword('s3cret'), { mode: 0o600 });
+  writeFileSync(join(folder, 'password'), await hashCheaply('s3cret'), { mode: 0o600 });
   const file = join(folder, 'vigie.yaml');
   writeFileSync(
     file,

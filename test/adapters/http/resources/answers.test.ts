@@ -6,6 +6,7 @@ import type { Operation } from '../../../../protocol/interface/operation.ts';
 import { operations } from '../../../../protocol/interface/operations.ts';
 import { AnyCar, happening } from '../../../rig/any-car.ts';
 import { recordDay } from '../../../rig/day.ts';
+import { runs } from '../../../rig/runs.ts';
 import { Reference } from './reference.ts';
 import { Asker, carOf, type Json, liveDay, type Reply } from './rig.ts';
 
@@ -117,7 +118,7 @@ test('whatever happened to the car, every link leads to an answer, and every ans
         expect([...new Set(replies.flatMap(undocumented))]).toEqual([]);
       }
     }),
-    { numRuns: 30 },
+    { numRuns: runs(8, 30) },
   );
 }, 120_000);
 
