@@ -40,6 +40,8 @@ export class TableLines implements LineParser {
   private waiting: boolean;
   times: TimeReader;
   private begun: boolean;
+  /** A frame was read: a line with all columns is data from there on. */
+  private framed = false;
   /** Cells in the line beyond the columns of the table: bytes of data in cells of their own. Negative: fewer bytes. */
   private extra = 0;
   /** Cells in the line without empty ones behind the last column. */
@@ -73,6 +75,7 @@ export class TableLines implements LineParser {
     const fault = this.frame(bytes, separator === 'blank' ? p : start, end, whole);
     if (fault === undefined) {
       this.begun = true;
+      this.framed = true;
       return undefined;
     }
     return this.unread(bytes, start, end, fault);
@@ -104,7 +107,10 @@ export class TableLines implements LineParser {
     this.recording.passOver(kind);
   }
 
-  /** Whether numbers are in at least two cells of the line and in a third of them, or in one of as many as the columns. */
+  /**
+   * Whether numbers are in at least two cells of the line and in a third of them; of a line with all columns, whether a number
+   * is in one, or behind the first frame anything: units may follow the names.
+   */
   private looksLikeData(): boolean {
     const { fields } = this;
     let filled = 0;
@@ -121,7 +127,7 @@ export class TableLines implements LineParser {
       separator === 'aligned'
         ? layout.length !== undefined && lengthIn(fields, layout.length) >= 0
         : separator !== 'blank' && names !== undefined && names.length > 1 && this.cells >= names.length;
-    return isFull ? numbers >= 1 : numbers >= 2 && numbers * 3 >= filled;
+    return isFull ? numbers >= 1 || (this.framed && filled >= 1) : numbers >= 2 && numbers * 3 >= filled;
   }
 
   private frame(bytes: Uint8Array, start: number, end: number, whole: boolean): string | undefined {

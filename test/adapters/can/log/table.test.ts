@@ -199,6 +199,21 @@ describe('a table of frames', () => {
     expect(passedOver).toEqual({ comments: 1, 'lines before the column names': 1, 'lines that are not frames': 1 });
   });
 
+  test('counts a line with all its columns whose identifier is a word; names of units are none', async () => {
+    const rows = [
+      'Id\tName\tD0\tD1\tD2',
+      'hex\t-\thex\thex\thex',
+      '123\t\t11\t22\t33',
+      'zz\tEngine\t\t\t',
+      '124\t\t44\t\t',
+      '\t\t\t\t',
+    ];
+    const { frames, faults, passedOver } = await read(`${rows.join('\n')}\n`);
+    expect(frames).toEqual(['0 can0 123 112233', '0 can0 124 44']);
+    expect(faults).toEqual(['4: column 1 (Id): the identifier is not a number of at most 29 bits']);
+    expect(passedOver).toEqual({ 'lines that are not frames': 1 });
+  });
+
   test('is refused before any frame when more than one in a hundred lines contradicts its columns', async () => {
     const wrong = good.replaceAll('5,123', '5,923').replaceAll('5,923,1,AA', '5,123,2,AA');
     await expect(read(`Time (ms),ID,DLC,Data\n${wrong}`)).rejects.toThrow(

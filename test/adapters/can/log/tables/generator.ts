@@ -334,9 +334,12 @@ function write(
   const model = random.below(cells.length);
   // A remote frame asks for any length.
   const isOpen = frames[model]?.remote === true;
-  const broken =
+  const contradicting =
     damaged === 1 && !isOpen ? damagedCells(random, columns, cells[model] as readonly string[]) : undefined;
-  const place = random.below(cells.length + 1);
+  const broken = contradicting?.some((cell) => cell !== '') === true ? contradicting : undefined;
+  // Before the first frame a line without a number may be one of units.
+  const isText = broken !== undefined && !broken.some((cell) => /\d/.test(cell));
+  const place = isText ? 1 + random.below(cells.length) : random.below(cells.length + 1);
   const lines = broken === undefined ? cells : [...cells.slice(0, place), broken, ...cells.slice(place)];
   const text = isAligned
     ? aligned(random, columns, lines)
