@@ -6,7 +6,7 @@ import { FIRST_START, type FileSystem, lockDirectory, nodeFileSystem, openDocume
 import type { Document, Log, Memory } from '../agent/ports.ts';
 import { emptyLedger, type LedgerDocument, lacksCommits } from '../agent/remotes/ledger.ts';
 import { VigieError } from '../protocol/errors.ts';
-import { BOOTS, UNCOUNTED_BOOT } from '../protocol/schema/message.ts';
+import { BOOTS, UNCOUNTED_BOOT, UNRECORDED_BOOT } from '../protocol/schema/message.ts';
 import { absentEntries, hasRecords, namesIn } from './data-folder.ts';
 import { isUnreadable } from './read-again.ts';
 
@@ -80,6 +80,11 @@ const UNCOUNTED = [UNCOUNTED_BOOT, UNCOUNTED_BOOT + 2 ** 30] as const;
 /** A random number for a start that cannot be counted. */
 export function uncountedBoot(anyNumber: (least: number, below: number) => number = randomInt): number {
   return anyNumber(...UNCOUNTED);
+}
+
+/** A random number for a start whose records the disk does not return: its messages are numbered from 0. */
+export function unrecordedBoot(anyNumber: (least: number, below: number) => number = randomInt): number {
+  return anyNumber(UNRECORDED_BOOT, UNRECORDED_BOOT + 2 ** 29);
 }
 
 /** The first start of a folder of records, or of an agent that keeps none: a random number of 32 bits. */

@@ -6,7 +6,7 @@ import { MinimalAgent } from '../agent/minimal.ts';
 import type { Log } from '../agent/ports.ts';
 import type { IdentifiedConfiguration } from '../config/configuration.ts';
 import { agentSettings } from '../protocol/settings.ts';
-import { uncountedBoot } from './directory.ts';
+import { unrecordedBoot } from './directory.ts';
 import { openKeys, openRecords } from './records.ts';
 import type { Service } from './service.ts';
 import { type Teardown, withTeardown } from './teardown.ts';
@@ -38,7 +38,7 @@ async function begin(parts: MinimalParts, teardowns: Teardown[]): Promise<void> 
   const { configuration, data, service, clock, log, reason } = parts;
   const { vin, commands, profile } = configuration;
   const settings = agentSettings(configuration);
-  const store = async () => ({ ...memoryStore(), boot: uncountedBoot() });
+  const store = async () => ({ ...memoryStore(), boot: unrecordedBoot() });
   const place = data === undefined ? { store } : { data };
   const records = await openRecords({ vin, ...place, first: false, settings, clock, log }, teardowns);
   const { boot, ledger } = records;

@@ -2,12 +2,14 @@
  * Lives of a car's folder of records, in the order in which the hub received their first messages. A life has begun `boot` at a
  * random number of 32 bits. The hub numbers all starts of a car anew, and starts of a later life have higher numbers.
  */
-import { BOOTS, UNCOUNTED_BOOT } from '../protocol/schema/message.ts';
+import { BOOTS, UNCOUNTED_BOOT, UNRECORDED_BOOT } from '../protocol/schema/message.ts';
 
 /** Numbers of the starts of one life at the hub. */
 const LIFE_SIZE = 2 ** 31;
-/** From here on within a life: starts that the car could not count. */
+/** From here on within a life: starts that the car could not count, with random numbers. */
 const UNCOUNTED_START = 2 ** 30;
+/** From here on below {@link UNCOUNTED_START}: starts without records, whose numbers are their own. */
+const UNRECORDED_START = 2 ** 29;
 /** Starts around the first one that the hub received which belong to its life. */
 const STARTS_BEFORE = 2 ** 14;
 const STARTS_AFTER = 2 ** 17;
@@ -30,12 +32,15 @@ export class Lives {
   }
 
   /**
-   * Number of the start `boot` of the car at the hub. An uncounted start belongs to the newest life. If no life has a counted
+   * Number of the start `boot` of the car at the hub. A start with a random number belongs to the newest life. If no life has a counted
    * start near it, it begins a new one.
    */
   startOf(boot: number): number {
     const newest = this.#all.at(-1);
-    if (boot >= UNCOUNTED_BOOT) return LIFE_SIZE * (newest?.ordinal ?? 0) + UNCOUNTED_START + (boot % UNCOUNTED_START);
+    if (boot >= UNCOUNTED_BOOT) {
+      const lowest = boot >= UNRECORDED_BOOT ? UNRECORDED_START : UNCOUNTED_START;
+      return LIFE_SIZE * (newest?.ordinal ?? 0) + lowest + (boot % lowest);
+    }
     const life = this.#all.findLast(({ first }) => offsetIn(first, boot) < STARTS_BEFORE + STARTS_AFTER);
     const { ordinal, first } = life ?? this.#begin(boot);
     return LIFE_SIZE * ordinal + offsetIn(first, boot);
@@ -67,11 +72,16 @@ export function lifeOf(start: number): number {
 
 /** Whether the car counted the start with this number at the hub. */
 export function isCounted(start: number): boolean {
-  return start % LIFE_SIZE < UNCOUNTED_START;
+  return start % LIFE_SIZE < UNRECORDED_START;
+}
+
+/** Whether the car could not read its records at the start with this number at the hub. */
+export function isUnrecorded(start: number): boolean {
+  return !isCounted(start) && start % LIFE_SIZE < UNCOUNTED_START;
 }
 
 /** As {@link isCounted}, in SQL. */
-export const isCountedSql = (start: string): string => `${start} % ${LIFE_SIZE} < ${UNCOUNTED_START}`;
+export const isCountedSql = (start: string): string => `${start} % ${LIFE_SIZE} < ${UNRECORDED_START}`;
 
 /** Least number of the life of a start, in SQL. SQLite takes a bound number as a fraction, so nothing is divided. */
 export const lifeOfSql = (start: string): string => `${start} - ${start} % ${LIFE_SIZE}`;

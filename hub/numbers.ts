@@ -3,7 +3,7 @@ import { type Run, Runs } from '../protocol/runs.ts';
 import type { Gap } from '../protocol/schema/gap.ts';
 import type { HelloNumbers } from '../protocol/schema/hello.ts';
 import type { Envelope } from '../protocol/schema/message.ts';
-import { isCounted, lifeOf } from './lives.ts';
+import { isCounted, isUnrecorded, lifeOf } from './lives.ts';
 
 /**
  * What one start of the agent sent and gave up: [boot, the first number that it gave out, arrived, given up, the number
@@ -53,7 +53,8 @@ const STARTS = 4;
 /**
  * A car numbers each class from 0, without a hole and for ever, so what is in neither set is missing. After its disk
  * refused to write, a start gives numbers out again that the start before has sent from memory: from the first number
- * of a start on, what earlier starts sent or gave up says nothing of the number.
+ * of a start on, what earlier starts sent or gave up says nothing of the number. Numbers of a start without records are its
+ * own: they are not counted.
  */
 export class ClassNumbers {
   readonly #arrived: Runs;
@@ -109,6 +110,7 @@ export class ClassNumbers {
    * than these is assumed to have sent what they together have sent.
    */
   has({ seq, boot }: Pick<Numbered, 'seq' | 'boot'>): boolean {
+    if (isUnrecorded(boot)) return false;
     const start = this.#starts.find((one) => one.boot === boot);
     if (start !== undefined) return start.arrived.has(seq);
     return this.#starts.length === STARTS && isCounted(boot) && this.#arrived.has(seq);
@@ -116,6 +118,7 @@ export class ClassNumbers {
 
   /** A message that was not here before. */
   arrive({ seq, boot, offset }: Numbered): void {
+    if (isUnrecorded(boot)) return;
     (this.#startOf(boot, offset === undefined ? undefined : seq - offset)?.arrived ?? this.#arrived).add(seq);
   }
 
@@ -125,7 +128,7 @@ export class ClassNumbers {
    */
   arriveAgain({ seq, boot }: Numbered): void {
     const isMissing = this.report.missing.some(([first, last]) => first <= seq && seq <= last);
-    if (isMissing && !isCounted(boot)) (this.#starts.at(-1)?.arrived ?? this.#arrived).add(seq);
+    if (isMissing && !isCounted(boot) && !isUnrecorded(boot)) (this.#starts.at(-1)?.arrived ?? this.#arrived).add(seq);
   }
 
   /**
@@ -133,7 +136,7 @@ export class ClassNumbers {
    * them.
    */
   giveUp(boot: number, numbers: Gap['numbers'] = []): void {
-    if (numbers.length === 0) return;
+    if (numbers.length === 0 || isUnrecorded(boot)) return;
     const givenUp = this.#startOf(boot, undefined)?.givenUp ?? this.#givenUp;
     for (const [first, last] of numbers) if (first <= last) givenUp.add(first, last);
   }
@@ -142,6 +145,7 @@ export class ClassNumbers {
    * A `hello` of the start `boot` says how far it has sent: a broker may have lost the newest messages of a class.
    */
   sent(boot: number, { first, below }: Pick<HelloNumbers, 'first' | 'below'>): void {
+    if (isUnrecorded(boot)) return;
     const end = Math.max(endOf(this.#valid('arrived')), endOf(this.#valid('givenUp')), this.#sentBelow);
     const isKnown = this.#starts.some((one) => one.boot === boot && one.first !== undefined);
     // Most say nothing new, and only a few starts are kept apart.

@@ -32,6 +32,9 @@ export const BOOTS = 2 ** 32;
 /** From here on `boot` is a random number: the car could not write down that it starts. */
 export const UNCOUNTED_BOOT: number = BOOTS;
 
+/** From here on `boot` is a random number of a start without records: its numbers begin at 0 and are its own. */
+export const UNRECORDED_BOOT: number = 2 * BOOTS;
+
 /** How the wall clock of the car is known. */
 export const clockQualities = ['gnss', 'ntp', 'none'] as const;
 export type ClockQuality = (typeof clockQualities)[number];
@@ -44,7 +47,8 @@ const envelope = {
     4,
     count(
       'Number of the start of the agent, counted modulo 2^32 from a random number on that is the identity of the folder of records; ' +
-        'from 2^32 on a random number, because the disk did not take the count.',
+        'from 2^32 on a random number, because the disk did not take the count; from 2^33 on a random number, because the disk ' +
+        'did not return the records: then `seq` counts from 0 within this start alone.',
     ),
   ),
   // Not an instant: the instants of the body are counted from it.

@@ -7,7 +7,7 @@ import { generateKey } from '../../adapters/keys/index.ts';
 import { CloudClient } from '../../adapters/mqtt/index.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import type { Message } from '../../protocol/schema/message.ts';
-import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
+import { UNCOUNTED_BOOT, UNRECORDED_BOOT } from '../../protocol/schema/message.ts';
 import { upFilter } from '../../protocol/topics.ts';
 import { AedesRig } from '../rig/aedes.ts';
 import { Arrivals } from '../rig/arrivals.ts';
@@ -115,7 +115,8 @@ describePeer('strace', 'reads that fail with EIO', () => {
     const again = start(broker.url, failing(5, segments(), 1));
     await again.says('records.unreadable');
     await again.says('minimal: ');
-    const { body } = await messages.take(({ kind, body: of }) => kind === 'hello' && 'mode' in of);
+    const { boot, body } = await messages.take(({ kind, body: of }) => kind === 'hello' && 'mode' in of);
+    expect(boot).toBeGreaterThanOrEqual(UNRECORDED_BOOT);
     expect(body).toMatchObject({ mode: 'minimal', reason: expect.stringMatching(/\.journal: .*EIO.*check the disk/) });
     const status = JSON.parse((await vigie('status', '--data', data)).stdout);
     expect(status).toMatchObject({ mode: 'minimal', reason: expect.stringContaining('EIO') });

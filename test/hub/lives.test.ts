@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isCounted, Lives, lifeOf } from '../../hub/lives.ts';
 import { ClassNumbers } from '../../hub/numbers.ts';
-import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';
+import { UNCOUNTED_BOOT, UNRECORDED_BOOT } from '../../protocol/schema/message.ts';
 
 test('starts whose numbers are near are of one life, in whatever order they come, and keep their order', () => {
   const lives = new Lives();
@@ -41,4 +41,23 @@ test('only the numbers of the newest life count: those of the life before are ne
     givenUp: [],
     missing: [[1, 1]],
   });
+});
+
+test('a start without records has numbers of its own: they neither arrive for other starts nor begin theirs again', () => {
+  const lives = new Lives();
+  const numbers = new ClassNumbers();
+  for (const seq of [0, 1, 2, 4]) numbers.arrive({ seq, boot: lives.startOf(4_000_000), offset: seq });
+  const before = numbers.report;
+  const boot = lives.startOf(UNRECORDED_BOOT + 7);
+  for (const seq of [0, 1, 2, 3]) {
+    expect(numbers.has({ seq, boot })).toBe(false);
+    numbers.arrive({ seq, boot, offset: seq });
+    numbers.arriveAgain({ seq, boot, offset: seq });
+  }
+  numbers.sent(boot, { first: 0, below: 9 });
+  numbers.giveUp(boot, [[3, 3]]);
+  expect(numbers.report).toEqual(before);
+  expect(before.missing).toEqual([[3, 3]]);
+  expect(lives.begun).toHaveLength(1);
+  expect([isCounted(boot), lifeOf(boot)]).toEqual([false, 0]);
 });
