@@ -1,3 +1,4 @@
+import { isUnrecorded, Lives, lifeOf } from '../hub/lives.ts';
 import { decodeMessage } from '../protocol/cbor/message.ts';
 import { classOf } from '../protocol/classes.ts';
 import { type ReadableBody, readableBody } from '../protocol/readable.ts';
@@ -81,14 +82,26 @@ interface Outcome {
 }
 
 /**
- * The receiver's half of exactly-once: every class of a car is numbered without a hole, so what was seen is a
- * duplicate and what is missing is known. Messages of a class may arrive out of order after an outage.
+ * The receiver's half of exactly-once: every class of a car is numbered without a hole within a life of its folder of
+ * records, so what was seen is a duplicate and what is missing is known. Messages of a class may arrive out of order after an
+ * outage.
  */
 export class ReceivedNumbers {
-  readonly #seen = new Map<number, Seen>();
-  /** By class, the numbers that gap messages tell of: they never come. */
-  readonly #told = new Map<number, Runs>();
-  readonly #retained = new Set<string>();
+  readonly #lives = new Lives();
+  readonly #began: (boot: number) => void;
+  /** Newest life of which a message arrived that was not retained. */
+  #newest: number | undefined;
+  /** By class of a life. */
+  readonly #seen = new Map<string, Seen>();
+  /** By class of a life, the numbers that gap messages tell of: they never come. */
+  readonly #told = new Map<string, Runs>();
+  /** Messages that are not counted: retained ones, and those of starts without records. */
+  readonly #uncounted = new Set<string>();
+
+  /** @param began called with the `boot` of each life that follows another one while this receiver listens */
+  constructor(began: (boot: number) => void = () => undefined) {
+    this.#began = began;
+  }
 
   /**
    * False when this message was seen before. A `retained` one is as old as it is: what came between it and the first
@@ -96,19 +109,24 @@ export class ReceivedNumbers {
    */
   admit(payload: Uint8Array, retained = false): boolean {
     const { kind, seq, boot, body } = decodeMessage(payload);
-    const priority = classOf(kind);
-    const identity = `${priority}/${boot}/${seq}`;
-    const seen = this.#seen.get(priority);
+    const start = this.#lives.startOf(boot);
+    const life = lifeOf(start);
+    const line = `${life}/${classOf(kind)}`;
+    const identity = `${line}/${boot}/${seq}`;
+    const seen = this.#seen.get(line);
     const before = seen?.boots.get(seq) ?? [];
-    if (before.includes(boot) || this.#retained.has(identity)) return false;
-    if (kind === 'gap') this.#tell(body as Gap);
-    if (retained) {
-      this.#retained.add(identity);
+    if (before.includes(boot) || this.#uncounted.has(identity)) return false;
+    if (!retained && life > (this.#newest ?? life)) this.#began(boot);
+    if (!retained) this.#newest = Math.max(this.#newest ?? life, life);
+    const isOwn = isUnrecorded(start);
+    if (kind === 'gap' && !isOwn) this.#tell(life, body as Gap);
+    if (retained || isOwn) {
+      this.#uncounted.add(identity);
       return true;
     }
     if (seen === undefined) {
-      const [, told = seq] = this.#told.get(priority)?.all.at(-1) ?? [];
-      this.#seen.set(priority, { boots: new Map([[seq, [boot]]]), from: seq, highest: Math.max(seq, told) });
+      const [, told = seq] = this.#told.get(line)?.all.at(-1) ?? [];
+      this.#seen.set(line, { boots: new Map([[seq, [boot]]]), from: seq, highest: Math.max(seq, told) });
       return true;
     }
     if (seq <= seen.highest - REMEMBERED) return false;
@@ -136,8 +154,8 @@ export class ReceivedNumbers {
   }
 
   get #outcomes(): Outcome[] {
-    return [...this.#seen].map(([priority, { boots, from, highest }]) => {
-      const told = this.#told.get(priority) ?? new Runs();
+    return [...this.#seen].map(([line, { boots, from, highest }]) => {
+      const told = this.#told.get(line) ?? new Runs();
       let lost = 0;
       for (const [first, last] of told.all) lost += Math.max(0, Math.min(last, highest) - Math.max(first, from) + 1);
       // What arrived all the same is not lost.
@@ -146,10 +164,11 @@ export class ReceivedNumbers {
     });
   }
 
-  #tell({ class: priority, numbers = [] }: Gap): void {
-    const told = this.#told.get(priority) ?? new Runs();
-    this.#told.set(priority, told);
-    const seen = this.#seen.get(priority);
+  #tell(life: number, { class: priority, numbers = [] }: Gap): void {
+    const line = `${life}/${priority}`;
+    const told = this.#told.get(line) ?? new Runs();
+    this.#told.set(line, told);
+    const seen = this.#seen.get(line);
     for (const [first, last] of numbers) {
       if (first > last) continue;
       told.add(first, last);

@@ -55,11 +55,14 @@ place of a VIN it shows all cars; they keep sending at their own pace.`,
 
 /** What is known of one car while it is watched. */
 class WatchedCar {
-  readonly numbers = new ReceivedNumbers();
+  readonly numbers: ReceivedNumbers;
   readonly reader: MessageReader;
   readonly captures: CaptureFiles | undefined;
 
   constructor(captures: string | undefined, format: CaptureFormat | undefined, say: (text: string) => void) {
+    this.numbers = new ReceivedNumbers((boot) =>
+      say(`the car has a new folder of records (boot ${boot}): it was wiped or replaced, and its numbers begin again`),
+    );
     this.reader = new MessageReader((catalog) =>
       say(`catalog ${catalog} has not come: its signals have numbers instead of names until it does`),
     );

@@ -4,15 +4,15 @@ import { MessageReader, ReceivedNumbers } from '../../commands/received.ts';
 import { encodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
 import type { EventValue } from '../../protocol/schema/event.ts';
-import type { Body, BodyKind } from '../../protocol/schema/message.ts';
+import { type Body, type BodyKind, UNRECORDED_BOOT } from '../../protocol/schema/message.ts';
 import { catalogParts } from '../../protocol/signals/catalog.ts';
 
-const waypoint = (seq: number): Uint8Array =>
+const waypoint = (seq: number, boot = 1): Uint8Array =>
   encodeMessage({
     version: 1,
     kind: 'waypoint',
     seq,
-    boot: 1,
+    boot,
     at: 0,
     clock: 'ntp',
     body: { points: [{ at: 0, latitude: 48, longitude: 2, type: 'Acquire' }] },
@@ -52,6 +52,19 @@ describe('what a receiver keeps of the numbers it has seen', () => {
         expect(received.missing).toBe(missing);
       }),
     );
+  });
+
+  test('a new folder of records begins its numbers again, and a start without records has its own', () => {
+    const began: number[] = [];
+    const received = new ReceivedNumbers((boot) => began.push(boot));
+    const [retained, first, second] = [2_000, 700_000_000, 3_000_000_000];
+    expect(received.admit(waypoint(9, retained), true)).toBe(true);
+    for (const seq of [150_000, 150_001]) expect(received.admit(waypoint(seq, first))).toBe(true);
+    for (const seq of [0, 1, 3]) expect(received.admit(waypoint(seq, second))).toBe(true);
+    expect(received.admit(waypoint(1, second))).toBe(false);
+    expect(received.admit(waypoint(2, UNRECORDED_BOOT + 5))).toBe(true);
+    expect(received.admit(waypoint(2, UNRECORDED_BOOT + 5))).toBe(false);
+    expect([began, received.missing, received.lost]).toEqual([[second], 1, 0]);
   });
 
   test('a retained message is shown, and what came after it before this receiver listened is not missing', () => {
