@@ -110,6 +110,8 @@ async function decode(logs: string[], options: Options): Promise<void> {
     if (raw !== true && dbc === undefined) {
       const fixes = await isFixLog(path);
       if (!fixes && !(await isValueLog(path))) {
+        // A file that is no log at all is refused as such; standard input cannot be opened twice.
+        if (path !== '-') await (await openFrames(path, columns)).close();
         throw new VigieError('usage.wrong', 'decode needs --dbc FILE to name the signals, or --raw for plain frames');
       }
       if (filters.length > 0) throw onlyFrames(filters);

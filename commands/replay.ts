@@ -58,7 +58,7 @@ export function replayCommand(): Command {
 tables of values (CSV of a phone or data logger) by the columns of the profile. A line per message: \
 {topic, seq, at, body}. The same log gives the same bytes. A summary goes to standard error.`,
     )
-    .argument('<log...>', 'log files in order of time, packed too (.gz, .zst, .zip); - reads standard input')
+    .argument('<log...>', 'log files in order of time, packed too (.gz, .zst, .zip, .tar); - reads standard input')
     .requiredOption('-p, --profile <name-or-path>', 'vehicle profile')
     .option('--dbc <file...>', 'network descriptions in addition to those of the profile')
     .option('--vin <vin>', 'the car’s identification number', vinOf, REPLAY_VIN)

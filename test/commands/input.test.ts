@@ -30,6 +30,7 @@ describe('wrong input ends with one clear sentence and status 2, never with a st
   test.each<[string[], string | RegExp]>([
     [['decode', '@nothing.log', '--raw'], /nothing\.log.*no such file|nothing\.log/i],
     [['decode', '@noise.bin', '--raw'], 'noise.bin'],
+    [['decode', '@noise.bin'], /noise\.bin: this is not a log of a known format/],
     [['decode', '@drive.log'], '--dbc'],
     [['decode', '@drive.ubx', '--raw'], 'drive.ubx: this is a recording of a receiver: leave out --dbc and --raw'],
     [['decode', '@track.gpx'], /track\.gpx: this is GPX, a track as XML, which is not read/],

@@ -18,6 +18,8 @@ export interface ObjectVisitor {
   limit(type: number): number;
   /** `size` is less than the object says when the file ends within it. */
   visit(view: DataView, at: number, size: number, type: number): void;
+  /** An object that is passed over. */
+  passed(type: number): void;
   /** No more room for what objects yield: stop before the next. */
   readonly full: boolean;
   /** @param reason the message without what differs from fault to fault */
@@ -62,6 +64,7 @@ export class ObjectScanner {
         this.lost = true;
         pos += 4;
       } else if (limit === 0) {
+        visitor.passed(type);
         this.skip = size;
       } else if (end - pos >= size) {
         visitor.visit(view, pos, size, type);

@@ -2,11 +2,12 @@
  * Vector BLF, by Vector's public binlog header: a file header `LOGG`, then objects. Frames lie in containers (type
  * 10), compressed with zlib or not; an object may begin in one container and end in a later one. Read are CAN message
  * (1), CAN message 2 (86), FD message (100), FD message 64 (101), and, as error frames, CAN error (2), error ext (73)
- * and FD error 64 (104); others are passed over.
+ * and FD error 64 (104); others are counted by kind.
  * Channel n is the bus `can(n-1)`. Times count from the start date of the file header, taken as UTC; from 0 without.
  */
 import { constants, inflateSync } from 'node:zlib';
 import { BIT_RATE_SWITCH, ERROR_STATE, FD, REMOTE, SENT } from '../../../agent/ports.ts';
+import { blfObjectName } from './blf-names.ts';
 import { largestObject, ObjectScanner, type ObjectVisitor } from './blf-objects.ts';
 import { utc } from './dates.ts';
 import { busError, identifier, type LogParser, type Recording } from './recording.ts';
@@ -36,6 +37,7 @@ export class BlfParser implements LogParser {
     const frames: ObjectVisitor = {
       limit: (type) => (frameTypes.has(type) ? largestFrame : 0),
       visit: (view, at, size, type) => this.frame(view, at, size, type),
+      passed: (type) => recording.passOver(blfObjectName(type)),
       get full() {
         return recording.full;
       },
@@ -48,6 +50,7 @@ export class BlfParser implements LogParser {
         if (type === container) this.unpack(view, at, size);
         else this.frame(view, at, size, type);
       },
+      passed: frames.passed,
       get full() {
         return recording.full;
       },

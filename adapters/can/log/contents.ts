@@ -1,6 +1,6 @@
 /** The recordings in a file that are not logs of a bus, such as those of receivers: unpacked, each with a name. */
 import { BegunInput, type ByteInput, fill, openInput } from './input.ts';
-import { fileOf, magicSize, mostPackings, packingOf } from './packing.ts';
+import { fileOf, isTar, magicSize, mostPackings, packingOf, TAR_HEADER_BYTES } from './packing.ts';
 import { UnpackedInput } from './unpacked.ts';
 import { entriesOf, inputOf } from './zip.ts';
 
@@ -42,6 +42,10 @@ async function* contentsIn(
       input = new UnpackedInput(packing, input, begun);
       begun = await magicOf(input);
     }
+    if (packings > 0 && isTar(begun)) {
+      yield* entriesIn(input, begun, name, packings - 1);
+      return;
+    }
     yield { name, archived, bytes: new BegunInput(input, begun) };
   } finally {
     await input.close();
@@ -66,9 +70,10 @@ async function* entriesIn(
   }
 }
 
+/** The bytes by which an archive is recognised; few of a source that lives, which may be silent for hours. */
 async function magicOf(input: ByteInput): Promise<Uint8Array> {
-  const magic = new Uint8Array(magicSize);
-  return magic.subarray(0, await fill(input, magic, 0, magicSize));
+  const magic = new Uint8Array(input.size === 0 ? magicSize : TAR_HEADER_BYTES);
+  return magic.subarray(0, await fill(input, magic, 0, magic.length));
 }
 
 /** A file in an archive that cannot be unpacked, while others can: it fails when it is read. */

@@ -270,7 +270,7 @@ export const formats: Readonly<
 };
 
 /** What any log may be packed in. */
-export const packings = ['.gz', '.zst', '.zip'] as const;
+export const packings = ['.gz', '.zst', '.zip', '.tar'] as const;
 
 /** The formats by name, for people. */
 export function formatNames(): string {
@@ -308,8 +308,27 @@ export async function detect(head: Head): Promise<LogFormat | undefined> {
 /** What loggers of CSS Electronics wrap MDF4 in: the 15th byte gives its kind. */
 const wrapped = (kind: number) => (text: string) => text.startsWith('Generic File') && text.charCodeAt(14) === kind;
 
+const beginsWith =
+  (...magics: readonly string[]) =>
+  (text: string): boolean =>
+    magics.some((magic) => text.startsWith(magic));
+
 /** Files that are known and not read, with what to do about them. */
 const unread: readonly (readonly [is: (text: string) => boolean, what: string])[] = [
+  [
+    beginsWith('7z\xbc\xaf\x27\x1c'),
+    'this is a 7z archive, which is not read: unpack it (7z x FILE) and name the logs in it',
+  ],
+  [
+    beginsWith('Rar!\x1a\x07'),
+    'this is a RAR archive, which is not read: unpack it (unrar x FILE) and name the logs in it',
+  ],
+  [beginsWith('BZh'), 'this file is compressed with bzip2, which is not read: unpack it (bunzip2 FILE)'],
+  [beginsWith('\xfd7zXZ\0'), 'this file is compressed with xz, which is not read: unpack it (unxz FILE)'],
+  [
+    beginsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'),
+    'this is a workbook (.xls) or another document of an office program, which is not read: save the sheet with the frames as CSV',
+  ],
   [
     (text) => /^(MDF {5}|UnFinMF )[23]/.test(text),
     'this is an MDF file of version 2 or 3, which is not read: convert it to MDF4 (with asammdf, CANape or CANoe)',
@@ -324,12 +343,27 @@ const unread: readonly (readonly [is: (text: string) => boolean, what: string])[
   ],
 ];
 
-/** What a file is that is not a log of a known format, for people; undefined when that is not known. */
-export function identify({ text }: Head): string | undefined {
+/** Recordings of tools in a format that is not published, by the ending of their name. */
+const unpublished: readonly (readonly [ending: RegExp, what: string])[] = [
+  [/\.brc$/i, 'a .brc file'],
+  [/\.vsb$/i, 'a binary log of Vehicle Spy'],
+  [/\.km[ef]\d*$/i, 'a log of a Kvaser Memorator'],
+  [/\.btr$/i, 'a binary trace of a PEAK router'],
+  [/\.cld$/i, 'a log of an MKT logger'],
+];
+
+/**
+ * What a file is that is not a log of a known format, for people; undefined when that is not known.
+ * @param name of the file
+ */
+export function identify({ text }: Head, name: string): string | undefined {
   const linkType = pcapHeader(text)?.linkType;
   if (linkType !== undefined) {
     const read = [...canLinkTypes].join(', ');
     return `this capture is of ${linkTypeName(linkType)} and has no CAN frames; read are the link types ${read}`;
   }
-  return unread.find(([is]) => is(text))?.[1];
+  const known = unread.find(([is]) => is(text))?.[1];
+  const tool = unpublished.find(([ending]) => ending.test(name))?.[1];
+  if (known !== undefined || tool === undefined) return known;
+  return `this looks like ${tool}, which is not read: export it as ASC, BLF, TRC or CSV with the tool that wrote it`;
 }

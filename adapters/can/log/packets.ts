@@ -6,11 +6,12 @@
  *     276 LINKTYPE_LINUX_SLL2      20 bytes, the first two the protocol, the interface's number at 4, then the same
  *
  * Behind the headers of the last two the identifier has the byte order of the machine that captured, which is that of
- * the file.
+ * the file. Tools differ: identifier-order.ts decides.
  *
  *     0  identifier and flags (32 bit)   4  bytes of data   5  flags of FD   6  reserved (2)   8  data
  */
 import { BIT_RATE_SWITCH, ERROR, ERROR_STATE, EXTENDED, FD, REMOTE, SENT } from '../../../agent/ports.ts';
+import { type IdentifierOrder, isPossible } from './identifier-order.ts';
 import { SLL, SLL2, SOCKETCAN } from './link-types.ts';
 import type { Recording } from './recording.ts';
 
@@ -43,14 +44,14 @@ export interface Packet {
 
 /**
  * Adds the frame in a packet.
- * @param little the byte order of the file
+ * @param order that of identifiers behind this link type
  * @param busOf index of the bus of the interface with this number, of which only {@link SLL2} tells; -1 else
  * @returns what is wrong with the packet
  */
 export function addPacket(
   recording: Recording,
   view: DataView,
-  little: boolean,
+  order: IdentifierOrder,
   linkType: number,
   packet: Packet,
   busOf: (interfaceNumber: number) => number,
@@ -59,7 +60,6 @@ export function addPacket(
   let sent = packet.sent;
   let protocol = P_CAN;
   let number = -1;
-  let hostOrder = false;
   if (linkType !== SOCKETCAN) {
     const size = linkType === SLL ? 16 : 20;
     if (packet.to - from < size) return 'a packet is shorter than its header';
@@ -72,15 +72,15 @@ export function addPacket(
       return undefined;
     }
     from += size;
-    hostOrder = true;
   }
   if (packet.to - from < HEADER) return 'a packet is shorter than a CAN frame';
-  const raw = view.getUint32(from, hostOrder && little);
+  const raw = order.read(view, from);
   const length = view.getUint8(from + 4);
   const bits = view.getUint8(from + 5);
   if (linkType === SOCKETCAN && (length & XLF) !== 0) return xl;
   const fd = protocol === P_CANFD || (bits & FDF) !== 0 || length > 8 || packet.to - from === CANFD_MTU;
   if (length > 64) return 'a frame claims more than 64 bytes of data';
+  if (!isPossible(raw)) return 'an identifier has more bits than its flags say';
   const id = identifierOf(raw);
   const bus = busOf(number);
   if (bus < 0) return 'more than 256 buses';

@@ -3,6 +3,10 @@ import { type ByteInput, FileInput, type LogFile } from './input.ts';
 
 /** Bytes by which packed data are recognised. */
 export const magicSize = 4;
+/** Bytes of a header in a tar archive, by which it is recognised. */
+export const TAR_HEADER_BYTES = 512;
+/** The checksum in such a header (8 octal digits), which counts itself as blanks. */
+const TAR_CHECKSUM = 148;
 /** A recording may be packed and lie in an archive that is packed too. */
 export const mostPackings = 3;
 
@@ -13,6 +17,20 @@ export function packingOf(head: Uint8Array): 'gzip' | 'zstd' | 'zip' | undefined
   // A local file header, or the end of an archive without any entry.
   if (a === 0x50 && b === 0x4b && ((c === 3 && d === 4) || (c === 5 && d === 6))) return 'zip';
   return undefined;
+}
+
+/** Whether the bytes begin with the header of a file in a tar archive (POSIX.1-2001). */
+export function isTar(begun: Uint8Array): boolean {
+  if (begun.length < TAR_HEADER_BYTES || latin1(begun, 257, 262) !== 'ustar') return false;
+  let sum = 8 * 32;
+  for (let i = 0; i < TAR_HEADER_BYTES; i++) {
+    if (i < TAR_CHECKSUM || i >= TAR_CHECKSUM + 8) sum += begun[i] as number;
+  }
+  return Number.parseInt(latin1(begun, TAR_CHECKSUM, TAR_CHECKSUM + 8).trim(), 8) === sum;
+}
+
+function latin1(bytes: Uint8Array, from: number, to: number): string {
+  return String.fromCharCode(...bytes.subarray(from, to));
 }
 
 /**

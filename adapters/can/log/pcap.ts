@@ -3,7 +3,8 @@
  *
  *     0  seconds   4  micro- or nanoseconds   8  bytes that follow   12  bytes that there were
  */
-import { pcapHeader, SLL2 } from './link-types.ts';
+import { IdentifierOrder, readAhead } from './identifier-order.ts';
+import { pcapHeader, SLL2, SOCKETCAN } from './link-types.ts';
 import { addPacket, type Packet } from './packets.ts';
 import type { LogParser, Recording } from './recording.ts';
 
@@ -17,22 +18,36 @@ export class PcapParser implements LogParser {
   readonly #little: boolean;
   readonly #perMillisecond: number;
   readonly #linkType: number;
+  readonly #begunWith: string;
+  readonly #order: IdentifierOrder;
+  /** The order of identifiers was judged by the first packets. */
+  #judged: boolean;
   /** The file header was read. */
   #begun = false;
   /** The place in the file is lost. */
   #lost = false;
   #position = 0;
 
-  /** @param begun first bytes of the file, as Latin-1 */
-  constructor(recording: Recording, begun: string) {
+  /**
+   * @param begun first bytes of the file, as Latin-1
+   * @param order of a parser that reads the same file
+   */
+  constructor(recording: Recording, begun: string, order?: IdentifierOrder) {
     const { little = true, perSecond = 1e6, linkType = 0 } = pcapHeader(begun) ?? {};
     this.#recording = recording;
     this.#little = little;
     this.#perMillisecond = perSecond / 1000;
     this.#linkType = linkType;
+    this.#begunWith = begun;
+    this.#order = order ?? new IdentifierOrder(little && linkType !== SOCKETCAN);
+    this.#judged = order !== undefined;
   }
 
   parse(bytes: Uint8Array, from: number, end: number, last: boolean): number {
+    if (!this.#judged) {
+      this.#judged = true;
+      readAhead((scratch) => new PcapParser(scratch, this.#begunWith, this.#order), bytes, from, end);
+    }
     const pos = this.#parse(bytes, from, end, last);
     this.#position += pos - from;
     return pos;
@@ -64,7 +79,7 @@ export class PcapParser implements LogParser {
       packet.at = view.getUint32(pos, little) * 1000 + view.getUint32(pos + 4, little) / this.#perMillisecond;
       packet.from = pos + PACKET;
       packet.to = packet.from + size;
-      const fault = addPacket(recording, view, little, this.#linkType, packet, this.#busOf);
+      const fault = addPacket(recording, view, this.#order, this.#linkType, packet, this.#busOf);
       if (fault !== undefined) recording.fault(0, fault);
       pos = packet.to;
     }

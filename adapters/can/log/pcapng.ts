@@ -5,7 +5,8 @@
  *
  * An interface is a bus, by its name when it has one (blanks in it become `_`). Blocks of other types are passed over.
  */
-import { canLinkTypes, linkTypeName, SLL2 } from './link-types.ts';
+import { IdentifierOrder, readAhead } from './identifier-order.ts';
+import { canLinkTypes, linkTypeName, SLL2, SOCKETCAN } from './link-types.ts';
 import { addPacket, type Packet } from './packets.ts';
 import { Ticks } from './pcapng-ticks.ts';
 import type { LogParser, Recording } from './recording.ts';
@@ -33,6 +34,7 @@ const OUTBOUND = 2;
 
 interface Interface {
   readonly linkType: number;
+  readonly order: IdentifierOrder;
   readonly ticks: Ticks;
   /** Index of its bus, once a frame came. */
   bus: number | undefined;
@@ -51,11 +53,22 @@ export class PcapngParser implements LogParser {
   #at = 0;
   readonly #packet: { -readonly [key in keyof Packet]: Packet[key] } = { at: 0, from: 0, to: 0, sent: false };
 
-  constructor(recording: Recording) {
+  readonly #orders: Map<string, IdentifierOrder>;
+  /** The orders of identifiers were judged by the first packets. */
+  #judged: boolean;
+
+  /** @param orders of a parser that reads the same file, by byte order of the section and link type */
+  constructor(recording: Recording, orders?: Map<string, IdentifierOrder>) {
     this.#recording = recording;
+    this.#orders = orders ?? new Map();
+    this.#judged = orders !== undefined;
   }
 
   parse(bytes: Uint8Array, from: number, end: number, last: boolean): number {
+    if (!this.#judged) {
+      this.#judged = true;
+      readAhead((scratch) => new PcapngParser(scratch, this.#orders), bytes, from, end);
+    }
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let pos = from;
     while (!this.#recording.full) {
@@ -110,7 +123,7 @@ export class PcapngParser implements LogParser {
 
   /** Link type (16 bit) at 8, options from 16 on. */
   #interface(view: DataView, at: number, size: number): Interface {
-    if (size < 20) return { linkType: -1, ticks: new Ticks(6, 0), bus: undefined, name: '' };
+    if (size < 20) return { linkType: -1, order: this.#orderOf(-1), ticks: new Ticks(6, 0), bus: undefined, name: '' };
     let name: string | undefined;
     let resolution = 6;
     let offset = 0;
@@ -122,7 +135,16 @@ export class PcapngParser implements LogParser {
     });
     const linkType = view.getUint16(at + 8, this.#little);
     const ticks = new Ticks(resolution, offset);
-    return { linkType, ticks, bus: undefined, name: name?.replace(/\s+/g, '_') ?? `can${this.#interfaces.length}` };
+    const order = this.#orderOf(linkType);
+    const known = name?.replace(/\s+/g, '_') ?? `can${this.#interfaces.length}`;
+    return { linkType, order, ticks, bus: undefined, name: known };
+  }
+
+  #orderOf(linkType: number): IdentifierOrder {
+    const key = `${this.#little} ${linkType}`;
+    const known = this.#orders.get(key) ?? new IdentifierOrder(this.#little && linkType !== SOCKETCAN);
+    this.#orders.set(key, known);
+    return known;
   }
 
   /** A packet whose bytes begin at `from`, in a block that ends with its options at `end`. */
@@ -153,7 +175,7 @@ export class PcapngParser implements LogParser {
         packet.sent = (view.getUint32(value, little) & DIRECTION) === OUTBOUND;
       });
     }
-    return addPacket(recording, view, little, source.linkType, packet, (interfaceNumber) => {
+    return addPacket(recording, view, source.order, source.linkType, packet, (interfaceNumber) => {
       if (source.linkType === SLL2) return recording.bus(`if${interfaceNumber}`);
       source.bus ??= recording.bus(source.name);
       return source.bus;

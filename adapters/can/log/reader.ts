@@ -5,7 +5,7 @@ import type { FileReader, FormatReader } from './format.ts';
 import { detect, formatNames, formats, headOf, identify, type LogFormat, packings, tableReader } from './formats.ts';
 import { type ByteInput, fill, type LogFile, openInput } from './input.ts';
 import { type LogOptions, type LogReader, UnknownFormat } from './log-reader.ts';
-import { fileOf, magicSize, mostPackings, packingOf } from './packing.ts';
+import { fileOf, isTar, magicSize, mostPackings, packingOf } from './packing.ts';
 import { Recording } from './recording.ts';
 
 export type { LogOptions, LogReader } from './log-reader.ts';
@@ -72,10 +72,15 @@ async function openIn(
         lives && (options.format !== undefined || options.columns !== undefined || recognised(buffer.subarray(0, end))),
     );
     buffer.fill(0, filled);
+    if (packings > 0 && isTar(buffer.subarray(0, filled))) {
+      const { openZip } = await import('./zip.ts');
+      const file = await fileFor(input, buffer.slice(0, filled), recording, false);
+      return await openZip(file, recording, (entry) => openIn(entry, recording, options, packings - 1));
+    }
     const bom = filled >= 3 && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf ? 3 : 0;
     let head = headOf(buffer.subarray(bom, Math.min(filled, headSize)));
     const format = options.columns === undefined ? (options.format ?? (await detect(head))) : 'table';
-    if (format === undefined) throw unknown(input, filled, identify(head), where);
+    if (format === undefined) throw unknown(input, filled, identify(head, where), where);
     const reader = await loadReader(format, options);
     if (format === 'table' && !lives) {
       // Columns are judged by many lines.

@@ -28,6 +28,8 @@ export interface LeftOut {
 
 /** Different reasons that are counted apart; those of a file of random bytes are many. */
 const mostReasons = 100;
+/** Different kinds of what is passed over that are counted apart. */
+const MAX_KINDS = 100;
 const otherReasons = 'other reasons';
 
 /** A consumer of a file's bytes that fills a batch. Never throws on bad content: it reports a fault and goes on. */
@@ -92,7 +94,9 @@ export class Recording {
 
   /** Counts frames other than CAN data and remote frames, by kind in the plural: `comments`, `LIN frames`. */
   passOver(kind: string, count = 1): void {
-    this.passedOver.set(kind, (this.passedOver.get(kind) ?? 0) + count);
+    const { passedOver } = this;
+    const name = passedOver.has(kind) || passedOver.size < MAX_KINDS ? kind : 'others';
+    passedOver.set(name, (passedOver.get(name) ?? 0) + count);
   }
 
   /** Index of the bus called `name`; -1 when 256 others were named before, which is all a batch can tell apart. */

@@ -7,12 +7,15 @@ export interface ZipEntry {
   /** How it is packed: 0 not at all, 8 deflate, 93 zstd (APPNOTE 4.4.5). */
   readonly method: number;
   readonly encrypted: boolean;
-  readonly crc: number;
+  /** Undefined: the archive has none. */
+  readonly crc: number | undefined;
   /** Bytes in the archive, and unpacked. */
   readonly packed: number;
   readonly size: number;
   /** Where its local header lies. */
   readonly offset: number;
+  /** Where its bytes begin, in an archive whose list says so. */
+  readonly begin?: number;
 }
 
 const END = 0x0605_4b50;
@@ -65,6 +68,7 @@ export async function readDirectory(file: LogFile, where: string): Promise<ZipEn
 
 /** Where the bytes of an entry begin. */
 export async function startOf(entry: ZipEntry, file: LogFile): Promise<number> {
+  if (entry.begin !== undefined) return entry.begin;
   const local = await part(file, entry.offset, LOCAL_SIZE);
   if (local.byteLength < LOCAL_SIZE || local.getUint32(0, true) !== LOCAL) return Number.NaN;
   return entry.offset + LOCAL_SIZE + sum(local, 26, 28);

@@ -1,11 +1,13 @@
-/** The recordings in a zip archive, one after the other in the order of their names. */
+/** The recordings in a zip or tar archive, one after the other in the order of their names. */
 import type { FrameBatch } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { crc32 } from './crc32.ts';
 import type { LogFormat } from './formats.ts';
 import type { ByteInput, LogFile } from './input.ts';
 import { type LogReader, RecordingLog, UnknownFormat } from './log-reader.ts';
+import { magicSize, packingOf } from './packing.ts';
 import type { Recording } from './recording.ts';
+import { readTar } from './tar.ts';
 import { UnpackedInput } from './unpacked.ts';
 import { readDirectory, startOf, type ZipEntry } from './zip-directory.ts';
 
@@ -31,7 +33,8 @@ export async function openZip(file: LogFile, recording: Recording, open: Open): 
     const names = entries.slice(0, 5).map(({ name }) => name);
     const more = entries.length > names.length ? ` and ${entries.length - names.length} more` : '';
     const contents = names.length === 0 ? 'it is empty' : `it has ${names.join(', ')}${more}`;
-    throw new VigieError('input.malformed', `the zip archive has no log of a known format: ${contents}`, { where });
+    const what = workbook(entries) ?? `the archive has no log of a known format: ${contents}`;
+    throw new VigieError('input.malformed', what, { where });
   } catch (error) {
     await file.close();
     throw error;
@@ -43,25 +46,34 @@ export async function openZip(file: LogFile, recording: Recording, open: Open): 
  * @throws VigieError `input.malformed` when the archive is damaged, encrypted or too large
  */
 export async function entriesOf(file: LogFile, where: string): Promise<ZipEntry[]> {
-  const all = await readDirectory(file, where);
+  const magic = new Uint8Array(magicSize);
+  await file.read(magic, 0);
+  const all = await (packingOf(magic) === 'zip' ? readDirectory : readTar)(file, where);
   const entries = all.filter(({ name, size }) => size > 0 && !name.endsWith('/') && !name.startsWith('__MACOSX/'));
   check(entries, file.size, where);
   return entries.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
 }
 
+/** Office programs pack a table in an archive of their own. */
+function workbook(entries: readonly ZipEntry[]): string | undefined {
+  const isExcel = entries.some(({ name }) => name.startsWith('xl/'));
+  if (!isExcel && !entries.some(({ name }) => name === 'content.xml')) return undefined;
+  return `this is a workbook (${isExcel ? '.xlsx' : '.ods'}), which is not read: save the sheet with the frames as CSV`;
+}
+
 function check(entries: readonly ZipEntry[], archive: number, where: string): void {
   const encrypted = entries.find((entry) => entry.encrypted);
   if (encrypted !== undefined) {
-    const what = `${encrypted.name} in the zip archive is encrypted: unpack it with its password`;
+    const what = `${encrypted.name} in the archive is encrypted: unpack it with its password`;
     throw new VigieError('input.malformed', what, { where });
   }
   if (entries.length > MOST_ENTRIES) {
-    const what = `the zip archive has ${entries.length} files: unpack it, and name the recordings in it`;
+    const what = `the archive has ${entries.length} files: unpack it, and name the recordings in it`;
     throw new VigieError('input.malformed', what, { where });
   }
   const size = entries.reduce((total, entry) => total + entry.size, 0);
   if (size > LARGEST || (size > ANY_RATIO && size > archive * LARGEST_RATIO)) {
-    const what = `the zip archive says that it unpacks from ${archive} to ${size} bytes, which no recording does`;
+    const what = `the archive says that it unpacks from ${archive} to ${size} bytes, which no recording does`;
     throw new VigieError('input.malformed', what, { where });
   }
 }
@@ -205,11 +217,11 @@ class CheckedInput implements ByteInput {
       return 0;
     }
     this.#count += count;
-    this.#crc = crc32(into.subarray(0, count), this.#crc);
+    if (crc !== undefined) this.#crc = crc32(into.subarray(0, count), this.#crc);
     if (count > 0) return count;
     this.broken ??= this.#input.broken;
     if (this.#count < size) this.broken ??= `there are ${this.#count} of ${size} bytes`;
-    else if (this.#crc !== crc) this.broken ??= 'the checksum is another one';
+    else if (crc !== undefined && this.#crc !== crc) this.broken ??= 'the checksum is another one';
     return 0;
   }
 

@@ -7,6 +7,8 @@ export interface Capture {
   readonly linkType: 227 | 113 | 276;
   readonly little: boolean;
   readonly nano: boolean;
+  /** The byte order of identifiers, where the tool does not follow the link type. */
+  readonly identifiers?: 'big' | 'little';
 }
 
 class Bytes {
@@ -48,12 +50,13 @@ class Bytes {
 }
 
 /** The packet of a frame, as the link type has it. */
-export function packetOf(frame: Frame, { linkType, little }: Capture): Buffer {
+export function packetOf(frame: Frame, { linkType, little, identifiers }: Capture): Buffer {
   const fd = (frame.flags & FD) !== 0;
   const size = fd ? 64 : 8;
   const body = Buffer.alloc(8 + size);
   // In network byte order, but behind Linux's own headers in that of the machine.
-  if (linkType !== 227 && little) body.writeUInt32LE(frame.id, 0);
+  if (identifiers === undefined ? linkType !== 227 && little : identifiers === 'little')
+    body.writeUInt32LE(frame.id, 0);
   else body.writeUInt32BE(frame.id, 0);
   body[4] = frame.length;
   if (fd) {

@@ -32,6 +32,35 @@ describe('pcap', () => {
     );
   });
 
+  test.each([
+    [227, 'little'],
+    [113, 'big'],
+    [276, 'big'],
+  ] as const)(
+    'identifiers of link type %i in the order %s are read by what is possible',
+    async (linkType, identifiers) => {
+      // The first two are possible in both orders.
+      const ids = [0x8000_0000, 0, 0x123, 0x7ff, 0x98da_f110, 0x80 + EXTENDED, 0x2000_0004, 0x4000_0123];
+      const frames = ids.map((id) => ({
+        ...data,
+        id: id >>> 0,
+        ...((id & 0x6000_0000) === 0 ? {} : { length: 0, data: '' }),
+      }));
+      const capture: Capture = { linkType, little: true, nano: false, identifiers };
+      for (const file of [pcap(frames, capture), pcapng(frames, capture)]) {
+        const read = await readText(file);
+        expect(read.frames.map(({ id }) => id.toString(16))).toEqual(frames.map(({ id }) => id.toString(16)));
+        expect(read.messages).toEqual([]);
+      }
+    },
+  );
+
+  test('an identifier with more than its 11 bits gives no frame', async () => {
+    const read = await readText(pcap([data, { ...data, id: 0x1234 }, data], socketCan));
+    expect(read.frames).toEqual([data, data]);
+    expect(read.messages).toEqual(['0: an identifier has more bits than its flags say']);
+  });
+
   test('nanoseconds are kept as far as a double holds them', async () => {
     const file = pcap([data], { ...socketCan, nano: true });
     file.writeUInt32LE(249_713_250, 24 + 4);

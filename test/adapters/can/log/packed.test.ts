@@ -1,6 +1,6 @@
-/** Logs that are packed: gzip, zstd, zip. */
+/** Logs that are packed: gzip, zstd, zip, tar. */
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -181,7 +181,7 @@ describe('zip', () => {
     [
       'encrypted',
       [{ ...drive, encrypted: true }],
-      /drive\.log in the zip archive is encrypted: unpack it with its password/,
+      /drive\.log in the archive is encrypted: unpack it with its password/,
     ],
     ['of other files', [{ name: 'a.txt', data: Buffer.from('hello\n') }], /no log of a known format: it has a\.txt$/],
     ['empty', [], /no log of a known format: it is empty$/],
@@ -236,6 +236,77 @@ describe('zip', () => {
   });
 });
 
+describe('tar', () => {
+  // System tar writes the archives: plain, with a long name, in the formats of GNU and POSIX.
+  const long = `${'folder/'.repeat(20)}day3.log`;
+  const frames = ['2', '3', '7ff'];
+
+  test.each([
+    ['gnu', 'cf', 'drive.tar'],
+    ['posix', 'cf', 'drive.tar'],
+    ['ustar', 'czf', 'drive.tar.gz'],
+  ])('of the format %s gives the frames of its files in the order of their names (%s, %s)', async (kind, how, name) => {
+    const folder = mkdtempSync(join(tmpdir(), 'vigie-tar-'));
+    try {
+      const inside = kind === 'ustar' ? 'folder/day3.log' : long;
+      mkdirSync(dirname(join(folder, inside)), { recursive: true });
+      writeFileSync(join(folder, 'x'), '(7.0) can1 7FF#AA\n'.repeat(100));
+      writeFileSync(join(folder, 'day2.log'), '(2.0) can0 002#02\n');
+      writeFileSync(join(folder, inside), '(3.0) can0 003#03\n');
+      writeFileSync(join(folder, 'car.dbc'), 'VERSION ""\n');
+      execFileSync('tar', [`--format=${kind}`, `-${how}`, name, 'x', 'folder', 'day2.log', 'car.dbc'], { cwd: folder });
+      const read = await readLog(join(folder, name));
+      expect([...new Set(read.frames.map(({ id }) => id.toString(16)))]).toEqual(frames);
+      expect(read).toMatchObject({ format: 'candump', faults: 0 });
+      const archive = readFileSync(join(folder, name));
+      const cut = name.endsWith('gz') ? archive : archive.subarray(0, archive.length - archive.length / 4);
+      expect((await readLog(fileOf(cut))).frames.length).toBeGreaterThan(0);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  test('without a log says what it has; damaged, says where', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'vigie-tar-'));
+    try {
+      writeFileSync(join(folder, 'a.txt'), 'hello\n');
+      execFileSync('tar', ['cf', 'a.tar', 'a.txt'], { cwd: folder });
+      await expect(openLog(join(folder, 'a.tar'))).rejects.toThrow(/no log of a known format: it has a\.txt$/);
+      const archive = readFileSync(join(folder, 'a.tar'));
+      archive.fill('x', 1024, 1536);
+      await expect(openLog(fileOf(archive))).rejects.toThrow(/the tar archive is damaged: .* at byte 1024$/);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('containers that are not read are refused with the way out', () => {
+  const bytes = (hex: string): Buffer => Buffer.concat([Buffer.from(hex, 'hex'), Buffer.alloc(600, 0x2e)]);
+
+  test.each([
+    ['7z', bytes('377abcaf271c'), /7z archive, which is not read: unpack it/],
+    ['RAR', bytes('526172211a0700'), /RAR archive, which is not read: unpack it/],
+    ['bzip2', bytes('425a6839'), /bzip2, which is not read: unpack it/],
+    ['xz', bytes('fd377a585a00'), /xz, which is not read: unpack it/],
+    ['xls', bytes('d0cf11e0a1b11ae1'), /workbook \(\.xls\).* as CSV$/],
+    ['xlsx', zip([{ name: 'xl/workbook.xml', data: Buffer.from('<x/>') }]), /workbook \(\.xlsx\).* as CSV$/],
+    ['ods', zip([{ name: 'content.xml', data: Buffer.from('<x/>') }]), /workbook \(\.ods\).* as CSV$/],
+  ])('%s', async (_, content, message) => {
+    await expect(openLog(fileOf(content))).rejects.toThrow(message);
+  });
+
+  test.each(['drive.brc', 'drive.vsb', 'drive.KMF', 'drive.btr', 'drive.cld'])('%s', async (name) => {
+    const folder = mkdtempSync(join(tmpdir(), 'vigie-container-'));
+    try {
+      writeFileSync(join(folder, name), bytes('00010203'));
+      await expect(openLog(join(folder, name))).rejects.toThrow(/which is not read: export it as ASC, BLF, TRC or CSV/);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
 describe('files that other programs packed', () => {
   const read = (name: string): Promise<Read> => readLog(join(foreign, name));
 
@@ -249,7 +320,7 @@ describe('files that other programs packed', () => {
     const [drive, other] = [await read('drive.log'), await read('other.log')];
     expect(await read('drive.zip')).toMatchObject({ frames: [...drive.frames, ...other.frames], faults: 0 });
     expect(await read('streamed.zip')).toMatchObject({ frames: drive.frames, faults: 0 });
-    await expect(read('encrypted.zip')).rejects.toThrow(/drive\.log in the zip archive is encrypted/);
+    await expect(read('encrypted.zip')).rejects.toThrow(/drive\.log in the archive is encrypted/);
     expect(readFileSync(join(foreign, 'streamed.zip')).readUInt16LE(4)).toBe(45);
   });
 });

@@ -201,6 +201,24 @@ describe('BLF objects, byte by byte', () => {
     ]);
   });
 
+  test('objects that hold no frame of CAN are counted by kind, also of unknown types', async () => {
+    const log = await openLog(
+      fileOf(
+        blfOf([71, '00'.repeat(40)], [11, '00'.repeat(20)], [57, '00'.repeat(20)], [65, '00'.repeat(8)], [999, '00']),
+      ),
+    );
+    for await (const _ of log.batches());
+    expect(log.passedOver).toEqual(
+      new Map([
+        ['Ethernet events', 1],
+        ['LIN events', 2],
+        ['texts', 1],
+        ['objects of type 999', 1],
+      ]),
+    );
+    await log.close();
+  });
+
   test('an error frame is an error of its bus', async () => {
     // CAN_ERROR_EXT: channel 1, length, flags, error code, position, code, frame length, identifier, flags, data.
     const { frames } = await readText(blfOf([73, `0100 0000 00000000 00 00 00 00 ${'00'.repeat(20)}`]));
