@@ -1,46 +1,21 @@
-/** Names of commands for people: kinds, orders, and questions before what cannot be taken back at once. */
-
-const titles: Readonly<Record<string, string>> = {
-  ThermalPreconditioning: 'Preconditioning',
-  ElectricBatteryChargingRequest: 'Charging',
-  WakeUp: 'Wake up',
-};
-
-const labels: Readonly<Record<string, string>> = {
-  'Horn on': 'Sound the horn',
-  'Horn off': 'Stop the horn',
-  'Lights on': 'Flash the lights',
-  'Lights off': 'Stop the lights',
-  'ElectricBatteryChargingRequest on': 'Start charging',
-  'ElectricBatteryChargingRequest off': 'Stop charging',
-  'ElectricBatteryChargingRequest never': 'Delete the programs',
-  'ThermalPreconditioning on': 'Start',
-  'ThermalPreconditioning off': 'Stop',
-  'Immobilization on': 'Immobilize',
-  'Immobilization off': 'Allow the start',
-  'Stolen on': 'Declare stolen',
-  'Stolen off': 'Declare found',
-  'WakeUp wakeup': 'Wake up',
-};
-
-const questions: Readonly<Record<string, string>> = {
-  'Doors unlock': 'Anybody beside the car can open it then. Unlock the doors?',
-  'Immobilization on': 'The engine does not start again until somebody allows it. Immobilize the car?',
-  'Stolen on': 'The car sends its position in spite of the driver’s privacy. Declare it stolen?',
-};
+/** Names of commands for people: kinds, orders, states, and questions before orders that cannot be undone at once. */
+import { capital } from './format.ts';
+import { codeInWords, termInWords } from './words.ts';
 
 export function titleOf(type: string): string {
-  return titles[type] ?? type;
+  return capital(codeInWords('commands', type));
 }
 
 export function labelOf(type: string, order: string): string {
-  return labels[`${type} ${order}`] ?? order.slice(0, 1).toUpperCase() + order.slice(1);
+  return termInWords('orders', `${type} ${order}`) ?? capital(order);
 }
 
-export function isRisky(type: string, order: string): boolean {
-  return `${type} ${order}` in questions;
+/** Undefined: the order can be undone at once. */
+export function questionOf(type: string, order: string): string | undefined {
+  return termInWords('orderQuestions', `${type} ${order}`);
 }
 
-export function questionOf(type: string, order: string): string {
-  return questions[`${type} ${order}`] ?? '';
+/** The state of a command, or why it failed. */
+export function stateInWords(status: string, failureCause: string | undefined): string {
+  return failureCause === undefined ? codeInWords('commandStates', status) : codeInWords('failures', failureCause);
 }

@@ -1,6 +1,6 @@
 /** What a car told, in a sentence without its subject. */
 import type { FleetEvent } from '../protocol/interface/own/hub-overview.ts';
-import { titleOf } from './command-words.ts';
+import { stateInWords, titleOf } from './command-words.ts';
 import { numberOf } from './format.ts';
 import { codeInWords, valueInWords } from './words.ts';
 
@@ -55,7 +55,7 @@ const labels: Readonly<Partial<Record<FleetEvent['kind'], (body: Body) => EventL
   }),
   event: (body) => ({ text: `monitor ${textAt(body, 'monitorId') ?? ''} triggered`, mark: 'warn' }),
   remote: ({ type, status, failureCause }) => ({
-    text: `${titleOf(String(type))}: ${failureCause === undefined ? codeInWords('commandStates', status) : codeInWords('failures', failureCause)}`,
+    text: `${titleOf(String(type))}: ${stateInWords(String(status), failureCause as string | undefined)}`,
     mark: status === 'Failed' ? 'bad' : 'good',
   }),
   gap: ({ count, lost }) => ({

@@ -96,7 +96,7 @@ export function wordsOf(path: string): string {
     .filter((part, index) => part.toLowerCase() !== parts[index - 1]?.toLowerCase())
     .map((part) => part.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase())
     .join(', ');
-  return text === '' ? path : text[0]?.toUpperCase() + text.slice(1);
+  return text === '' ? path : capital(text);
 }
 
 /** The text as the start of a line. */

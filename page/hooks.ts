@@ -112,6 +112,60 @@ export function usePolled<T>(path: string, every: number, options: PolledOptions
   return polled;
 }
 
+export interface Read<T> {
+  readonly data?: T;
+  readonly fault?: string;
+}
+
+/** Time from an event to the next reading of records, ms: one seldom comes alone. */
+const SOON = 300;
+
+/**
+ * Reads records every `every` ms, and soon after a change of one of the topics, while the view is shown and the tab can be seen.
+ * `key`: with another one the records are other ones.
+ */
+export function useRecords<T>(
+  read: () => Promise<T>,
+  every: number,
+  key: unknown,
+  ...topics: readonly string[]
+): Read<T> {
+  const [found, setFound] = useState<Read<T>>({});
+  useEffect(() => {
+    let [ended, timer, isDue] = [false, 0, false];
+    const next = async (): Promise<void> => {
+      timer = 0;
+      isDue = false;
+      if (document.visibilityState === 'visible') {
+        try {
+          const data = await read();
+          if (!ended) setFound({ data });
+        } catch (error) {
+          if (!ended) setFound((before) => ({ ...before, fault: (error as Error).message }));
+        }
+      }
+      if (!ended) timer = window.setTimeout(next, isDue ? SOON : every);
+    };
+    const happened = (): void => {
+      if (isDue) return;
+      isDue = true;
+      // 0: they are being read.
+      if (timer === 0) return;
+      clearTimeout(timer);
+      timer = window.setTimeout(next, SOON);
+    };
+    setFound({});
+    void next();
+    const ends = topics.map((topic) => store.listen(topic, happened));
+    return () => {
+      ended = true;
+      for (const end of ends) end();
+      clearTimeout(timer);
+    };
+  }, [key]);
+  return found;
+}
+
 /** One row of a list that Tab reaches; keys move it (roving tabindex of the ARIA practices). */
 export interface Rows<E extends HTMLElement> {
   /** Holds the rows, each with its name in `data-row`. */

@@ -33,6 +33,10 @@ export interface JourneyEvent {
   readonly open: boolean;
   readonly text: string;
   readonly severity?: string | undefined;
+  /** A person should see it: the arming of an alarm, for example, is not one. */
+  readonly incident?: boolean;
+  /** Where a collision hit the car. */
+  readonly sides?: readonly string[];
   /** Address of the frames of a capture. */
   readonly log?: string;
 }
@@ -83,7 +87,7 @@ export async function readJourney(span: number): Promise<Journey> {
   const links = await vehicleLinks();
   const to = carNow();
   const from = to - span;
-  const period = `timestamps=${encodeURIComponent(`${new Date(from).toISOString()}/`)}&pageSize=60`;
+  const period = periodFrom(from);
   const remarks: string[] = [];
   const read = async <T>(name: string, words: string): Promise<readonly T[]> => {
     const link = links[name];
@@ -99,11 +103,12 @@ export async function readJourney(span: number): Promise<Journey> {
     return items;
   };
   const trips = await read<TripJson>('trips', 'trips');
+  const incidents: JourneyEvent[] = [];
+  for (const [kind, name, words] of incidentRecords) {
+    incidents.push(...eventsOf(kind, await read<EventJson>(name, words)));
+  }
   const events = [
-    ...(await read<EventJson>('alerts', 'alerts')).map((one) => eventOf('Alert', one)),
-    ...(await read<EventJson>('collisions', 'collisions')).map((one) => eventOf('Collision', one)),
-    ...(await read<EventJson>('alarms', 'alarms')).map((one) => eventOf('Alarm', one)),
-    ...(await read<EventJson>('stolen', 'thefts')).map((one) => eventOf('Theft', one)),
+    ...incidents,
     ...(await readService(links['maintenance'], remarks)),
     ...(await readFaults(remarks)),
     ...(await readCaptures(remarks)),
@@ -120,6 +125,36 @@ export async function readJourney(span: number): Promise<Journey> {
     events: events.filter((one) => (one.to ?? one.from) >= from).sort((a, b) => a.from - b.from),
     remarks,
   };
+}
+
+/** Records that contain incidents: their kind, link and name. */
+const incidentRecords = [
+  ['Alert', 'alerts', 'alerts'],
+  ['Collision', 'collisions', 'collisions'],
+  ['Alarm', 'alarms', 'alarms'],
+  ['Theft', 'stolen', 'thefts'],
+] as const;
+
+/** The newest incidents within `span` ms until now, newest first. */
+export async function readIncidents(span: number): Promise<readonly JourneyEvent[]> {
+  const links = await vehicleLinks();
+  const period = periodFrom(carNow() - span);
+  const found = await Promise.all(
+    incidentRecords.map(async ([kind, name, words]) => {
+      const link = links[name];
+      if (link === undefined) return [];
+      const { items } = await allowed(newestOf<EventJson>(`${link}?${period}`, 1), words, []);
+      return eventsOf(kind, items);
+    }),
+  );
+  return found
+    .flat()
+    .filter(({ incident }) => incident)
+    .sort((a, b) => b.from - a.from);
+}
+
+function periodFrom(from: number): string {
+  return `timestamps=${encodeURIComponent(`${new Date(from).toISOString()}/`)}&pageSize=60`;
 }
 
 export async function readTrack({ _links, faults = [] }: Trip): Promise<Track> {
@@ -272,8 +307,12 @@ const causesOfCaptures: Readonly<Record<string, string>> = {
   command: 'by command',
 };
 
+function eventsOf(kind: EventKind, records: readonly EventJson[]): JourneyEvent[] {
+  return records.map((record) => eventOf(kind, record));
+}
+
 function eventOf(kind: EventKind, record: EventJson): JourneyEvent {
-  const { id, createdAt, startedAt, endAt, severity, trigger } = record;
+  const { id, createdAt, startedAt, endAt, severity, trigger, details } = record;
   const from = Date.parse(startedAt ?? trigger?.startAt ?? createdAt);
   const ends = kind === 'Alert' || kind === 'Theft';
   return {
@@ -284,17 +323,25 @@ function eventOf(kind: EventKind, record: EventJson): JourneyEvent {
     ...(ends ? { to: endAt === undefined ? carNow() : Date.parse(endAt) } : {}),
     open: ends && endAt === undefined,
     text: textOfEvent(kind, record),
-    severity: severity ?? record.details?.[0]?.severity,
+    severity: severity ?? details?.[0]?.severity,
+    incident: kind !== 'Alarm' || (trigger !== undefined && trigger.type !== 'NoBreakIn'),
+    ...(details === undefined ? {} : { sides: details.flatMap(({ side }) => side ?? []) }),
   };
 }
 
 function textOfEvent(kind: EventKind, { type, details, status, trigger, origin }: EventJson): string {
   if (kind === 'Collision') {
-    return ['Collision', ...(details ?? []).map((one) => sideInWords(one.side, one.severity))].join(': ');
+    return [
+      capital(codeInWords('records', 'collision')),
+      ...(details ?? []).map((one) => sideInWords(one.side, one.severity)),
+    ].join(': ');
   }
-  if (kind === 'Theft') return origin === 'Declared' ? 'Declared stolen' : 'Stolen';
-  if (trigger !== undefined)
-    return trigger.type === 'NoBreakIn' ? 'Alarm ended' : `Alarm: ${valueInWords('alarm.trigger.type', trigger.type)}`;
+  if (kind === 'Theft')
+    return capital(origin === undefined ? codeInWords('page', 'theft') : codeInWords('thefts', origin));
+  if (trigger !== undefined) {
+    if (trigger.type === 'NoBreakIn') return 'Alarm ended';
+    return `${codeInWords('records', 'alarm')}: ${valueInWords('alarm.trigger.type', trigger.type)}`;
+  }
   if (status !== undefined) return `Alarm ${valueInWords('alarm.status.activation', status.activation)}`;
   return type === undefined ? kind : capital(codeInWords('alerts', type));
 }

@@ -134,13 +134,13 @@ export async function readSpeeds(span: number): Promise<(readonly [at: number, s
   });
 }
 
-/** Reads from the newest page backwards: that is what a reader asks about. */
-export async function newestOf<T>(path: string): Promise<Newest<T>> {
+/** Reads from the newest page backwards, at most `most` pages. */
+export async function newestOf<T>(path: string, most = MOST_PAGES): Promise<Newest<T>> {
   const first = await askJson<Collection>(path);
   if (first._links.next === undefined) return { items: itemsOf(first), total: first.total };
   const pages: (readonly T[])[] = [];
   let next: Link | undefined = first._links.last;
-  while (next !== undefined && pages.length < MOST_PAGES) {
+  while (next !== undefined && pages.length < most) {
     const page: Collection = await askJson<Collection>(pathOf(next));
     pages.unshift(itemsOf(page));
     next = page._links.prev;

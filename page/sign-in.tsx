@@ -25,7 +25,7 @@ export function SignIn({ scheme, before, done }: SignInOptions): JSX.Element {
   return (
     <section class="panel sign-in" aria-labelledby="sign-in-title">
       <header>
-        <h2 id="sign-in-title">Who asks?</h2>
+        <h2 id="sign-in-title">Sign in</h2>
       </header>
       <form onSubmit={submit}>
         <p>
@@ -48,7 +48,7 @@ export function SignIn({ scheme, before, done }: SignInOptions): JSX.Element {
         )}
         {before === 'ended' && (
           <p class="bad" role="alert">
-            Your sign-in has ended. Sign in again, and the page goes on.
+            Your sign-in has ended. Sign in again to continue.
           </p>
         )}
         {signInFault !== undefined && before === 'none' && (

@@ -70,5 +70,10 @@ export function valueInWords(path: string, value: unknown, resolution?: number):
 
 /** Words for a code; one that is newer than this page is divided into its words. */
 export function codeInWords(group: TermGroup, code: unknown): string {
-  return termOf(dictionary.terms, group, code) ?? wordsOf(`.${String(code)}`).toLowerCase();
+  return termInWords(group, code) ?? wordsOf(`.${String(code)}`).toLowerCase();
+}
+
+/** Words for a code; undefined if it has none. */
+export function termInWords(group: TermGroup, code: unknown): string | undefined {
+  return termOf(dictionary.terms, group, code);
 }

@@ -1,15 +1,20 @@
-/** View 1, the car: drawing, gauges, all values. */
+/** View 1, the car: what nobody has seen yet, drawing, gauges, all values. */
 import type { JSX } from 'preact';
 import { Drawing } from './drawing.tsx';
 import { Gauges } from './gauges.tsx';
+import { Incidents, useUnseen } from './incidents.tsx';
 import { Tree } from './tree.tsx';
 
 export function CarPanels(): JSX.Element {
+  const unseen = useUnseen();
   return (
-    <div class="car-grid">
-      <Drawing />
-      <Gauges />
-      <Tree />
-    </div>
+    <>
+      <Incidents {...unseen} />
+      <div class="car-grid">
+        <Drawing incidents={unseen.incidents} />
+        <Gauges />
+        <Tree />
+      </div>
+    </>
   );
 }

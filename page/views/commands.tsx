@@ -10,12 +10,12 @@ import type {
   OrderReport,
 } from '../../protocol/interface/own/commands.ts';
 import { store } from '../car-store.ts';
-import { isRisky, labelOf, questionOf, titleOf } from '../command-words.ts';
+import { labelOf, questionOf, stateInWords, titleOf } from '../command-words.ts';
 import { post, Refused } from '../connection.ts';
-import { identifierOf, timeOf, unbroken } from '../format.ts';
+import { capital, identifierOf, timeOf, unbroken } from '../format.ts';
 import { useStream, useTopics, useValue } from '../hooks.ts';
 import { ViewLost } from '../lost.tsx';
-import { valueInWords } from '../words.ts';
+import { codeInWords, languageOfNames, valueInWords } from '../words.ts';
 
 interface CommandEvents {
   readonly commands: CommandsReport;
@@ -66,11 +66,11 @@ function Card({ kind }: { readonly kind: KindReport }): JSX.Element {
   return (
     <section class="panel card" aria-label={title}>
       <header>
-        <h2>{title}</h2>
+        <h2 lang={languageOfNames()}>{title}</h2>
         <Shown path={orders[0]?.confirmedBy} />
       </header>
       {needs === undefined ? (
-        <div class="row-of-buttons">
+        <div class="row-of-buttons" lang={languageOfNames()}>
           {orders.map((order) => {
             // What the car shows already is not done again, and so not refused.
             const refused = !order.already && order.interlocks.some(({ holds }) => !holds);
@@ -80,10 +80,10 @@ function Card({ kind }: { readonly kind: KindReport }): JSX.Element {
                 type="button"
                 class={refused ? 'btn refuses' : 'btn'}
                 disabled={!live}
-                onClick={() => (isRisky(type, order.name) ? setAsking(order) : send(order))}
+                onClick={() => (questionOf(type, order.name) === undefined ? send(order) : setAsking(order))}
               >
                 {labelOf(type, order.name)}
-                {isRisky(type, order.name) && ' …'}
+                {questionOf(type, order.name) !== undefined && ' …'}
               </button>
             );
           })}
@@ -94,7 +94,7 @@ function Card({ kind }: { readonly kind: KindReport }): JSX.Element {
       {asking !== undefined && (
         <Question
           key={asking.name}
-          question={questionOf(type, asking.name)}
+          question={questionOf(type, asking.name) ?? ''}
           answer={labelOf(type, asking.name)}
           yes={() => send(asking)}
           no={() => setAsking(undefined)}
@@ -125,14 +125,14 @@ export function Question({ question, answer: label, yes, no }: QuestionProps): J
   // question, so that no key goes elsewhere.
   useLayoutEffect(() => answer.current?.focus(), []);
   return (
-    <fieldset class="asking" aria-label={question}>
+    <fieldset class="asking" aria-label={question} lang={languageOfNames()}>
       <p>{question}</p>
       <div class="row-of-buttons">
         <button ref={answer} type="button" class="btn main" onClick={yes}>
           {label}
         </button>
         <button type="button" class="btn" onClick={no}>
-          Do not
+          {codeInWords('page', 'cancel')}
         </button>
       </div>
     </fieldset>
@@ -216,10 +216,10 @@ export function History({
             <p class="run-title">
               <b>{titleOf(type)}</b> <span class="note mono">{remoteActionId}</span>
             </p>
-            <ol class="steps">
+            <ol class="steps" lang={languageOfNames()}>
               {states.map(({ status, at, failureCause }) => (
                 <li key={`${status} ${at}`} class={status === 'Failed' ? 'failed' : ''}>
-                  <span>{failureCause ?? status}</span>
+                  <span title={failureCause ?? status}>{capital(stateInWords(status, failureCause))}</span>
                   <small>{timeOf(at)}</small>
                 </li>
               ))}
@@ -229,7 +229,9 @@ export function History({
         ))}
       </ol>
       <p class="hidden" role="status">
-        {newest !== undefined && last !== undefined && `${titleOf(newest.type)}: ${last.failureCause ?? last.status}`}
+        {newest !== undefined &&
+          last !== undefined &&
+          `${titleOf(newest.type)}: ${stateInWords(last.status, last.failureCause)}`}
       </p>
     </section>
   );
@@ -243,7 +245,8 @@ interface OutcomeOptions {
 
 function Outcome({ states, path }: OutcomeOptions): JSX.Element | null {
   const last = states.at(-1);
-  if (last?.status === 'Failed') return <p class="bad">{last.detail ?? last.failureCause}</p>;
+  if (last?.status === 'Failed')
+    return <p class="bad">{last.detail ?? stateInWords(last.status, last.failureCause)}</p>;
   if (last?.status !== 'Success') return null;
   const [source] = path === undefined ? [] : (store.descriptions.get(path)?.sources ?? []);
   if (path === undefined || source === undefined) return null;

@@ -3,10 +3,12 @@ import type { JSX } from 'preact';
 import { store } from '../car-store.ts';
 import { capital } from '../format.ts';
 import { useTopics } from '../hooks.ts';
+import type { JourneyEvent } from '../journey.ts';
+import { valueInWords } from '../words.ts';
 
 export interface Fact {
   readonly text: string;
-  readonly kind: 'good' | 'plain' | 'warn' | 'stale';
+  readonly kind: 'good' | 'plain' | 'warn' | 'bad' | 'stale';
 }
 
 interface Opening {
@@ -44,18 +46,34 @@ const shownPaths: readonly string[] = [
   `${CHARGING}.plugged`,
   `${CHARGING}.status`,
   'alarm.status.activation',
+  'alarm.trigger.type',
   'wipingBlades.active',
   'stolen.state',
   'privacy.state',
 ];
 
-export function Drawing(): JSX.Element {
+/** Where a collision is drawn, as a transformation of the star, by its side. */
+const impacts: Readonly<Record<string, readonly string[]>> = {
+  Front: ['translate(150 44)'],
+  Rear: ['translate(150 436)'],
+  Lateral: ['translate(66 240)', 'translate(234 240)'],
+};
+
+interface DrawingOptions {
+  /** Those that nobody has seen yet. */
+  readonly incidents: readonly JourneyEvent[];
+}
+
+export function Drawing({ incidents }: DrawingOptions): JSX.Element {
   useTopics('connection', ...shownPaths);
   const isOpen = (name: string): boolean => store.fresh(openingPath(name)) === 'Open';
   const isOn = (kind: 'turn' | 'fog', corner: string): boolean => store.fresh(lampPath(kind, corner)) === 'On';
   const locked = isLocked();
   const moving = store.fresh('kinetic.moving') === true;
   const plugged = store.fresh(`${CHARGING}.plugged`) === true;
+  const rings = alarmCause() !== undefined;
+  const sides = new Set(incidents.flatMap((one) => one.sides ?? []));
+  const warns = incidents.some(({ kind, open }) => kind === 'Alert' && open);
   const facts = factsOf();
   const sentence = facts.map(({ text }) => text).join('. ');
   return (
@@ -133,6 +151,22 @@ export function Drawing(): JSX.Element {
             />
             {locked === undefined && <path class="shackle" d="M-11 11L11-11" />}
           </g>
+          {/* Waves beside the car. */}
+          <path
+            class={rings ? 'rings' : 'gone'}
+            d="M52 250q-12-18 0-36M40 260q-20-28 0-56M248 250q12-18 0-36M260 260q20-28 0-56"
+          />
+          <path class={warns ? 'warning' : 'gone'} d="M150 92l17 30h-34zM150 103v8M150 116v1" />
+          {Object.entries(impacts).flatMap(([side, places]) =>
+            places.map((place) => (
+              <path
+                key={place}
+                class={sides.has(side) ? 'impact' : 'gone'}
+                transform={place}
+                d="M0-26L6-10 20-18 13-4 28 2 12 7 18 22 4 13-3 27-7 12-22 19-13 6-28 1-12-4-19-19-5-11Z"
+              />
+            )),
+          )}
         </svg>
       </div>
       <ul class="facts">
@@ -221,7 +255,10 @@ function chargeFact(): readonly Fact[] {
 
 function factsOf(): readonly Fact[] {
   const fogs = corners.some((corner) => store.fresh(lampPath('fog', corner)) === 'On');
+  const alarm = alarmCause();
   const facts: (Fact | undefined)[] = [
+    alarm === undefined ? undefined : { text: `Alarm is sounding: ${alarm}`, kind: 'bad' },
+    store.fresh('stolen.state') === true ? { text: 'Counts as stolen', kind: 'bad' } : undefined,
     lockFact(),
     ...openingFacts(),
     beltFact(),
@@ -229,11 +266,18 @@ function factsOf(): readonly Fact[] {
     ...turnFact(),
     fogs ? { text: 'Fog lights on', kind: 'plain' } : undefined,
     store.fresh('wipingBlades.active') === true ? { text: 'Wipers on', kind: 'plain' } : undefined,
-    store.fresh('alarm.status.activation') === 'Active' ? { text: 'Alarm armed', kind: 'good' } : undefined,
-    store.fresh('stolen.state') === true ? { text: 'Declared stolen', kind: 'warn' } : undefined,
+    alarm === undefined && store.fresh('alarm.status.activation') === 'Active'
+      ? { text: 'Alarm armed', kind: 'good' }
+      : undefined,
     privacyFact(),
   ];
   return facts.filter((fact) => fact !== undefined);
+}
+
+/** Undefined: no alarm is running. */
+function alarmCause(): string | undefined {
+  const trigger = store.fresh('alarm.trigger.type');
+  return trigger === undefined || trigger === 'NoBreakIn' ? undefined : valueInWords('alarm.trigger.type', trigger);
 }
 
 function privacyFact(): Fact | undefined {

@@ -4,10 +4,10 @@ import { useEffect, useState } from 'preact/hooks';
 import type { HubOrderKind, HubOrders } from '../../protocol/interface/own/hub-overview.ts';
 import { labelOf, titleOf } from '../command-words.ts';
 import { carNow } from '../connection.ts';
-import { addressOfCar, numberOf } from '../format.ts';
+import { addressOfCar, capital, numberOf } from '../format.ts';
 import { usePolled } from '../hooks.ts';
 import { type HubRemote, isFinal, readRemote, requestRemote } from '../hub-remotes.ts';
-import { codeInWords } from '../words.ts';
+import { codeInWords, languageOfNames } from '../words.ts';
 import { Question } from './commands.tsx';
 
 /** The kinds of command stay the same while a hub runs. */
@@ -108,14 +108,14 @@ export function FleetCommands({ chosen, forget }: FleetCommandsOptions): JSX.Ele
         </span>
         {chosen.size > 0 && (
           <button type="button" class="btn" onClick={forget}>
-            Choose none
+            Clear the choice
           </button>
         )}
       </header>
       {chosen.size === 0 ? (
         <p class="none">Choose cars in the table: tick them, or press Space on a row.</p>
       ) : (
-        <dl class="orders">
+        <dl class="orders" lang={languageOfNames()}>
           {data?.kinds.map(({ type, orders }) => (
             <div key={type}>
               <dt>{titleOf(type)}</dt>
@@ -187,7 +187,7 @@ function Progress({ asked: { type, order }, runs, again }: ProgressOptions): JSX
       <dl>
         {ORDER.map((state) => (
           <div key={state}>
-            <dt>{state}</dt>
+            <dt title={state}>{capital(codeInWords('commandStates', state))}</dt>
             <dd>
               <meter min={0} max={Math.max(1, runs.length)} value={reached(state)} aria-label={state} class={state} />
               <b data-testid={`many ${state}`}>{numberOf(reached(state), 1)}</b>
@@ -211,7 +211,7 @@ function Progress({ asked: { type, order }, runs, again }: ProgressOptions): JSX
       ))}
       {over && rest.length > 0 && (
         <button type="button" class="btn" onClick={() => again(rest.map(({ vin }) => vin))}>
-          Ask the {rest.length} again
+          {rest.length === 1 ? 'Try this car again' : `Try these ${rest.length} again`}
         </button>
       )}
       <p class="hidden" role="status">

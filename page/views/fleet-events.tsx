@@ -22,11 +22,11 @@ export function FleetEvents(): JSX.Element {
         <h2 id="events-title">Events</h2>
         <span class="note">as they arrive</span>
         <button type="button" class="btn" aria-pressed={isHeld} onClick={() => setHeld(!isHeld)}>
-          Hold
+          Pause
         </button>
       </header>
       {events.length === 0 ? (
-        <p class="none">No car has told anything but its values yet.</p>
+        <p class="none">No event yet: cars have sent only their values.</p>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls only what it can reach
         <ul class="scroll" aria-label="Events" tabIndex={0}>

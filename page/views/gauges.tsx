@@ -15,7 +15,8 @@ const THERMIC = 'engines.Thermic.extension.thermic';
 
 export function Gauges(): JSX.Element {
   return (
-    <section class="panel gauges" aria-labelledby="motion-title">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls only what it can reach
+    <section class="panel gauges" aria-labelledby="motion-title" tabIndex={0}>
       <header>
         <h2 id="motion-title">Motion and energy</h2>
         <span class="note">last 60 s</span>

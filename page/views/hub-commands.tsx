@@ -4,10 +4,11 @@ import { useState } from 'preact/hooks';
 import type { CommandHistory } from '../../protocol/interface/own/commands.ts';
 import type { HubOrderKind, HubOrders } from '../../protocol/interface/own/hub-overview.ts';
 import { store } from '../car-store.ts';
-import { isRisky, labelOf, questionOf, titleOf } from '../command-words.ts';
+import { labelOf, questionOf, titleOf } from '../command-words.ts';
 import { Refused } from '../connection.ts';
 import { usePolled, useTopics } from '../hooks.ts';
 import { type HubRemote, pathOfRemotes, requestRemote } from '../hub-remotes.ts';
+import { languageOfNames } from '../words.ts';
 import { History, Question } from './commands.tsx';
 
 /** Time between two readings of the audit trail while no stream says when there is something to read, ms. */
@@ -34,7 +35,7 @@ export function HubCommandPanels({ vin }: { readonly vin: string }): JSX.Element
   }
   return (
     <div class="command-grid">
-      <div class="cards">
+      <div class="cards" lang={languageOfNames()}>
         {orders.kinds.map((kind) => (
           <Card key={kind.type} kind={kind} vin={vin} />
         ))}
@@ -81,17 +82,17 @@ function Card({ kind, vin }: { readonly kind: HubOrderKind; readonly vin: string
             type="button"
             class="btn"
             disabled={!live}
-            onClick={() => (isRisky(type, order.name) ? setAsking(order) : send(order))}
+            onClick={() => (questionOf(type, order.name) === undefined ? send(order) : setAsking(order))}
           >
             {labelOf(type, order.name)}
-            {isRisky(type, order.name) && ' …'}
+            {questionOf(type, order.name) !== undefined && ' …'}
           </button>
         ))}
       </div>
       {asking !== undefined && (
         <Question
           key={asking.name}
-          question={questionOf(type, asking.name)}
+          question={questionOf(type, asking.name) ?? ''}
           answer={labelOf(type, asking.name)}
           yes={() => send(asking)}
           no={() => setAsking(undefined)}

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { store } from '../car-store.ts';
 import { ask } from '../connection.ts';
 import { ageOf, numberOf, timeOf } from '../format.ts';
-import { useTopics, useValue } from '../hooks.ts';
+import { type Read, useRecords, useTopics, useValue } from '../hooks.ts';
 import {
   type Journey,
   type JourneyEvent,
@@ -16,6 +16,7 @@ import {
   type Trip,
 } from '../journey.ts';
 import { gpxOf, save, trackCsv, tripsCsv } from '../track-files.ts';
+import { codeInWords } from '../words.ts';
 import { Timeline } from './timeline.tsx';
 import { TrackMap } from './track.tsx';
 
@@ -27,56 +28,11 @@ const PERIODS = [
 ];
 /** The journey is read again so long after it was read, ms. */
 const AGAIN = 10_000;
-/** So long after an event, ms: one seldom comes alone. */
-const SOON = 300;
 /** The car records the last points of a trip within this time after its end, ms. */
 const SETTLED = 120_000;
 /** Rows of the list of events. */
 const MOST_ROWS = 200;
 const NOTHING: Track = { points: [], readings: [] };
-
-interface Read<T> {
-  readonly data?: T;
-  readonly fault?: string;
-}
-
-/** Reads the period now and then, and soon after an event, while the view is shown and the tab can be seen. */
-function useJourney(span: number): Read<Journey> {
-  const [read, setRead] = useState<Read<Journey>>({});
-  useEffect(() => {
-    let [ended, timer, isDue] = [false, 0, false];
-    const next = async (): Promise<void> => {
-      timer = 0;
-      isDue = false;
-      if (document.visibilityState === 'visible') {
-        try {
-          const data = await readJourney(span);
-          if (!ended) setRead({ data });
-        } catch (error) {
-          if (!ended) setRead((before) => ({ ...before, fault: (error as Error).message }));
-        }
-      }
-      if (!ended) timer = window.setTimeout(next, isDue ? SOON : AGAIN);
-    };
-    const happened = (): void => {
-      if (isDue) return;
-      isDue = true;
-      // 0: the period is being read.
-      if (timer === 0) return;
-      clearTimeout(timer);
-      timer = window.setTimeout(next, SOON);
-    };
-    setRead({});
-    void next();
-    const end = store.listen('event', happened);
-    return () => {
-      ended = true;
-      end();
-      clearTimeout(timer);
-    };
-  }, [span]);
-  return read;
-}
 
 /** The track of a trip; one that goes on is read again with the journey. */
 function useTrack(trip: Trip | undefined, readAt: number): Read<Track> {
@@ -104,7 +60,7 @@ function useTrack(trip: Trip | undefined, readAt: number): Read<Track> {
 export function JourneyPanels(): JSX.Element {
   useTopics('connection');
   const [span, setSpan] = useState(DAY);
-  const { data: journey, fault } = useJourney(span);
+  const { data: journey, fault } = useRecords(() => readJourney(span), AGAIN, span, 'event');
   const [chosen, setChosen] = useState<string>();
   /** The time line shows the period instead of one trip. */
   const [whole, setWhole] = useState(false);
@@ -216,7 +172,7 @@ function Trips({ journey, trip, choose, span, setSpan }: TripsOptions): JSX.Elem
               </b>
               <span class="far">{one.distance === undefined ? '' : `${numberOf(one.distance, 0.01)} km`}</span>
               <span class="spent">
-                {one.done === true ? ageOf(one.to - one.from) : 'goes on'}
+                {one.done === true ? ageOf(one.to - one.from) : codeInWords('page', 'ongoing')}
                 {(one.energyConsumptions ?? []).map(({ type, consumption }) =>
                   consumption === undefined
                     ? ''
@@ -351,7 +307,7 @@ function Events({ events, move }: EventsOptions): JSX.Element {
             <span class="note">
               {kind}
               {severity === undefined ? '' : `, ${severity.toLowerCase()}`}
-              {open ? ', goes on' : to === undefined ? '' : `, ${ageOf(to - from)}`}
+              {open ? `, ${codeInWords('page', 'ongoing')}` : to === undefined ? '' : `, ${ageOf(to - from)}`}
             </span>
             {log !== undefined && <Frames id={id} path={log} />}
           </span>

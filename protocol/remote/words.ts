@@ -1,7 +1,7 @@
 /** Words for people for commands: kinds, states, and why they fail. */
 import type { FailureCause } from '../errors.ts';
 import type { CommandKind, RemoteStatus } from '../schema/remote.ts';
-import type { Terms } from '../words/languages.ts';
+import type { Terms, Wording } from '../words/languages.ts';
 
 export const commandWords: Terms<CommandKind> = {
   ThermalPreconditioning: ['Preconditioning', 'Vorklimatisierung', 'Préconditionnement'],
@@ -22,6 +22,49 @@ export const commandWords: Terms<CommandKind> = {
   ReadFaults: ['Read fault codes', 'Fehlercodes lesen', 'Lecture des codes de défaut'],
   Capture: ['Capture of the bus', 'Busaufzeichnung', 'Capture du bus'],
 };
+
+/** By kind and name of the order: what a button that sends it says. */
+export const orderWords = {
+  'ThermalPreconditioning on': ['Start', 'Starten', 'Démarrer'],
+  'ThermalPreconditioning off': ['Stop', 'Beenden', 'Arrêter'],
+  'ElectricBatteryChargingRequest on': ['Start charging', 'Laden starten', 'Démarrer la recharge'],
+  'ElectricBatteryChargingRequest off': ['Stop charging', 'Laden beenden', 'Arrêter la recharge'],
+  'ElectricBatteryChargingRequest never': [
+    'Delete the charging times',
+    'Ladezeiten löschen',
+    'Supprimer les heures de recharge',
+  ],
+  'Horn on': ['Sound the horn', 'Hupen', 'Klaxonner'],
+  'Horn off': ['Stop the horn', 'Hupe aus', 'Arrêter le klaxon'],
+  'Doors lock': ['Lock', 'Verriegeln', 'Verrouiller'],
+  'Doors unlock': ['Unlock', 'Entriegeln', 'Déverrouiller'],
+  'Lights on': ['Flash the lights', 'Licht blinken lassen', 'Faire clignoter les feux'],
+  'Lights off': ['Stop the lights', 'Licht aus', 'Éteindre les feux'],
+  'Immobilization on': ['Immobilize', 'Wegfahrsperre an', 'Immobiliser'],
+  'Immobilization off': ['Allow starting', 'Wegfahrsperre aus', 'Autoriser le démarrage'],
+  'Stolen on': ['Declare stolen', 'Als gestohlen melden', 'Déclarer volée'],
+  'Stolen off': ['Declare found', 'Als gefunden melden', 'Déclarer retrouvée'],
+  'WakeUp wakeup': ['Wake up', 'Wecken', 'Réveiller'],
+} as const satisfies Readonly<Record<string, Wording>>;
+
+/** Questions before orders that cannot be undone at once. */
+export const orderQuestionWords = {
+  'Doors unlock': [
+    'Anybody beside the car can open it then. Unlock the doors?',
+    'Dann kann jeder neben dem Auto es öffnen. Die Türen entriegeln?',
+    'N’importe qui à côté de la voiture pourra l’ouvrir. Déverrouiller les portes ?',
+  ],
+  'Immobilization on': [
+    'The engine does not start again until somebody allows it. Immobilize the car?',
+    'Der Motor startet erst wieder, wenn es jemand erlaubt. Die Wegfahrsperre einschalten?',
+    'Le moteur ne redémarrera qu’après autorisation. Immobiliser la voiture ?',
+  ],
+  'Stolen on': [
+    'The car sends its position in spite of the driver’s privacy. Declare it stolen?',
+    'Das Auto sendet seine Position, auch wenn der Fahrer sie verbirgt. Es als gestohlen melden?',
+    'La voiture enverra sa position même si le conducteur la masque. La déclarer volée ?',
+  ],
+} as const satisfies Partial<Readonly<Record<keyof typeof orderWords, Wording>>>;
 
 /** `Requested` is the state of a command that the car has not answered yet; it is not on the wire. */
 export const commandStateWords: Terms<RemoteStatus | 'Requested'> = {

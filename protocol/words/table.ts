@@ -2,10 +2,11 @@
  * Every word for people, in all languages. The page loads the dictionaries that are generated from it; other programs
  * import it when they need words. The agent does not load it while nothing shows words.
  */
-import { commandStateWords, commandWords, failureWords } from '../remote/words.ts';
+import { commandStateWords, commandWords, failureWords, orderQuestionWords, orderWords } from '../remote/words.ts';
 import { alertWords } from './alerts.ts';
 import type { Dictionary } from './dictionary.ts';
 import { type Language, languages, type Wording } from './languages.ts';
+import { pageWords } from './page.ts';
 import {
   alertSeverityWords,
   collisionSeverityWords,
@@ -28,8 +29,11 @@ export const termWords = {
   faultGroups: faultGroupWords,
   faultStatuses: faultStatusWords,
   commands: commandWords,
+  orders: orderWords,
+  orderQuestions: orderQuestionWords,
   commandStates: commandStateWords,
   failures: failureWords,
+  page: pageWords,
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Wording>>>>;
 export type TermGroup = keyof typeof termWords;
 

@@ -27,10 +27,10 @@ describePeer('chromium', 'the page commands the car', () => {
       await ask();
       await expect.poll(() => page.locator('.run').count(), { timeout: 60_000 }).toBeGreaterThan(before);
       await newest(page)
-        .getByText(/^(Success|AlreadyDone|VehicleError)$/)
+        .getByText(/^(Done|Already so|The car did not carry it out)$/)
         .waitFor();
       const states = await newest(page).locator('.steps li > span').allTextContents();
-      if (states.at(-1) === 'Success' || attempt === 5) return states;
+      if (states.at(-1) === 'Done' || attempt === 5) return states;
       await browsed.send('doors', 'unlock');
       await card(page, 'Doors').getByText('unlocked', { exact: true }).waitFor();
     }
@@ -39,7 +39,7 @@ describePeer('chromium', 'the page commands the car', () => {
   test('a click locks the car: the states arrive in order and the car confirms it', async () => {
     const page = await browsed.open('#commands');
     const states = await asked(page, () => lock(page).click());
-    expect(states).toEqual(['Accepted', 'SentToVehicle', 'Success']);
+    expect(states).toEqual(['Accepted', 'Sent to the car', 'Done']);
     await newest(page)
       .getByText(/^Confirmed by .* doorsState\.lockedStates\.$/)
       .waitFor();
@@ -91,13 +91,13 @@ describePeer('chromium', 'the page commands the car', () => {
     await card(page, 'Doors')
       .getByRole('button', { name: /^Unlock/ })
       .click();
-    const no = page.getByRole('group', { name: /Unlock the doors\?/ }).getByRole('button', { name: 'Do not' });
+    const no = page.getByRole('group', { name: /Unlock the doors\?/ }).getByRole('button', { name: 'Cancel' });
     await no.focus();
     const before = await page.locator('.run').count();
     // Every command draws the cards again.
     await browsed.send('horn', 'on');
     await expect.poll(() => page.locator('.run').count(), { timeout: 60_000 }).toBeGreaterThan(before);
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Do not');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Cancel');
     await page.close();
   });
 
@@ -107,7 +107,7 @@ describePeer('chromium', 'the page commands the car', () => {
     await browsed.send('horn', 'on');
     await newest(page).getByText('Horn').waitFor();
     await newest(page)
-      .getByText(/^(Success|AlreadyDone|VehicleError)$/)
+      .getByText(/^(Done|Already so|The car did not carry it out)$/)
       .waitFor();
     await page.close();
   });
@@ -142,11 +142,11 @@ describePeer('chromium', 'the page shows why a car that drives refuses', () => {
     await doors
       .getByText(/refused, the car must be stationary \(kinetic\.speed is [\d.]+\skm\/h; the limit is 6\skm\/h\)/)
       .waitFor();
-    const immobilization = page.getByRole('region', { name: 'Immobilization', exact: true });
+    const immobilization = page.getByRole('region', { name: 'Immobiliser', exact: true });
     await immobilization.getByRole('button', { name: /^Immobilize/ }).click();
     await immobilization.getByRole('group').getByRole('button', { name: 'Immobilize' }).click();
     const newest = page.locator('.run').first();
-    await newest.getByText('VehicleInUse', { exact: true }).waitFor();
+    await newest.getByText('The car is in use', { exact: true }).waitFor();
     await newest.getByText(/^refused: /).waitFor();
     await page.close();
   });

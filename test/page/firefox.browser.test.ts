@@ -40,7 +40,7 @@ describePeer('firefox-esr', 'the page in Firefox', () => {
     await shown.getByText('locked', { exact: true }).waitFor();
     // The car is locked, and not only on the page.
     await browsed.send('doors', 'lock');
-    await page.locator('.run').first().getByText('AlreadyDone', { exact: true }).waitFor();
+    await page.locator('.run').first().getByText('Already so', { exact: true }).waitFor();
     await doors.getByRole('button', { name: 'Unlock …' }).focus();
     await page.keyboard.press('Enter');
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Unlock');

@@ -130,7 +130,7 @@ describePeer('chromium', 'the page of a hub', () => {
     await lock.focus();
     await page.keyboard.press('Enter');
     const newest = page.locator('.run').first();
-    await newest.getByText('Success', { exact: true }).waitFor();
+    await newest.getByText('Done', { exact: true }).waitFor();
     await page.keyboard.press('g');
     await page.keyboard.press('c');
     await page.getByRole('img', { name: /^The car from above\. Locked\./ }).waitFor();
@@ -176,7 +176,7 @@ describePeer('chromium', 'the page of a hub', () => {
     const many = page.getByRole('region', { name: 'Command to many' });
     await many.getByRole('button', { name: 'Doors: Lock …' }).click();
     const question = page.getByRole('group', { name: 'Send “Doors: Lock” to 2 cars?' });
-    await question.getByRole('button', { name: 'Do not' }).click();
+    await question.getByRole('button', { name: 'Cancel' }).click();
     await question.waitFor({ state: 'detached' });
     await many.getByRole('button', { name: 'Doors: Lock …' }).click();
     await question.getByRole('button', { name: 'Lock' }).click();
@@ -308,7 +308,7 @@ describePeer('chromium', 'the page of a hub', () => {
     await tell(59, 'remote', payloadOf('remote', refusal));
     await expect.poll(() => page.getByTestId('many Failed').textContent(), { timeout: 60_000 }).toBe('1');
     await page.getByText('1 car: the car is in use').waitFor();
-    await page.getByRole('button', { name: 'Ask the 1 again' }).waitFor();
+    await page.getByRole('button', { name: 'Try this car again' }).waitFor();
     await client.close();
   });
 

@@ -41,7 +41,7 @@ describePeer('chromium', 'the page of a bench in the local network', () => {
     await page.getByRole('tab', { name: 'Commands' }).click();
     const horn = page.getByRole('region', { name: 'Horn' });
     await horn.getByRole('button', { name: 'Sound the horn' }).click();
-    await page.getByRole('listitem').filter({ hasText: 'Success' }).first().waitFor();
+    await page.getByRole('listitem').filter({ hasText: 'Done' }).first().waitFor();
     await page.reload();
     await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
 

@@ -46,7 +46,7 @@ describePeer('chromium', 'people sign in to the page of a hub at their identity 
   test('who is in the group of a fleet signs in by one link and sees its cars, until the page is closed', async () => {
     const page = await context.newPage();
     await page.goto(url);
-    await page.getByRole('heading', { name: 'Who asks?' }).waitFor();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Sign in' }).press('Enter');
     await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
@@ -56,7 +56,7 @@ describePeer('chromium', 'people sign in to the page of a hub at their identity 
     // What the browser keeps tells nothing to the next who uses it.
     expect((await context.cookies(url)).filter(({ name }) => name.startsWith('vigie'))).toEqual([]);
     await page.reload();
-    await page.getByRole('heading', { name: 'Who asks?' }).waitFor();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
   test('who is in no group of a fleet is told why, and is not admitted', async () => {
@@ -70,7 +70,7 @@ describePeer('chromium', 'people sign in to the page of a hub at their identity 
         /names no fleet of this hub for anna@example.org \(claim groups\), and no car belongs to the user anna/,
       )
       .waitFor();
-    await page.getByRole('heading', { name: 'Who asks?' }).waitFor();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
   test('who is in no group of a fleet and has a car signs in as its user, and sees no fleet', async () => {

@@ -192,7 +192,7 @@ describePeer('chromium', 'the page of a car that runs', () => {
   test('asks who reads it, refuses a wrong password, and shows the car to a fleet user', async () => {
     const page = await context.newPage();
     await page.goto(`${url}/`);
-    await page.getByRole('heading', { name: 'Who asks?' }).waitFor();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await expectAccessible(page);
     const fill = async (password: string): Promise<void> => {
       await page.getByRole('textbox', { name: 'Name' }).fill('operator');
@@ -209,7 +209,7 @@ describePeer('chromium', 'the page of a car that runs', () => {
     await page.getByRole('tab', { name: 'Commands' }).click();
     await page.getByRole('heading', { name: 'History' }).or(page.getByText('This car takes no commands.')).waitFor();
     await page.reload();
-    await page.getByRole('heading', { name: 'Who asks?' }).waitFor();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
   test('a token opens what its scopes allow, and the page says what they do not', async () => {

@@ -38,7 +38,7 @@ describePeer('chromium', 'the page of a hub with a registry', () => {
     const { stdout } = await vigie('hub', 'token', '--fleet', 'north', '--data', data);
     const page = await context.newPage();
     await page.goto(/http:\/\/127\.0\.0\.1:\d+/.exec(hub.output)?.[0] ?? '');
-    await page.getByRole('heading', { name: 'Who asks?' }).waitFor();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     const token = page.getByRole('textbox', { name: 'Token' });
     await token.fill('wrong');
     await page.keyboard.press('Enter');
@@ -51,6 +51,6 @@ describePeer('chromium', 'the page of a hub with a registry', () => {
     await page.getByRole('heading', { name: 'Time line' }).waitFor();
     // The page keeps the token only until it is closed.
     await page.reload();
-    await page.getByRole('heading', { name: 'Who asks?' }).waitFor();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 });

@@ -181,10 +181,14 @@ describePeer('chromium', 'the page in trouble', () => {
 
   test('ages follow the clock of the car when it is set while the page is open', async () => {
     const [page, ages] = await openWithClock();
-    await page.route('**/vigie/v1/**', async (route) => {
-      if (route.request().method() !== 'HEAD') return route.fallback();
+    // Every answer brings the time, except that of a stream that is open.
+    await page.route('**/*', async (route) => {
+      if (route.request().headers()['accept'] === 'text/event-stream') return route.fallback();
       const response = await route.fetch();
-      await route.fulfill({ response, headers: { date: new Date(Date.now() + HOUR).toUTCString() } });
+      await route.fulfill({
+        response,
+        headers: { ...response.headers(), date: new Date(Date.now() + HOUR).toUTCString() },
+      });
     });
     await page.clock.runFor(30_000);
     await expect.poll(ages, { timeout: 20_000 }).toMatch(/^Live newest value (59 min|1\.0 h), /);

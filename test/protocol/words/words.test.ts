@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { failureCauses } from '../../../protocol/errors.ts';
+import { remoteKinds } from '../../../protocol/remote/table.ts';
+import { orderQuestionWords } from '../../../protocol/remote/words.ts';
 import { alertSeverities } from '../../../protocol/schema/alert.ts';
 import { alertTypes } from '../../../protocol/schema/alert-types.ts';
 import { collisionSeverities, collisionSides } from '../../../protocol/schema/collision.ts';
@@ -9,7 +11,14 @@ import { commandKinds, remoteStatuses } from '../../../protocol/schema/remote.ts
 import { slots } from '../../../protocol/slots.ts';
 import { nameOfPath, nameOfValue, termOf } from '../../../protocol/words/dictionary.ts';
 import { languages } from '../../../protocol/words/languages.ts';
+import { pageWords } from '../../../protocol/words/page.ts';
 import { dictionaryOf, type termWords } from '../../../protocol/words/table.ts';
+
+/** Orders that the page has a button for. */
+const orderNames = remoteKinds.flatMap(({ type, words: { bodies, alone, verb } }) => {
+  const names = Object.keys(bodies);
+  return (names.length === 0 && alone !== undefined ? [verb] : names).map((name) => `${type} ${name}`);
+});
 
 /** Abbreviations that people read as words. */
 const readable = /\b(?:2D|3D|AdBlue)\b/g;
@@ -67,8 +76,11 @@ for (const language of languages) {
       faultGroups,
       faultStatuses,
       commands: commandKinds,
+      orders: orderNames,
+      orderQuestions: Object.keys(orderQuestionWords),
       commandStates: [...remoteStatuses, 'Requested'],
       failures: failureCauses,
+      page: Object.keys(pageWords),
     };
     for (const [group, all] of Object.entries(codes)) {
       expect([group, Object.keys(dictionary.terms[group] ?? {}).toSorted()]).toEqual([group, [...all].toSorted()]);
