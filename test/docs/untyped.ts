@@ -79,6 +79,8 @@ export const runBy: readonly (readonly [beginning: RegExp, file: string])[] = [
   [/^npm run fuzz/, 'test/fuzz/command.long.test.ts'],
   [/^npm run simulate/, 'test/world/simulate.long.test.ts'],
   [/^npm run library|^npm run test:library/, 'scripts/package/library-trial.ts'],
+  [/^npm install \.\/vigie-/, 'scripts/package/release-trial.ts'],
+  [/^npm run release/, 'scripts/package/release-trial.ts'],
   [/^npm run sbom/, 'test/scripts/package/sbom.test.ts'],
   [/^npx vitest run /, 'scripts/test.ts'],
 ];
