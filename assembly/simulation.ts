@@ -1,5 +1,5 @@
 import { DbcCodec } from '../adapters/can/dbc/index.ts';
-import { type ScenarioName, SimulatedCar } from '../adapters/simulated/index.ts';
+import { type ScenarioName, SimulatedCar, type SimulatedCarOptions } from '../adapters/simulated/index.ts';
 import type { Clock } from '../agent/ports.ts';
 import { recordingDefaults } from '../protocol/recording.ts';
 import { loadVehicle, type Vehicle } from './vehicle.ts';
@@ -19,13 +19,17 @@ export function benchVehicle(scenario: ScenarioName): Vehicle {
 export function benchCar(
   vehicle: Vehicle,
   clock: Clock,
-  options: { restore?: object | undefined; scenario?: ScenarioName } = {},
+  options: Pick<SimulatedCarOptions, 'begin' | 'driving'> & {
+    restore?: object | undefined;
+    scenario?: ScenarioName;
+  } = {},
 ): SimulatedCar {
-  const { restore, scenario = 'loop' } = options;
+  const { restore, scenario = 'loop', ...others } = options;
   return new SimulatedCar({
     codec: new DbcCodec(vehicle.databases),
     clock,
     scenario,
+    ...others,
     ...(restore === undefined ? {} : { restore }),
   });
 }

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { SystemClock } from '../adapters/clock/system.ts';
 import type { BenchControls } from '../adapters/http/own-routes.ts';
-import type { ScenarioName, SceneName, SimulatedCar } from '../adapters/simulated/index.ts';
+import type { ScenarioName, SceneName, SimulatedCar, SimulatedCarOptions } from '../adapters/simulated/index.ts';
 import { openDocument } from '../adapters/store/index.ts';
 import type { FrameSender, FrameSource, Log } from '../agent/ports.ts';
 import { type Car, type CarOptions, startCar } from '../assembly/car.ts';
@@ -24,7 +24,7 @@ interface BenchAgentOptions
   readonly log: Log;
 }
 
-export interface BenchCarOptions extends BenchAgentOptions {
+export interface BenchCarOptions extends BenchAgentOptions, Pick<SimulatedCarOptions, 'begin' | 'driving'> {
   readonly scenario: ScenarioName;
   /** What it does at once, in place of the scenario. */
   readonly scene?: SceneName;
@@ -40,11 +40,15 @@ export interface BenchCar extends Car {
 
 /** Starts the car where an earlier run left it; rejects as {@link startCar} does. */
 export async function startBenchCar(options: BenchCarOptions): Promise<BenchCar> {
-  const { scenario, scene, controls, http, ...rest } = options;
+  const { scenario, scene, controls, http, begin, driving, ...rest } = options;
   const { vehicle, data, clock, log } = rest;
   makeDirectory(data);
   const memory = await openDocument<{ car?: object }>(join(data, 'car.json'), {}, { log });
-  const simulation = benchCar(vehicle, clock, { restore: memory.data.car, scenario });
+  const simulation = benchCar(vehicle, clock, {
+    ...{ restore: memory.data.car, scenario },
+    ...(begin === undefined ? {} : { begin }),
+    ...(driving === undefined ? {} : { driving }),
+  });
   if (scene !== undefined) simulation.play(scene);
   const cable = new BenchCable(simulation);
   const bench = controls?.(simulation, cable);

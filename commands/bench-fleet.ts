@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { type Level, StreamLog } from '../adapters/logging/stream.ts';
+import { fleetCar } from '../adapters/simulated/fleet.ts';
 import type { ScenarioName } from '../adapters/simulated/index.ts';
 import type { Car } from '../assembly/car.ts';
 import { startHub } from '../assembly/hub.ts';
@@ -58,6 +59,7 @@ export async function benchFleet({
         vehicle,
         data: join(data, 'cars', vin),
         scenario,
+        ...fleetCar(index, scenario),
         trust: hub.trust,
         mqtt: { url: hub.broker },
         published,

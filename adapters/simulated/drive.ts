@@ -1,6 +1,6 @@
 import type { Route } from './route.ts';
 
-/** Speed where the way is straight, m/s (57.6 km/h). */
+/** Speed where the way is straight, m/s (57.6 km/h), of a driver without a speed of their own. */
 const CRUISE = 16;
 /** Sideways acceleration that the driver accepts in a bend, m/s². */
 const SIDEWAYS = 2;
@@ -30,6 +30,8 @@ export interface DriveOptions {
   readonly way?: number;
   /** How long a traffic light holds the car, s; default what the route says of each. */
   readonly red?: number;
+  /** Speed where the way is straight, m/s. */
+  readonly cruise?: number;
   /** It does not brake at the end but runs into something that stands there. */
   readonly crash?: boolean;
 }
@@ -54,7 +56,7 @@ export class Drive {
   readonly #left: Float64Array;
 
   constructor(route: Route, options: DriveOptions = {}) {
-    const { from = 0, way = route.length, crash = false } = options;
+    const { from = 0, way = route.length, cruise = CRUISE, crash = false } = options;
     const cells = Math.round(way / CELL);
     this.#cell = way / cells;
     this.#square = new Float64Array(cells + 1);
@@ -64,7 +66,7 @@ export class Drive {
     const square = this.#square;
     for (let i = 0; i <= cells; i++) {
       const here = route.along(from + i * this.#cell);
-      let limit = CRUISE * CRUISE;
+      let limit = cruise * cruise;
       for (const bend of route.bends) {
         if (here >= bend.from - this.#cell && here <= bend.to + this.#cell) {
           limit = Math.min(limit, SIDEWAYS / Math.abs(bend.curvature));

@@ -14,7 +14,7 @@ import type { Part, ScenarioName, Scene } from './scenario.ts';
 import { type SceneName, sceneNames } from './stage.ts';
 import { type CarState, newCar, parseState } from './state.ts';
 import { SimulatedTransmitter, TICK } from './transmitter.ts';
-import { SimulatedVehicle } from './vehicle.ts';
+import { type Driving, SimulatedVehicle } from './vehicle.ts';
 
 export type { CarPosition, CarState, InjectionTime, Part, ScenarioName, Scene, SceneName };
 export { sceneNames };
@@ -34,6 +34,10 @@ export interface SimulatedCarOptions {
   readonly startAt?: number;
   /** False: the car takes valid commands but carries none out. Default true. */
   readonly obey?: boolean;
+  /** Members of the state in which a car without `restore` begins that differ from those of a new one. */
+  readonly begin?: Partial<CarState>;
+  /** Where and how it drives; by default the loop of the bench car. */
+  readonly driving?: Driving;
   /** What {@link SimulatedCar.state} gave; throws `input.malformed` when it is not that. */
   readonly restore?: unknown;
 }
@@ -57,11 +61,11 @@ export class SimulatedCar implements FrameSource, FrameSender {
   #sleep = 0;
 
   constructor(options: SimulatedCarOptions) {
-    const { clock, codec, scenario = 'loop', seed = 1, startAt = 0, obey = true, restore } = options;
-    const state = restore === undefined ? { ...newCar(seed), elapsed: startAt } : parseState(restore);
+    const { clock, codec, scenario = 'loop', seed = 1, startAt = 0, obey = true, restore, begin, driving } = options;
+    const state = restore === undefined ? { ...newCar(seed), elapsed: startAt, ...begin } : parseState(restore);
     if (!(startAt >= 0)) throw new VigieError('usage.wrong', `startAt is ${startAt}, not a time from 0 ms up`);
     this.#clock = clock;
-    this.#vehicle = new SimulatedVehicle(codec, scenario, state, obey);
+    this.#vehicle = new SimulatedVehicle(codec, scenario, state, obey, driving);
     this.#transmitter = new SimulatedTransmitter(codec);
   }
 

@@ -8,6 +8,8 @@ const DEPARTURE = 14;
 const ERRAND_AT = 1_400;
 /** From standing there to pulling out again, s. */
 const ERRAND = 34;
+/** Share of the way after which the {@link LoopHabits.event} of a loop begins. */
+const EVENT_AFTER = 0.55;
 /** From standing at the kerb to the end of the loop, s. */
 const AFTERWARDS = 14;
 /** Before it pulls out the driver is in the car for so long, s. */
@@ -27,6 +29,18 @@ interface Leg {
   readonly drive: Drive;
 }
 
+/** How one driver goes around the loop; without them, as the driver of the bench car does. */
+export interface LoopHabits {
+  /** Way to the errand, m. */
+  readonly errandAt?: number;
+  /** Time of the errand, s. */
+  readonly errand?: number;
+  /** Speed where the way is straight, m/s. */
+  readonly cruise?: number;
+  /** On the second half of the way the scene has this too. */
+  readonly event?: Partial<Scene>;
+}
+
 /** A day of the car in a few minutes: from charging at the kerb around the route, with an errand on the way, and back. */
 export class Loop implements Scenario {
   readonly period: number;
@@ -34,13 +48,16 @@ export class Loop implements Scenario {
   readonly passes: boolean;
   readonly #out: Leg;
   readonly #home: Leg;
+  readonly #event: Partial<Scene> | undefined;
 
   /** `passes` false: the car stays where it is and charges. */
-  constructor(route: Route, passes: boolean) {
-    const out = new Drive(route, { way: ERRAND_AT });
-    const home = new Drive(route, { from: ERRAND_AT, way: route.length - ERRAND_AT });
+  constructor(route: Route, passes: boolean, habits: LoopHabits = {}) {
+    const { errandAt = ERRAND_AT, errand = ERRAND, event, ...speed } = habits;
+    const out = new Drive(route, { way: errandAt, ...speed });
+    const home = new Drive(route, { from: errandAt, way: route.length - errandAt, ...speed });
     this.#out = { departure: DEPARTURE, from: 0, drive: out };
-    this.#home = { departure: DEPARTURE + out.duration + ERRAND, from: out.length, drive: home };
+    this.#home = { departure: DEPARTURE + out.duration + errand, from: out.length, drive: home };
+    this.#event = event;
     this.period = Math.ceil(this.#home.departure + home.duration + AFTERWARDS) * 1000;
     this.way = out.length + home.length;
     this.passes = passes;
@@ -83,6 +100,7 @@ export class Loop implements Scenario {
       rain,
       night: share >= 0.8,
       washerLow: share >= 0.72,
+      ...(share >= EVENT_AFTER ? this.#event : {}),
     };
   }
 

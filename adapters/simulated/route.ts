@@ -2,7 +2,7 @@
 const EARTH = 6_371_009;
 const RADIANS = Math.PI / 180;
 
-interface Corner {
+export interface Corner {
   readonly latitude: number;
   readonly longitude: number;
   /** Radius of the way around it, m; 0 where the way goes straight on. */
@@ -12,7 +12,7 @@ interface Corner {
 }
 
 /** Around the Champ de Mars in Paris, counter-clockwise: every corner is a left turn. WGS 84. */
-const corners: readonly Corner[] = [
+export const champDeMars: readonly Corner[] = [
   { latitude: 48.85628, longitude: 2.29292, radius: 0 }, // avenue de Suffren, where the car lives
   { latitude: 48.8514, longitude: 2.3006, radius: 12 }, // avenue de la Motte-Picquet
   { latitude: 48.8546, longitude: 2.3056, radius: 12, red: 3 }, // avenue de la Bourdonnais, École Militaire
@@ -63,7 +63,8 @@ export class Route {
   readonly #along: readonly number[];
   readonly #origin: Corner;
 
-  constructor() {
+  /** The corners in their order; the first is where the car lives. */
+  constructor(corners: readonly Corner[] = champDeMars) {
     this.#origin = corners[0] as Corner;
     const plane = corners.map((corner) => this.#project(corner));
     const points: Point[] = [plane[0] as Point];

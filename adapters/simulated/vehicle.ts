@@ -5,9 +5,9 @@ import { Day } from './day-scenario.ts';
 import type { Motion } from './drive.ts';
 import { Drivetrain, USABLE } from './drivetrain.ts';
 import { Injections, type InjectionTime } from './injections.ts';
-import { Loop } from './loop.ts';
+import { Loop, type LoopHabits } from './loop.ts';
 import { Noise } from './noise.ts';
-import { Route, type RoutePoint } from './route.ts';
+import { type Corner, Route, type RoutePoint } from './route.ts';
 import type { Part, Scenario, ScenarioName, Scene } from './scenario.ts';
 import { type SceneName, Stage } from './stage.ts';
 import type { CarState } from './state.ts';
@@ -32,6 +32,13 @@ const STEERING_RATIO = 15;
 /** How fast the steering wheel is turned, degrees per ms. */
 const STEERING_RATE = 0.4;
 
+/** Where and how a car drives. */
+export interface Driving {
+  /** Corners of its route; without them around the Champ de Mars. */
+  readonly corners?: readonly Corner[];
+  readonly habits?: LoopHabits;
+}
+
 /** The car as physics: what is true of it at the moment it has been stepped to. */
 export class SimulatedVehicle {
   readonly units: ControlUnits;
@@ -47,7 +54,7 @@ export class SimulatedVehicle {
   satellites = 12;
   /** V */
   voltage = 12.6;
-  readonly #route = new Route();
+  readonly #route: Route;
   #scenario: Scenario;
   readonly #noise: Noise;
   readonly #injections = new Injections();
@@ -64,8 +71,11 @@ export class SimulatedVehicle {
   /** Odometer when the ignition was switched on, m. */
   #tripStart: number;
 
-  constructor(codec: MessageCodec, scenario: ScenarioName, state: CarState, obey: boolean) {
-    this.#scenario = scenario === 'day' ? new Day(this.#route, day) : new Loop(this.#route, scenario === 'loop');
+  constructor(codec: MessageCodec, scenario: ScenarioName, state: CarState, obey: boolean, driving: Driving = {}) {
+    const { corners, habits } = driving;
+    this.#route = new Route(corners);
+    this.#scenario =
+      scenario === 'day' ? new Day(this.#route, day) : new Loop(this.#route, scenario === 'loop', habits);
     this.#noise = new Noise(state.noise);
     this.#wake = codec.encode('NETWORK_MANAGEMENT', {}).id;
     this.#elapsed = state.elapsed % this.#scenario.period;

@@ -40,6 +40,9 @@ test('three cars of the bench are served by the hub, obey it, and are there agai
   const first = await start();
   const { _embedded } = await get(`${first.url}/fleets/local/vehicles`);
   expect(_embedded.vehicles.map(({ vin }: { vin: string }) => vin).sort()).toEqual(vins);
+  let positions: readonly (readonly [vin: string, latitude: number, longitude: number])[] = [];
+  while (positions.length < vins.length) positions = (await get(`${first.url}/vigie/v1/positions`)).positions;
+  expect(new Set(positions.map(([, latitude]) => Math.round(latitude))).size).toBe(vins.length);
   const remotes = `${first.url}/vigie/v1/vehicles/${vins[1]}/remotes`;
   const given = await fetch(remotes, {
     method: 'POST',
