@@ -186,8 +186,9 @@ export function contentsBeside(): ReadonlyMap<string, Uint8Array> {
 /** Bundles the program into a folder, of which nothing older is left; tells what went into which file. */
 export async function bundleProgram(folder: string = dist): Promise<Metafile> {
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-    // Executables, packages (scripts/package.ts) and the library (scripts/library.ts) are made elsewhere and lie there too.
-    if (!/^(vigie[-_]|library$)/.test(name)) rmSync(join(folder, name), { recursive: true });
+    // Executables, packages (scripts/package.ts), the library (scripts/library.ts), the site (scripts/site.ts) and the files of
+    // a release (scripts/release.ts) are made elsewhere and lie there too.
+    if (!/^(?:vigie[-_]|(?:library|site|release)$)/.test(name)) rmSync(join(folder, name), { recursive: true });
   }
   const { metafile } = await build({
     ...bundling,

@@ -15,7 +15,7 @@ export function unclearComments(text: string): readonly { readonly line: number;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  for (const path of globSync(sources, { exclude: ['**/generated/**'] }).sort()) {
+  for (const path of globSync(sources, { exclude: ['**/generated/**', '**/node_modules/**'] }).sort()) {
     for (const { line, phrase } of unclearComments(readFileSync(path, 'utf8'))) {
       process.stderr.write(`${path}:${line}: «${phrase}» in a comment: say who does what (subject, verb, object)\n`);
       process.exitCode = 1;

@@ -6,7 +6,7 @@
  * early, type it again: it continues with the commit that is tagged.
  */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -61,7 +61,7 @@ function commitRelease(repository: string, version: string, tag: string): void {
 }
 
 async function makeFiles(names: readonly string[], version: string, tag: string, quick: boolean): Promise<void> {
-  // It empties dist.
+  rmSync(release, { recursive: true, force: true });
   run(process.execPath, 'scripts/library.ts');
   mkdirSync(release, { recursive: true });
   const prefix = `vigie-${version}`;

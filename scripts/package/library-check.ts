@@ -3,6 +3,9 @@ import assert from 'node:assert/strict';
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { delimiter, dirname } from 'node:path';
 
+/** A command that takes longer hangs, ms: a release takes minutes on a machine that does much else. */
+const PATIENCE = 1_200_000;
+
 /** A sentence that is true when `act` does not throw. */
 export interface LibraryCheck {
   readonly sentence: string;
@@ -19,5 +22,5 @@ export function run(folder: string, command: string, ...args: readonly string[])
 export function spawn(folder: string, command: string, ...args: readonly string[]): SpawnSyncReturns<string> {
   const path = (process.env['PATH'] ?? '').split(delimiter).filter((part) => !part.includes('node_modules'));
   const env = { ...process.env, PATH: [dirname(process.execPath), ...path].join(delimiter) };
-  return spawnSync(command, args, { cwd: folder, encoding: 'utf8', env, timeout: 300_000 });
+  return spawnSync(command, args, { cwd: folder, encoding: 'utf8', env, timeout: PATIENCE });
 }

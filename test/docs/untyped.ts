@@ -81,6 +81,7 @@ export const runBy: readonly (readonly [beginning: RegExp, file: string])[] = [
   [/^npm run library|^npm run test:library/, 'scripts/package/library-trial.ts'],
   [/^npm install \.\/vigie-/, 'scripts/package/release-trial.ts'],
   [/^npm run release/, 'scripts/package/release-trial.ts'],
+  [/^npm run docs/, 'test/scripts/site.long.test.ts'],
   [/^npm run sbom/, 'test/scripts/package/sbom.test.ts'],
   [/^npx vitest run /, 'scripts/test.ts'],
 ];
