@@ -12,11 +12,8 @@
 import { FD, REMOTE, SENT } from '../../../agent/ports.ts';
 import { Fields } from './fields.ts';
 import type { Head } from './format.ts';
-import { busError, identifier, lengthOfCode, type Recording } from './recording.ts';
+import { busError, identifier, lengthOfCode, MAX_PAYLOAD_BYTES, type Recording } from './recording.ts';
 import type { LineParser } from './text.ts';
-
-/** Payload bytes of the longest CAN FD frame. */
-const LONGEST = 64;
 
 /** Channel, identifier, flags, length, and a byte that is not of two digits. */
 const decimalLine = /^\s*\d{1,3}\s+\d{3,10}\s+([A-Z]{1,4}\s+)?[1-9]\d?\s+(\d\d\s+)*(\d|\d{3})\s/i;
@@ -66,7 +63,7 @@ export class KvaserLines implements LineParser {
   private frame(at: number, id: number, bus: number, sent: number, remote: boolean, dlc: number): string | undefined {
     const { fields, recording } = this;
     const said = fields.integer(dlc);
-    if (said < 0 || said > LONGEST) return `the length is not a number up to ${LONGEST}`;
+    if (said < 0 || said > MAX_PAYLOAD_BYTES) return `the length is not a number up to ${MAX_PAYLOAD_BYTES}`;
     if (remote) {
       recording.addEmpty(at, (id | REMOTE) >>> 0, bus, sent, Math.min(8, said));
       return undefined;

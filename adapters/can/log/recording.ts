@@ -10,7 +10,7 @@ export const faultsKept = 10;
 export const batchCapacity = 4096;
 
 /** Payload bytes of the longest CAN FD frame. */
-export const LONGEST = 64;
+export const MAX_PAYLOAD_BYTES = 64;
 
 /**
  * An error frame in a log that only says that there was one: class "bus error" of linux/can/error.h
@@ -43,7 +43,7 @@ export interface LogParser {
 }
 
 export class Recording {
-  readonly batch: FrameBatch = createBatch(batchCapacity, batchCapacity * LONGEST);
+  readonly batch: FrameBatch = createBatch(batchCapacity, batchCapacity * MAX_PAYLOAD_BYTES);
   readonly buses: string[] = [];
   /** Names met in the log, as bytes; in the order of {@link buses} unless all frames go to one bus. */
   readonly names: Uint8Array[] = [];
@@ -57,7 +57,7 @@ export class Recording {
   /** All frames go to this bus, whatever the log says. */
   readonly only: string | undefined;
   /** Scratch for the payload of the frame being parsed. */
-  readonly payload: Uint8Array = new Uint8Array(LONGEST);
+  readonly payload: Uint8Array = new Uint8Array(MAX_PAYLOAD_BYTES);
   private readonly channels = new Map<number, number>();
 
   constructor(file: string, only?: string) {

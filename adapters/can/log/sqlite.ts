@@ -12,13 +12,12 @@ import { VigieError } from '../../../protocol/errors.ts';
 import { hexDigit } from './fields.ts';
 import type { FrameFile } from './format.ts';
 import type { LogFile } from './input.ts';
-import { busError, identifier, type Recording } from './recording.ts';
+import { busError, identifier, MAX_PAYLOAD_BYTES, type Recording } from './recording.ts';
 
 /** Columns that a table of frames must have; it may have the others. */
 const needed: readonly string[] = ['ts', 'arbitration_id', 'data'];
 /** Below every row number that is taken in blocks. */
 const LOWEST = -(2 ** 63);
-const LONGEST = 64;
 const TWO_32 = 4_294_967_296;
 /** Flags in the second value of a row, above the identifier's 29 bits; `dlc` follows from bit 32 on. */
 const IS_EXTENDED = 0x2000_0000;
@@ -196,7 +195,7 @@ class Rows implements FrameFile {
       return undefined;
     }
     const length = bytes.length >> 1;
-    if (length > LONGEST) return 'more than 64 bytes of data';
+    if (length > MAX_PAYLOAD_BYTES) return 'more than 64 bytes of data';
     if (length < said) return 'fewer bytes than the length says';
     const { payload } = recording;
     for (let i = 0; i < length; i++) {
@@ -233,7 +232,7 @@ function queryOf({ name, columns }: Table, further = ''): string {
   const id = `arbitration_id ${flag('extended', 29)} ${flag('remote', 30)} ${flag('error', 31)} ${length}`;
   // A time that is text is none.
   const time = "CASE WHEN typeof(ts) IN ('real', 'integer') THEN CAST(ts AS REAL) END";
-  const bytes = `hex(substr(data, 1, ${LONGEST + 1}))`;
+  const bytes = `hex(substr(data, 1, ${MAX_PAYLOAD_BYTES + 1}))`;
   return `SELECT ${time}, CASE WHEN ${valid} THEN ${id} END, ${bytes}${further} FROM ${quoted(name)}`;
 }
 

@@ -1,6 +1,6 @@
 /** Reads the bytes of a payload that stand in one cell of a table, in hexadecimal or decimal digits or in base64. */
 import { hexDigit, isBlank } from '../fields.ts';
-import { LONGEST } from '../recording.ts';
+import { MAX_PAYLOAD_BYTES } from '../recording.ts';
 
 /** Characters that may stand between bytes: blanks, separators, brackets, quotes. */
 const BETWEEN: Uint8Array = new Uint8Array(256);
@@ -23,7 +23,7 @@ export function unpack(bytes: Uint8Array, from: number, to: number, base: 10 | 1
     if (digits === 0) continue;
     const isOne = base === 10 || digits <= 2;
     if (!isOne && digits % 2 !== 0) return -1;
-    if (count + (isOne ? 1 : digits / 2) > LONGEST) return -1;
+    if (count + (isOne ? 1 : digits / 2) > MAX_PAYLOAD_BYTES) return -1;
     if (!isOne) {
       for (let i = first; i < p; i += 2) {
         into[count++] = ((hexDigit[bytes[i] as number] as number) << 4) | (hexDigit[bytes[i + 1] as number] as number);
@@ -71,7 +71,7 @@ export function unpackBase64(bytes: Uint8Array, from: number, to: number, into: 
   let count = 0;
   let bits = 0;
   let pending = 0;
-  for (let p = from; p < to && bytes[p] !== 61 && count < LONGEST; p++) {
+  for (let p = from; p < to && bytes[p] !== 61 && count < MAX_PAYLOAD_BYTES; p++) {
     const sextet = sextets[bytes[p] as number] as number;
     if (sextet > 63) continue;
     pending = ((pending << 6) | sextet) & 0xfff;

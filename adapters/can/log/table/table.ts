@@ -4,7 +4,7 @@
  */
 import { BIT_RATE_SWITCH, ERROR_STATE, FD, REMOTE, SENT } from '../../../../agent/ports.ts';
 import { Fields, hexDigit, isBlank, Words } from '../fields.ts';
-import { busError, identifier, LONGEST, lengthOfCode, type Recording } from '../recording.ts';
+import { busError, identifier, lengthOfCode, MAX_PAYLOAD_BYTES, type Recording } from '../recording.ts';
 import type { LineParser } from '../text.ts';
 import { layoutsOfHeader } from './header.ts';
 import type { Layout, Separator } from './layout.ts';
@@ -151,7 +151,7 @@ export class TableLines implements LineParser {
       return this.wrong(layout.id.column, 'the identifier has more than the 11 bits of the frame');
     }
     const announced = layout.length === undefined ? undefined : lengthIn(fields, this.at(layout.length));
-    if (announced !== undefined && (announced < 0 || announced > LONGEST)) {
+    if (announced !== undefined && (announced < 0 || announced > MAX_PAYLOAD_BYTES)) {
       return this.wrong(layout.length, 'the length is not a number up to 64');
     }
     if (kind.remote || this.marked(layout.remote)) {
@@ -307,9 +307,9 @@ export class TableLines implements LineParser {
   ): number {
     const { fields, recording, cells } = this;
     const { payload } = recording;
-    const end = Math.min(cells, column + (width ?? LONGEST));
+    const end = Math.min(cells, column + (width ?? MAX_PAYLOAD_BYTES));
     let count = 0;
-    for (; column + count < end && count < LONGEST; count++) {
+    for (; column + count < end && count < MAX_PAYLOAD_BYTES; count++) {
       const from = fields.start[column + count] as number;
       const size = (fields.end[column + count] as number) - from;
       if (size === 2 && base === 16) {
@@ -339,7 +339,7 @@ export class TableLines implements LineParser {
     if (announced > 8 && lengthOfCode(announced) === found) return found;
     if (announced > found) return -1;
     // Some tools fill the columns of bytes that the frame does not have with zeros.
-    if (data.form !== 'bytes' || (found !== 8 && found !== LONGEST && found !== data.count)) return -1;
+    if (data.form !== 'bytes' || (found !== 8 && found !== MAX_PAYLOAD_BYTES && found !== data.count)) return -1;
     for (let i = announced; i < found; i++) if (this.recording.payload[i] !== 0) return -1;
     return announced;
   }
