@@ -12,11 +12,11 @@ const TOLERATED = 0.01;
 export const COLUMNS_HELP =
   'how to read a table, whatever names its columns have, e.g. time,id,dlc,data,bus or time(us),-,id,d0; - is passed over';
 
-type Read = Pick<LogReader, 'frames' | 'faults' | 'leftOut' | 'passedOver'> & { readonly format: string };
+type Read = Pick<LogReader, 'frames' | 'faults' | 'leftOut' | 'passedOver' | 'parts'> & { readonly format: string };
 
 /** Lines for people. Nothing is left out: one line. @param noun what the log consists of */
 export function summaryOf(log: Read, path: string, noun = 'frame'): readonly string[] {
-  const { frames, faults, leftOut, passedOver, format } = log;
+  const { frames, faults, leftOut, passedOver, format, parts = [] } = log;
   const share = faults.count === 0 ? '' : ` (${percent(faults.count / (frames + faults.count))})`;
   const read = `${path}: ${counted(frames, noun)} read as ${format}, ${faults.count.toLocaleString('en')} left out${share}`;
   const others = [...passedOver].map(([kind, count]) => `${count.toLocaleString('en')} ${kind}`);
@@ -25,7 +25,14 @@ export function summaryOf(log: Read, path: string, noun = 'frame'): readonly str
     .slice(0, REASONS)
     .map(({ count, example }) => `  ${count.toLocaleString('en')} × ${formatDiagnostic(example)}`);
   const more = leftOut.length > REASONS ? [`  and ${counted(leftOut.length - REASONS, 'other reason')}`] : [];
-  return [others.length === 0 ? read : `${read}; not counted: ${others.join(', ')}`, ...reasons, ...more];
+  const whole = others.length === 0 ? read : `${read}; not counted: ${others.join(', ')}`;
+  return [whole, ...reasons, ...more, ...(faults.count === 0 ? [] : parts.map(lineOf))];
+}
+
+function lineOf({ name, read, count, why }: NonNullable<LogReader['parts']>[number]): string {
+  const of = count === undefined ? '' : ` of ${count.toLocaleString('en')}`;
+  const reason = why === undefined ? '' : `: ${why}`;
+  return `  ${name}: ${read.toLocaleString('en')}${of} records read${reason}`;
 }
 
 /** Whether so much of the log is missing that a program must not take it for the whole. */

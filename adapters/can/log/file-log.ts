@@ -1,7 +1,7 @@
 /** A log of a format that is read at any position of a file. */
 import type { FrameBatch } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
-import type { FrameFile } from './format.ts';
+import type { FrameFile, LogPart } from './format.ts';
 import type { LogFormat } from './formats.ts';
 import type { LogFile } from './input.ts';
 import { type LogReader, RecordingLog } from './log-reader.ts';
@@ -27,6 +27,10 @@ export class FileLog extends RecordingLog implements LogReader {
 
   get position(): number {
     return this.#frames.position;
+  }
+
+  get parts(): readonly LogPart[] {
+    return this.#frames.parts ?? [];
   }
 
   async *batches(): AsyncGenerator<FrameBatch> {

@@ -27,8 +27,21 @@ export interface FileReader {
   open(file: LogFile, recording: Recording): Promise<FrameFile>;
 }
 
+/** A part of a file that has records of its own, and what was read of it. */
+export interface LogPart {
+  readonly name: string;
+  /** Records. */
+  readonly read: number;
+  /** Records that there are, where the file says so. */
+  readonly count: number | undefined;
+  /** Why none can be read. */
+  readonly why: string | undefined;
+}
+
 /** An open file of frames. */
 export interface FrameFile {
+  /** Of a file in parts, what was read of each so far. */
+  readonly parts?: readonly LogPart[];
   /** Bytes of the file that were read, for a progress bar. */
   readonly position: number;
   /** Adds frames to the recording's batch until it is full or no more come; false at the end. */

@@ -2,6 +2,7 @@
 import type { FrameBatch } from '../../../agent/ports.ts';
 import type { Diagnostic } from '../../../protocol/diagnostic.ts';
 import { VigieError } from '../../../protocol/errors.ts';
+import type { LogPart } from './format.ts';
 import type { LogFormat } from './formats.ts';
 import type { LeftOut, Recording } from './recording.ts';
 
@@ -22,6 +23,8 @@ export interface LogReader {
   readonly leftOut: readonly LeftOut[];
   /** What holds no CAN data or remote frame that could be lost: comments, events, frames of other buses; by kind. */
   readonly passedOver: ReadonlyMap<string, number>;
+  /** Of a file in parts, such as the channel groups of MDF4, what was read of each so far. */
+  readonly parts?: readonly LogPart[];
   /**
    * The frames in the order of the file. The same batch is filled again for each step; its frames are in order of
    * time only when the log is. Can be iterated once. Throws `input.unreadable` when the file cannot be read any more.

@@ -1,5 +1,5 @@
 /** Channels of a record: where a value lies in it (ASAM MDF 4.1 §5.13), and functions that read it. */
-import { type Block, type Blocks, number64 } from './blocks.ts';
+import type { Block, Blocks } from './blocks.ts';
 
 /** Kinds of channels (cn_type) that matter here. */
 export const VLSD = 1;
@@ -8,10 +8,14 @@ export const MLSD = 5;
 /** cn_sync_type of time. */
 const TIME = 1;
 /** cn_data_type: numbers without and with sign, with fractions; even is little endian, odd big endian. */
+const SIGNED_LITTLE = 2;
+const SIGNED_BIG = 3;
 const FLOAT_LITTLE = 4;
 const FLOAT_BIG = 5;
-/** cc_type of p1 + p2 · raw. */
+/** cc_type of p1 + p2 · raw, and of a quotient of two polynomials of second degree. */
 const LINEAR = 1;
+const RATIONAL = 2;
+const TWO_32 = 4_294_967_296;
 
 export interface MdfChannel {
   readonly position: number;
@@ -55,41 +59,72 @@ export function endOf({ byte, bit, bits }: MdfChannel): number {
   return byte + Math.ceil((bit + bits) / 8);
 }
 
-/** Reads an unsigned number of at most 32 bits; undefined when the channel is none. */
-export function unsignedReader(channel: MdfChannel): Read | undefined {
-  const { byte, bit, bits, dataType } = channel;
+/** Reads an unsigned number of any width, exact up to 2^53; undefined when the channel is not a whole number. */
+export function unsignedReader({ byte, bit, bits, dataType }: MdfChannel): Read | undefined {
+  if (dataType > SIGNED_BIG || bits === 0 || bits > 64 || bit > 7) return undefined;
   const size = Math.ceil((bit + bits) / 8);
-  if (dataType > 3 || bits === 0 || bits > 32 || bit > 7) return undefined;
-  const mask = bits === 32 ? 0xffff_ffff : 2 ** bits - 1;
   const little = dataType % 2 === 0;
-  if (size === 1) return (view, at) => (view.getUint8(at + byte) >>> bit) & mask;
-  if (size === 2) return (view, at) => (view.getUint16(at + byte, little) >>> bit) & mask;
-  if (size === 4) return (view, at) => ((view.getUint32(at + byte, little) >>> bit) & mask) >>> 0;
-  const divisor = 2 ** bit;
-  const modulus = 2 ** bits;
+  if (bits <= 32) {
+    const mask = bits === 32 ? 0xffff_ffff : 2 ** bits - 1;
+    if (size === 1) return (view, at) => (view.getUint8(at + byte) >>> bit) & mask;
+    if (size === 2) return (view, at) => (view.getUint16(at + byte, little) >>> bit) & mask;
+    if (size === 4) return (view, at) => ((view.getUint32(at + byte, little) >>> bit) & mask) >>> 0;
+  }
+  if (bits === 64 && bit === 0) {
+    const [high, low] = little ? [byte + 4, byte] : [byte, byte + 4];
+    return (view, at) => view.getUint32(at + high, little) * TWO_32 + view.getUint32(at + low, little);
+  }
+  const step = little ? -1 : 1;
+  const first = little ? byte + size - 1 : byte;
+  const [top, divisor] = [2 ** (bit + bits - 8 * (size - 1)), 2 ** bit];
+  // The bits above the number are cut off the first byte, so that they take no room in a double.
   return (view, at) => {
-    let value = 0;
-    for (let i = 0; i < size; i++) value = value * 256 + view.getUint8(at + byte + (little ? size - 1 - i : i));
-    return Math.floor(value / divisor) % modulus;
+    let value = view.getUint8(at + first) % top;
+    for (let i = 1; i < size; i++) value = value * 256 + view.getUint8(at + first + step * i);
+    return Math.floor(value / divisor);
+  };
+}
+
+/** Reads a number of any kind and width; undefined when the channel is none. */
+function numberReader(channel: MdfChannel): Read | undefined {
+  const { byte, bit, bits, dataType } = channel;
+  const little = dataType % 2 === 0;
+  if (dataType === FLOAT_LITTLE || dataType === FLOAT_BIG) {
+    if (bit !== 0) return undefined;
+    if (bits === 64) return (view, at) => view.getFloat64(at + byte, little);
+    return bits === 32 ? (view, at) => view.getFloat32(at + byte, little) : undefined;
+  }
+  const unsigned = unsignedReader(channel);
+  if (unsigned === undefined || dataType < SIGNED_LITTLE) return unsigned;
+  const [limit, range] = [2 ** (bits - 1), 2 ** bits];
+  return (view, at) => {
+    const value = unsigned(view, at);
+    return value < limit ? value : value - range;
   };
 }
 
 /** Reads an offset into signal data. */
-export function offsetReader({ byte, bits, dataType }: MdfChannel): Read | undefined {
-  if (dataType !== 0 && dataType !== 10 && dataType !== 6 && dataType !== 7) return undefined;
-  if (bits === 64) return (view, at) => number64(view, at + byte);
-  return bits === 32 ? (view, at) => view.getUint32(at + byte, true) : undefined;
+export function offsetReader(channel: MdfChannel): Read | undefined {
+  const isOffset =
+    channel.dataType === 0 || channel.dataType === 10 || channel.dataType === 6 || channel.dataType === 7;
+  return isOffset ? unsignedReader({ ...channel, dataType: 0 }) : undefined;
 }
 
-/** Seconds of a time channel that is a number of whole bytes; undefined when it is none. */
-export async function secondsReader(channel: MdfChannel, blocks: Blocks): Promise<Read | undefined> {
+/** Reads the seconds of a time channel, or says why that is not possible. */
+export async function secondsReader(channel: MdfChannel, blocks: Blocks): Promise<Read | string> {
+  const { conversion, dataType, bits } = channel;
   const raw = numberReader(channel);
-  if (raw === undefined || channel.conversion === 0) return raw;
-  const { data } = await blocks.block(channel.conversion, ['CC'], 4, 24);
-  if (data.getUint8(0) === 0) return raw;
-  if (data.getUint8(0) !== LINEAR || data.byteLength < 40) return undefined;
-  const offset = data.getFloat64(24, true);
-  const factor = data.getFloat64(32, true);
+  if (raw === undefined) return `their time has ${bits} bits of the data type ${dataType}, which is not read`;
+  if (conversion === 0) return raw;
+  const { data } = await blocks.block(conversion, ['CC'], 4, 24);
+  const type = data.getUint8(0);
+  const p = Array.from({ length: Math.floor(Math.max(0, data.byteLength - 24) / 8) }, (_, i) =>
+    data.getFloat64(24 + 8 * i, true),
+  );
+  if (type === 0) return raw;
+  if (type === RATIONAL && p.length >= 6) return rational(raw, p);
+  if (type !== LINEAR || p.length < 2) return `their time has a conversion of type ${type}, which is not read`;
+  const [offset = 0, factor = 1] = p;
   // Nanoseconds are whole numbers: a division by a whole number is exact where a product is not.
   const inverse = 1 / factor;
   if (offset === 0 && Math.abs(inverse - Math.round(inverse)) < 1e-6 && factor < 1) {
@@ -99,19 +134,9 @@ export async function secondsReader(channel: MdfChannel, blocks: Blocks): Promis
   return (view, at) => raw(view, at) * factor + offset;
 }
 
-function numberReader({ byte, bit, bits, dataType }: MdfChannel): Read | undefined {
-  const little = dataType % 2 === 0;
-  if (bit !== 0 || dataType > FLOAT_BIG) return undefined;
-  if (dataType === FLOAT_LITTLE || dataType === FLOAT_BIG) {
-    if (bits === 64) return (view, at) => view.getFloat64(at + byte, little);
-    return bits === 32 ? (view, at) => view.getFloat32(at + byte, little) : undefined;
-  }
-  if (bits === 64) {
-    return (view, at) =>
-      view.getUint32(at + byte + (little ? 4 : 0), little) * 4_294_967_296 +
-      view.getUint32(at + byte + (little ? 0 : 4), little);
-  }
-  if (bits === 32) return (view, at) => view.getUint32(at + byte, little);
-  if (bits === 16) return (view, at) => view.getUint16(at + byte, little);
-  return bits === 8 ? (view, at) => view.getUint8(at + byte) : undefined;
+function rational(raw: Read, [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0]: readonly number[]): Read {
+  return (view, at) => {
+    const x = raw(view, at);
+    return (a * x * x + b * x + c) / (d * x * x + e * x + f);
+  };
 }

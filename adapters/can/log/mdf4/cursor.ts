@@ -1,10 +1,13 @@
 /** Readers of the frames of a group, or of several interleaved groups. */
 import type { FrameBatch } from '../../../../agent/ports.ts';
+import type { LogPart } from '../format.ts';
 import type { Recording } from '../recording.ts';
 import type { Group } from './layout.ts';
 import type { DataStream } from './stream.ts';
 
 export interface Cursor {
+  /** What was read of each of its groups so far. */
+  readonly parts: readonly LogPart[];
   /** Adds frames until the batch is full or no more come; false at the end. */
   fill(batch: FrameBatch): Promise<boolean>;
 }
@@ -59,6 +62,55 @@ export class RecordBytes {
     this.bytes = bytes;
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.at = 0;
+  }
+}
+
+/** @param read records, of which the file says that there are more or not */
+export function partOf({ number, contents, name, count }: Group, read: number, why?: string): LogPart {
+  const title = `channel group ${number} (${name === '' ? contents : `${contents}, ${name}`})`;
+  return { name: title, read, count: count === undefined || count === 0 ? undefined : count, why };
+}
+
+/** Counts the records of a group that cannot be read; a file that was cut has fewer than it says. */
+export function reportUnread(recording: Recording, group: Group, why: string, found: number): void {
+  const count = Math.max(group.count ?? 0, found);
+  if (count === 0) return;
+  const message = `records of ${group.contents} cannot be read: ${why}`;
+  recording.fault(0, message, message, count);
+}
+
+/** Counts the records of a sorted group that cannot be read. */
+export class UnreadCursor implements Cursor {
+  readonly #recording: Recording;
+  readonly #group: Group;
+  readonly #why: string;
+  readonly #records: RecordBytes;
+  #ended = false;
+
+  get parts(): readonly LogPart[] {
+    return [partOf(this.#group, 0, this.#why)];
+  }
+
+  constructor(recording: Recording, group: Group, why: string, records: RecordBytes) {
+    this.#recording = recording;
+    this.#group = group;
+    this.#why = why;
+    this.#records = records;
+  }
+
+  async fill(): Promise<boolean> {
+    if (this.#ended) return false;
+    this.#ended = true;
+    const records = this.#records;
+    let bytes = 0;
+    // A file that knows the count need not be read for it.
+    while ((this.#group.count ?? 0) === 0 && (await records.more())) {
+      bytes += records.left;
+      records.at += records.left;
+    }
+    const { dataBytes, invalidBytes } = this.#group;
+    reportUnread(this.#recording, this.#group, this.#why, Math.floor(bytes / Math.max(1, dataBytes + invalidBytes)));
+    return false;
   }
 }
 

@@ -8,7 +8,7 @@ import type { FrameFile } from '../format.ts';
 import type { LogFile } from '../input.ts';
 import type { Recording } from '../recording.ts';
 import { Blocks, Damage } from './blocks.ts';
-import { type Cursor, RecordBytes } from './cursor.ts';
+import { type Cursor, RecordBytes, UnreadCursor } from './cursor.ts';
 import { type DataGroup, type Group, type MdfLayout, readLayout } from './layout.ts';
 import { Merge } from './merge.ts';
 import { FrameRecords } from './records.ts';
@@ -30,7 +30,22 @@ export async function openMdf4(file: LogFile, recording: Recording): Promise<Fra
   const cursors: Cursor[] = [];
   try {
     layout = await readLayout(blocks);
-    for (const dataGroup of layout.dataGroups) cursors.push(...(await cursorsOf(dataGroup, layout, blocks, recording)));
+    const damage = [...layout.damage];
+    for (const dataGroup of layout.dataGroups) {
+      try {
+        cursors.push(...(await cursorsOf(dataGroup, layout, blocks, recording)));
+      } catch (error) {
+        if (!(error instanceof Damage)) throw error;
+        damage.push(error.message);
+      }
+    }
+    const hasFrames = cursors.some(({ parts }) => parts.some(({ why }) => why === undefined));
+    const [first] = [
+      ...damage,
+      ...layout.dataGroups.flatMap(({ groups }) => groups.flatMap((one) => one.damage ?? [])),
+    ];
+    if (!hasFrames && first !== undefined) throw new Damage(first);
+    for (const message of new Set(damage)) recording.fault(0, `the MDF4 file is damaged: ${message}`);
   } catch (error) {
     throw error instanceof Damage ? fail(`the MDF4 file is damaged: ${error.message}`, error) : error;
   }
@@ -41,6 +56,9 @@ export async function openMdf4(file: LogFile, recording: Recording): Promise<Fra
   return {
     get position() {
       return blocks.position;
+    },
+    get parts() {
+      return cursor.parts;
     },
     fill: () => cursor.fill(recording.batch),
     close: () => undefined,
@@ -57,7 +75,7 @@ async function cursorsOf(
   const { groups, idBytes, data } = dataGroup;
   if (!idSizes.includes(idBytes)) throw new Damage(`record identifiers have ${idBytes} bytes`);
   const readers = groups.map((group) => readerOf(group, dataGroup, layout, blocks, recording));
-  if (readers.every(({ frames }) => frames === undefined)) {
+  if (readers.every(({ frames, unreadable }) => frames === undefined && unreadable === undefined)) {
     const masters = new Set(layout.dataGroups.flatMap((one) => one.groups.map(({ master }) => master)));
     for (const { contents, count, variable, position } of groups) {
       if (!variable && count !== 0 && !masters.has(position)) recording.passOver(contents, count ?? 0);
@@ -70,18 +88,29 @@ async function cursorsOf(
     return [new UnsortedCursor(recording, idBytes, readers, stream, layout.inOrder)];
   }
   if (groups.length > 1) throw new Damage('several groups of records have no identifiers that tell them apart');
-  if (first?.frames === undefined) return [];
-  const { group, frames, signalData } = first;
+  if (first === undefined) return [];
+  const { group, frames, signalData, unreadable } = first;
   const bytes = await sortedBytes(group, data, layout, blocks);
+  if (frames === undefined) {
+    return unreadable === undefined ? [] : [new UnreadCursor(recording, group, unreadable, bytes.records)];
+  }
   const [master, masterData] = masterOf(group, layout);
-  if (master?.time === undefined) return [new SortedCursor(recording, group, frames, bytes, signalData, undefined)];
+  if (typeof master?.time !== 'function')
+    return [new SortedCursor(recording, group, frames, bytes, signalData, undefined)];
   const times = { ...(await sortedBytes(master, masterData, layout, blocks)), read: master.time };
   return [new SortedCursor(recording, group, frames, bytes, signalData, times)];
 }
 
 async function sortedBytes(group: Group, data: number, layout: MdfLayout, blocks: Blocks): Promise<SortedBytes> {
-  // In columns, invalidation bits lie in blocks of their own.
-  const columns = data !== 0 && ['LD', 'DV'].includes((await blocks.head(data)).id);
+  // In columns, invalidation bits lie in blocks of their own. Data behind the end of the file are missed when they are read.
+  const id =
+    data === 0
+      ? ''
+      : await blocks.head(data).then(
+          (head) => head.id,
+          (error: unknown) => (error instanceof Damage ? '' : Promise.reject(error)),
+        );
+  const columns = id === 'LD' || id === 'DV';
   const stride = group.dataBytes + (columns ? 0 : group.invalidBytes);
   return { records: new RecordBytes(new DataStream(blocks, data, layout.unfinished)), stride };
 }
@@ -102,17 +131,13 @@ function readerOf(
   blocks: Blocks,
   recording: Recording,
 ): GroupReader {
-  const { event, fields, count, contents } = group;
+  const { event, fields } = group;
   const nothing = { group, frames: undefined, time: undefined, signalData: undefined, bytesOf: undefined };
-  if (event === undefined || fields === undefined || event === 'OverloadFrame') return nothing;
-  const time = group.time ?? masterOf(group, layout)[0]?.time;
-  const why = FrameRecords.unreadable(group, time);
-  if (why !== undefined) {
-    if (count !== 0) {
-      recording.fault(0, `records of ${contents} cannot be read: ${why}`, 'records cannot be read', count ?? 1);
-    }
-    return nothing;
-  }
+  if (group.damage === undefined && (event === undefined || event === 'OverloadFrame'))
+    return { ...nothing, unreadable: undefined };
+  const time = typeof group.time === 'string' ? (masterOf(group, layout)[0]?.time ?? group.time) : group.time;
+  const unreadable = FrameRecords.unreadable(group, time);
+  if (unreadable !== undefined || fields === undefined || event === undefined) return { ...nothing, unreadable };
   const { payload } = fields;
   const elsewhere = event === 'DataFrame' && payload?.kind === 'offset' ? payload.link : undefined;
   const bytesOf = groups.find(({ position, variable }) => variable && position === elsewhere);
@@ -121,7 +146,14 @@ function readerOf(
       ? undefined
       : new SignalData(() => new DataStream(blocks, elsewhere, layout.unfinished));
   const frames = new FrameRecords(recording, group, fields, event, layout.start);
-  return { group, frames, time: group.time, signalData, bytesOf };
+  return {
+    group,
+    frames,
+    time: typeof group.time === 'string' ? undefined : group.time,
+    unreadable,
+    signalData,
+    bytesOf,
+  };
 }
 
 /** What a file without CAN frames has. */

@@ -24,6 +24,7 @@ const VLSD_OFFSETS = 0x40;
 const VLSD_GROUP = 1;
 const REMOTE_MASTER = 8;
 
+const NO_TIME = 'they have no time';
 const ID_SIZE = 64;
 const MOST_GROUPS = 65_536;
 /** A group of frames has its structure among its first channels, and a structure so many members. */
@@ -53,6 +54,9 @@ export type Payload =
 
 export interface Group {
   readonly position: number;
+  /** Counted from 1, as its file lists it, and its name, as a rule that of a bus. */
+  readonly number: number;
+  readonly name: string;
   readonly recordId: number;
   /** Records there should be; undefined when the file does not know. */
   readonly count: number | undefined;
@@ -66,8 +70,10 @@ export interface Group {
   readonly bus: number;
   readonly event: EventKind | undefined;
   readonly fields: FrameFields | undefined;
-  /** Seconds since the start; undefined when its records have no time that can be read. */
-  readonly time: Read | undefined;
+  /** Seconds since the start, or why its records have no time that can be read. */
+  readonly time: Read | string;
+  /** Why its channels cannot be read. */
+  readonly damage?: string;
   /** What its records are, for people. */
   readonly contents: string;
 }
@@ -86,25 +92,46 @@ export interface MdfLayout {
   /** Offsets of bytes of variable length cannot be relied on: they come in the order of the frames. */
   readonly inOrder: boolean;
   readonly dataGroups: readonly DataGroup[];
+  /** Why there may be more groups. */
+  readonly damage: readonly string[];
 }
 
-/** @throws Damage when the blocks do not fit each other */
+/**
+ * Groups that can be read are in the layout, and for the others why they cannot: the file may be cut anywhere.
+ * @throws Damage without a header
+ */
 export async function readLayout(blocks: Blocks): Promise<MdfLayout> {
   const id = await blocks.bytes(0, ID_SIZE);
   if (id.length < ID_SIZE) throw new Damage('the file ends within its first block');
   const unfinalised = String.fromCharCode(...id.subarray(0, 2)) === 'Un';
-  const unfinished = unfinalised ? (id[60] as number) | ((id[61] as number) << 8) : 0;
+  // Writers differ in what they say was not done: counts and the last length of such a file are never relied on.
+  const unfinished = unfinalised ? (id[60] as number) | ((id[61] as number) << 8) | COUNTERS | LAST_LENGTH : 0;
   const header = await blocks.block(ID_SIZE, ['HD'], 6, 13);
   const dataGroups: DataGroup[] = [];
-  for await (const block of blocks.chain(header.links[0] as number, 'DG', 4, 1)) {
-    const groups: Group[] = [];
-    for await (const group of blocks.chain(block.links[1] as number, 'CG', 6, 32)) {
-      groups.push(await readGroup(group, blocks, unfinished));
+  const damage: string[] = [];
+  let number = 0;
+  await untilDamage(damage, async () => {
+    for await (const block of blocks.chain(header.links[0] as number, 'DG', 4, 1)) {
+      const groups: Group[] = [];
+      dataGroups.push({ idBytes: block.data.getUint8(0), data: block.links[2] as number, groups });
+      await untilDamage(damage, async () => {
+        for await (const group of blocks.chain(block.links[1] as number, 'CG', 6, 32)) {
+          groups.push(await readGroup(group, ++number, blocks, unfinished));
+        }
+      });
+      if (dataGroups.length > MOST_GROUPS) throw new Damage(`there are more than ${MOST_GROUPS} groups`);
     }
-    dataGroups.push({ idBytes: block.data.getUint8(0), data: block.links[2] as number, groups });
-    if (dataGroups.length > MOST_GROUPS) throw new Damage(`there are more than ${MOST_GROUPS} groups`);
+  });
+  return { start: startOf(header), unfinished, inOrder: (unfinished & VLSD_OFFSETS) !== 0, dataGroups, damage };
+}
+
+async function untilDamage(damage: string[], read: () => Promise<void>): Promise<void> {
+  try {
+    await read();
+  } catch (error) {
+    if (!(error instanceof Damage)) throw error;
+    damage.push(error.message);
   }
-  return { start: startOf(header), unfinished, inOrder: (unfinished & VLSD_OFFSETS) !== 0, dataGroups };
 }
 
 /**
@@ -118,25 +145,37 @@ function startOf({ data }: Block): number {
   return Math.floor(high / 1_000_000) + ((high % 1_000_000) + low) / 1_000_000;
 }
 
-async function readGroup(block: Block, blocks: Blocks, unfinished: number): Promise<Group> {
-  const { data, links, position } = block;
+async function readGroup(block: Block, number: number, blocks: Blocks, unfinished: number): Promise<Group> {
+  const { data, position } = block;
   const flags = data.getUint16(16, true);
   const variable = (flags & VLSD_GROUP) !== 0;
   const count = number64(data, 8);
   const group = {
     position,
+    number,
+    name: '',
     recordId: number64(data, 0),
     count: (unfinished & COUNTERS) !== 0 ? undefined : count,
     dataBytes: data.getUint32(24, true),
     invalidBytes: data.getUint32(28, true),
     variable,
-    master: (flags & REMOTE_MASTER) === 0 ? 0 : (links[6] ?? 0),
+    master: (flags & REMOTE_MASTER) === 0 ? 0 : (block.links[6] ?? 0),
     bus: 0,
     event: undefined,
     fields: undefined,
-    time: undefined,
+    time: NO_TIME,
+    contents: 'bytes',
   };
-  if (variable) return { ...group, contents: 'bytes' };
+  if (variable) return group;
+  try {
+    return await withChannels(block, group, blocks);
+  } catch (error) {
+    if (!(error instanceof Damage)) throw error;
+    return { ...group, contents: 'a damaged group', damage: error.message };
+  }
+}
+
+async function withChannels({ links }: Block, group: Group, blocks: Blocks): Promise<Group> {
   const channels: MdfChannel[] = [];
   for await (const one of blocks.chain(links[1] as number, 'CN', 8, 24)) {
     channels.push(await channelOf(one, blocks));
@@ -145,11 +184,12 @@ async function readGroup(block: Block, blocks: Blocks, unfinished: number): Prom
   const time = await timeOf(channels, group.dataBytes, blocks);
   const frame = channels.find(({ name }) => eventOf(name) !== undefined);
   const event = eventOf(frame?.name ?? '');
-  if (frame === undefined || event === undefined) return { ...group, time, contents: contentsOf(channels) };
   const name = await blocks.text(links[2] as number);
+  if (frame === undefined || event === undefined) return { ...group, name, time, contents: contentsOf(channels) };
   const members = frame.composition === 0 ? channels : await membersOf(frame, blocks);
   return {
     ...group,
+    name,
     bus: Number(/CAN\D{0,3}(\d{1,3})/i.exec(name)?.[1] ?? 0),
     event,
     fields: await fieldsOf(members, group.dataBytes, blocks),
@@ -210,9 +250,10 @@ async function fieldsOf(members: readonly MdfChannel[], dataBytes: number, block
   };
 }
 
-async function timeOf(channels: readonly MdfChannel[], dataBytes: number, blocks: Blocks): Promise<Read | undefined> {
-  const master = channels.find((channel) => channel.type === MASTER && channel.isTime && endOf(channel) <= dataBytes);
-  return master === undefined ? undefined : secondsReader(master, blocks);
+async function timeOf(channels: readonly MdfChannel[], dataBytes: number, blocks: Blocks): Promise<Read | string> {
+  const master = channels.find((channel) => channel.type === MASTER && channel.isTime);
+  if (master === undefined) return NO_TIME;
+  return endOf(master) <= dataBytes ? secondsReader(master, blocks) : 'their time lies behind their end';
 }
 
 /** The channel that says how many bytes of another are valid. */

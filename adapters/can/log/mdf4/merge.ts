@@ -1,11 +1,12 @@
 /** Brings the frames of several groups into the order of their times. */
 import type { FrameBatch } from '../../../../agent/ports.ts';
 import { append, createBatch } from '../../frames.ts';
+import type { LogPart } from '../format.ts';
+import { MAX_PAYLOAD_BYTES } from '../recording.ts';
 import type { Cursor } from './cursor.ts';
 
 /** Frames of a group that are read ahead. */
 const AHEAD = 1024;
-const LONGEST = 64;
 
 interface Source {
   readonly cursor: Cursor;
@@ -18,16 +19,22 @@ interface Source {
 
 /** Frames of one cursor keep their order; the next one is always that with the earliest time. */
 export class Merge implements Cursor {
+  readonly #cursors: readonly Cursor[];
   #sources: Source[];
-  readonly #bytes = new Uint8Array(LONGEST);
+  readonly #bytes = new Uint8Array(MAX_PAYLOAD_BYTES);
 
   constructor(cursors: readonly Cursor[]) {
+    this.#cursors = cursors;
     this.#sources = cursors.map((cursor) => ({
       cursor,
-      batch: createBatch(AHEAD, AHEAD * LONGEST),
+      batch: createBatch(AHEAD, AHEAD * MAX_PAYLOAD_BYTES),
       next: 0,
       more: true,
     }));
+  }
+
+  get parts(): readonly LogPart[] {
+    return this.#cursors.flatMap(({ parts }) => parts);
   }
 
   async fill(target: FrameBatch): Promise<boolean> {

@@ -1,7 +1,7 @@
 /** Records of frames to frames (ASAM "Bus Logging" 1.0). */
 import { BIT_RATE_SWITCH, ERROR_STATE, FD, type FrameBatch, REMOTE, SENT } from '../../../../agent/ports.ts';
 import { append } from '../../frames.ts';
-import { busError, identifier, lengthOfCode, type Recording } from '../recording.ts';
+import { busError, identifier, lengthOfCode, MAX_PAYLOAD_BYTES, type Recording } from '../recording.ts';
 import type { Read } from './channels.ts';
 import type { EventKind, FrameFields, Group } from './layout.ts';
 
@@ -10,7 +10,6 @@ export const ADDED = 0;
 export const NO_ROOM = 1;
 export const LEFT_OUT = 2;
 
-const LONGEST = 64;
 const none = new Uint8Array(0);
 
 /** The frames of one group. */
@@ -24,7 +23,7 @@ export class FrameRecords {
   readonly #bus: number;
   /** Index of the bus by its number. */
   readonly #buses = new Int32Array(257).fill(-1);
-  readonly #payload = new Uint8Array(LONGEST);
+  readonly #payload = new Uint8Array(MAX_PAYLOAD_BYTES);
 
   constructor(recording: Recording, group: Group, fields: FrameFields, event: EventKind, start: number) {
     this.#recording = recording;
@@ -35,9 +34,10 @@ export class FrameRecords {
   }
 
   /** Why no record of such a group can be read; undefined when all is there. */
-  static unreadable({ fields, event }: Group, time: Read | undefined): string | undefined {
+  static unreadable({ fields, event, damage }: Group, time: Read | string): string | undefined {
+    if (damage !== undefined) return damage;
     if (fields === undefined) return 'they have no fields';
-    if (time === undefined) return 'they have no time that can be read';
+    if (typeof time === 'string') return time;
     if (event === 'ErrorFrame' || event === 'OverloadFrame') return undefined;
     if (fields.id === undefined) return 'they have no identifier';
     if (event === 'DataFrame' && fields.payload === undefined) return 'they have no bytes';
@@ -106,7 +106,7 @@ export class FrameRecords {
   #copy(said: number, bytes: Uint8Array, from: number, to: number): number {
     const there = to - from;
     const length = said < 0 ? there : said;
-    if (length > LONGEST) return this.#wrong('a frame claims more than 64 bytes of data');
+    if (length > MAX_PAYLOAD_BYTES) return this.#wrong('a frame claims more than 64 bytes of data');
     if (length > there) return this.#wrong('a frame has fewer bytes than it says');
     for (let i = 0; i < length; i++) this.#payload[i] = bytes[from + i] as number;
     return length;

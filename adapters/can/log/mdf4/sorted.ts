@@ -1,8 +1,9 @@
 /** The frames of a sorted group: records of one kind, one after the other (ASAM MDF 4.1 §5.7). */
 import type { FrameBatch } from '../../../../agent/ports.ts';
+import type { LogPart } from '../format.ts';
 import type { Recording } from '../recording.ts';
 import type { Read } from './channels.ts';
-import { type Cursor, type RecordBytes, reportEnd } from './cursor.ts';
+import { type Cursor, partOf, type RecordBytes, reportEnd } from './cursor.ts';
 import type { Group } from './layout.ts';
 import { ADDED, type FrameRecords, NO_ROOM } from './records.ts';
 import type { SignalData } from './signal-data.ts';
@@ -48,6 +49,10 @@ export class SortedCursor implements Cursor {
     this.#times = elsewhere ?? { ...stream, read: group.time as Read };
     // A count of 0 beside records is that of a file that was not finished, whatever it says of itself.
     this.#count = group.count === undefined || group.count === 0 ? Number.POSITIVE_INFINITY : group.count;
+  }
+
+  get parts(): readonly LogPart[] {
+    return [partOf(this.#group, this.#read)];
   }
 
   async fill(batch: FrameBatch): Promise<boolean> {

@@ -1,8 +1,9 @@
 /** The frames of an unsorted data group: records of several groups, each behind its identifier (ASAM MDF 4.1 §5.7). */
 import type { FrameBatch } from '../../../../agent/ports.ts';
-import type { Recording } from '../recording.ts';
+import type { LogPart } from '../format.ts';
+import { MAX_PAYLOAD_BYTES, type Recording } from '../recording.ts';
 import type { Read } from './channels.ts';
-import { type Cursor, RecordBytes, reportEnd } from './cursor.ts';
+import { type Cursor, partOf, RecordBytes, reportEnd, reportUnread } from './cursor.ts';
 import type { Group } from './layout.ts';
 import { ADDED, type FrameRecords, NO_ROOM } from './records.ts';
 import type { SignalData } from './signal-data.ts';
@@ -10,8 +11,7 @@ import type { DataStream } from './stream.ts';
 import { remove, VariableBytes } from './variable.ts';
 
 /** A record of variable length that is longer is none: frames of Ethernet have at most 64 KiB. */
-const LONGEST = 1024 * 1024;
-const LONGEST_PAYLOAD = 64;
+const MAX_RECORD_BYTES = 1024 * 1024;
 
 /** What is done with the records of a group. */
 export interface GroupReader {
@@ -19,6 +19,8 @@ export interface GroupReader {
   /** Of a group of frames, and the time in its records. */
   readonly frames: FrameRecords | undefined;
   readonly time: Read | undefined;
+  /** Why its records cannot be read, though they may be frames. */
+  readonly unreadable: string | undefined;
   /** Where the bytes of its frames are, when they are not in the record: in blocks, or in the records of a group. */
   readonly signalData: SignalData | undefined;
   readonly bytesOf: Group | undefined;
@@ -41,7 +43,7 @@ export class UnsortedCursor implements Cursor {
   #loading: { readonly reader: Reader; readonly signalData: SignalData; readonly offset: number } | undefined;
   /** Frames of the batch that will not get their bytes. */
   readonly #lost = new Set<number>();
-  readonly #zeros = new Uint8Array(LONGEST_PAYLOAD);
+  readonly #zeros = new Uint8Array(MAX_PAYLOAD_BYTES);
 
   /** @param inOrder offsets of bytes of variable length cannot be relied on */
   constructor(
@@ -65,6 +67,12 @@ export class UnsortedCursor implements Cursor {
         return [reader.group.recordId, { ...reader, variable, read: 0 }];
       }),
     );
+  }
+
+  get parts(): readonly LogPart[] {
+    return [...this.#readers.values()]
+      .filter(({ frames, unreadable }) => frames !== undefined || unreadable !== undefined)
+      .map(({ group, read, unreadable }) => partOf(group, unreadable === undefined ? read : 0, unreadable));
   }
 
   async fill(batch: FrameBatch): Promise<boolean> {
@@ -106,7 +114,7 @@ export class UnsortedCursor implements Cursor {
       if (group.variable) {
         if (bytes.length < at + 4) return MORE;
         const length = view.getUint32(at, true);
-        if (length > LONGEST) {
+        if (length > MAX_RECORD_BYTES) {
           const reason = 'a record claims an impossible length';
           this.#recording.fault(0, `${reason} (${length}): nothing behind it can be read`, reason);
           return DAMAGED;
@@ -121,9 +129,7 @@ export class UnsortedCursor implements Cursor {
         if (reader.frames !== undefined) {
           const result = this.#frame(batch, reader, reader.frames, at);
           if (result !== ADDED) return result;
-        } else if (group.event === undefined || group.event === 'OverloadFrame') {
-          this.#recording.passOver(group.contents);
-        }
+        } else if (reader.unreadable === undefined) this.#recording.passOver(group.contents);
         reader.read++;
         records.at = next;
       }
@@ -173,7 +179,7 @@ export class UnsortedCursor implements Cursor {
     variable.passed();
     if (found !== undefined) return frames.add(batch, seconds, view, at, found, 0, found.length);
     const index = batch.count;
-    const result = frames.add(batch, seconds, view, at, this.#zeros, 0, LONGEST_PAYLOAD);
+    const result = frames.add(batch, seconds, view, at, this.#zeros, 0, MAX_PAYLOAD_BYTES);
     const wanted = frames.length(view, at);
     if (result === ADDED && wanted !== 0) variable.await(key, index, wanted);
     return result;
@@ -197,7 +203,8 @@ export class UnsortedCursor implements Cursor {
     const records = this.#records;
     this.#settle(batch);
     let { cut, left } = records;
-    for (const { group, frames, read } of this.#readers.values()) {
+    for (const { group, frames, read, unreadable } of this.#readers.values()) {
+      if (unreadable !== undefined) reportUnread(this.#recording, group, unreadable, read);
       if (frames === undefined) continue;
       reportEnd(this.#recording, group, read, left, cut);
       // Where no group knows its count, that the bytes end early is one loss and not one of each group.

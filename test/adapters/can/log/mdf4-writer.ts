@@ -11,6 +11,10 @@ export interface Mdf4 {
   /** Records of bytes come before the frame that refers to them. */
   readonly bytesFirst?: boolean;
   readonly time: 'float' | 'nanoseconds';
+  /** Of nanoseconds, the width of the channel and its first bit; few bits hold micro- or milliseconds. */
+  readonly timeBits?: number;
+  readonly timeBit?: number;
+  readonly timeBig?: boolean;
   /** Extended identifiers are marked by bit 31, or by a channel. */
   readonly ide: 'bit' | 'channel';
   readonly packing: 'plain' | 'deflate' | 'transposed' | 'zstd' | 'transposed zstd';
@@ -96,8 +100,23 @@ const kindOf = (frame: Frame): Kind =>
   (frame.id & ERROR) !== 0 ? 'Error' : (frame.id & REMOTE) !== 0 ? 'Remote' : 'Data';
 const code = (length: number) => [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64].indexOf(length);
 
+/** Parts of a second in which times of this width count. */
+export const perSecond = (bits: number): number => (bits < 24 ? 1e3 : bits < 40 ? 1e6 : 1e9);
+
+/** A whole number at any bit, among bits that are set. */
+function timeOf(seconds: number, { timeBits = 64, timeBit = 0, timeBig = false }: Mdf4): Buffer {
+  const size = Math.ceil((timeBits + timeBit) / 8);
+  const value = BigInt(Math.round(seconds * perSecond(timeBits)));
+  const mask = ((1n << BigInt(timeBits)) - 1n) << BigInt(timeBit);
+  const all = (((1n << BigInt(8 * size)) - 1n) ^ mask) | (value << BigInt(timeBit));
+  const bytes = Buffer.alloc(8, 0xff);
+  for (let i = 0; i < size; i++) bytes[timeBig ? size - 1 - i : i] = Number((all >> BigInt(8 * i)) & 0xffn);
+  return bytes;
+}
+
 /** Where a record has what: 8 time, 1 channel, 4 identifier, 1 flags, 1 code, 1 length, then the bytes. */
-function recordOf(frame: Frame, offset: number, { time, ide, bytes, invalidBytes = 0 }: Mdf4): Buffer {
+function recordOf(frame: Frame, offset: number, options: Mdf4): Buffer {
+  const { time, ide, bytes, invalidBytes = 0 } = options;
   const seconds = (frame.at - start) / 1000;
   const extended = (frame.id & EXTENDED) !== 0;
   const mark = ide === 'bit' ? 0x8000_0000 : 0x2000_0000;
@@ -108,7 +127,7 @@ function recordOf(frame: Frame, offset: number, { time, ide, bytes, invalidBytes
   Buffer.from(frame.data, 'hex').copy(payload);
   const kind = kindOf(frame);
   return pack(
-    time === 'float' ? float(seconds) : [8, seconds * 1e9],
+    time === 'float' ? float(seconds) : timeOf(seconds, options),
     [1, Number(frame.bus.slice(3)) + 1],
     [4, id],
     [1, flags],
@@ -121,15 +140,22 @@ function recordOf(frame: Frame, offset: number, { time, ide, bytes, invalidBytes
 
 function channelsOf(kind: Kind, options: Mdf4, bytesAt: Block | undefined): Block | undefined {
   const name = `CAN_${kind}Frame`;
+  const { timeBits = 64, timeBit = 0, timeBig = false } = options;
   const nanoseconds = block(
     'CC',
     [undefined, undefined, undefined, undefined],
-    pack([1, 1], [1, 0], [2, 0], [2, 0], [2, 2], Buffer.alloc(16), float(0), float(1e-9)),
+    pack([1, 1], [1, 0], [2, 0], [2, 0], [2, 2], Buffer.alloc(16), float(0), float(1 / perSecond(timeBits))),
   );
   const master =
     options.time === 'float'
       ? channel('Timestamp', 0, 64, { type: 2, sync: 1, dataType: 4 })
-      : channel('Timestamp', 0, 64, { type: 2, sync: 1, conversion: nanoseconds });
+      : channel('Timestamp', 0, timeBits, {
+          type: 2,
+          sync: 1,
+          dataType: timeBig ? 1 : 0,
+          bit: timeBit,
+          conversion: nanoseconds,
+        });
   const length = channel(`${name}.DataLength`, 15, 7);
   const inside = options.bytes === 'fixed' || options.bytes === 'mlsd';
   const type = options.bytes === 'fixed' ? 0 : options.bytes === 'mlsd' ? 5 : 1;
