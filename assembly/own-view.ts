@@ -137,10 +137,11 @@ function describeMessage(message: DbcMessage, signal: string): Partial<ValueSour
 }
 
 function reportLink({ agent, link }: Pick<OwnOptions, 'agent' | 'link'>): LinkReport {
-  const { state = link.connected ? 'up' : 'closed', since, broker, reason } = link.health?.() ?? {};
+  const { state = link.connected ? 'up' : 'closed', since, downSince, broker, reason } = link.health?.() ?? {};
   return {
     state,
     ...(since === undefined ? {} : { since }),
+    ...(downSince === undefined ? {} : { downSince }),
     ...(broker === undefined ? {} : { broker }),
     ...(reason === undefined ? {} : { reason }),
     waiting: agent.waiting,

@@ -39,7 +39,9 @@ export async function benchAgent(): Promise<void> {
     say({ fault: (error as Error).message });
     throw error;
   }
-  say({ ready: Number(new URL(car.interface?.url ?? '').port) });
+  const { origin, port } = new URL(car.interface?.url ?? '');
+  const described = await fetch(`${origin}/vigie/v1/car`);
+  say({ ready: Number(port), car: await described.text() });
   await ended;
   setTimeout(() => process.exit(1), LONGEST_END).unref();
   await car.stop();

@@ -9,11 +9,20 @@ import type { Clock, Log } from '../agent/ports.ts';
 import { BENCH_LIMITS, findDocuments, type LanServing, localServing } from '../assembly/interface.ts';
 import type { OutboxReport } from '../protocol/interface/own/outbox.ts';
 
+/** The agent in its process. */
+export interface FrontAgent {
+  /** Port of its own interface; undefined: it does not run. */
+  readonly port: number | undefined;
+  /** Number of its process; undefined: it has none. */
+  readonly pid: number | undefined;
+  /** Its answer to `/vigie/v1/car`, which stays the same; undefined: it was never ready. */
+  readonly description: string | undefined;
+}
+
 export interface BenchFrontOptions {
   readonly port: number;
   readonly lan?: LanServing | undefined;
-  /** Port of the agent's own interface; undefined: it does not run. */
-  readonly agent: () => number | undefined;
+  readonly agent: FrontAgent;
   readonly outbox: () => OutboxReport;
   readonly bench: BenchControls;
   readonly clock: Clock;
@@ -33,7 +42,7 @@ export async function startFront(options: BenchFrontOptions): Promise<Pick<Runni
     ...localServing(lan),
     ...(documents === undefined ? {} : { documents }),
     routes: (router) => addOutbox(router, { outbox, bench }, snapshots),
-    others: (context) => forward(context, agent()),
+    others: (context) => forward(context, agent),
     clock,
     log,
   });
@@ -49,8 +58,9 @@ export async function startFront(options: BenchFrontOptions): Promise<Pick<Runni
 const OWN_HEADERS = ['origin', 'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'connection', 'keep-alive'];
 
 /** Leads the request to the agent, and what it answers back. */
-function forward({ env }: RequestContext, port: number | undefined): Promise<Response> | Response {
-  if (port === undefined) return unavailable(env);
+function forward({ env, req }: RequestContext, agent: FrontAgent): Promise<Response> | Response {
+  const { port } = agent;
+  if (port === undefined) return instead(env, req.path, agent);
   const { incoming, outgoing, exchange } = env;
   const kept = Object.entries(incoming.headers).filter(([name]) => !OWN_HEADERS.includes(name));
   const asked = request({
@@ -80,14 +90,20 @@ function forward({ env }: RequestContext, port: number | undefined): Promise<Res
     });
     asked.on('error', () => {
       if (outgoing.headersSent) outgoing.destroy();
-      else resolve(unavailable(env));
+      else resolve(instead(env, req.path, agent));
     });
   });
   incoming.pipe(asked);
   return answered;
 }
 
-function unavailable(env: RequestContext['env']): Response {
-  const message = 'the agent does not run: start its process again on the page, under The wire';
-  return respond(env, 503, JSON.stringify({ message }), { 'Content-Type': 'application/json', 'Retry-After': '2' });
+/** Answers while the agent does not: the page names the car also then. */
+function instead(env: RequestContext['env'], path: string, { port, pid, description }: FrontAgent): Response {
+  const json = { 'Content-Type': 'application/json' };
+  if (path === '/vigie/v1/car' && description !== undefined) return respond(env, 200, description, json);
+  const [agent, message] =
+    pid !== undefined && port === undefined
+      ? ['starts', 'the agent is starting: ask again in a moment']
+      : ['ended', 'the agent was killed: start it again on the page, under The wire'];
+  return respond(env, 503, JSON.stringify({ message, agent }), { ...json, 'Retry-After': '2' });
 }

@@ -60,7 +60,7 @@ export async function moveAgent(options: MoveOptions): Promise<MovedAgent> {
   const front = await startFront({
     port,
     lan,
-    agent: () => agent.port,
+    agent,
     outbox: () => agent.outbox,
     bench,
     clock,

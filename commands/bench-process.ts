@@ -28,6 +28,8 @@ export class AgentProcess {
   #outbox: OutboxReport;
   /** Of its interface; undefined while it does not run. */
   port: number | undefined;
+  /** What it says of the car at `/vigie/v1/car`. */
+  description: string | undefined;
 
   constructor(options: AgentProcessOptions) {
     this.#options = options;
@@ -70,6 +72,7 @@ export class AgentProcess {
       child.on('message', (said: FromAgent) => {
         if ('ready' in said) {
           this.port = said.ready;
+          this.description = said.car;
           resolve();
         } else if ('fault' in said) reject(new VigieError('usage.wrong', said.fault));
         else this.#hear(said);

@@ -36,8 +36,8 @@ export type ToAgent =
   | { readonly ask: 'outbox' | 'status' };
 
 export type FromAgent =
-  /** Port of its interface. */
-  | { readonly ready: number }
+  /** Port of its interface, and its answer to `/vigie/v1/car`. */
+  | { readonly ready: number; readonly car: string }
   | { readonly fault: string }
   | { readonly outbox: OutboxReport }
   | { readonly status: StatusContents; readonly waiting: number }

@@ -1,7 +1,19 @@
 /** What the page knows of the car, and who listens to its changes: once per frame of the screen, however much has changed. */
 import type { CarDescription, LinkReport, ValueDescription } from '../protocol/interface/own/car-description.ts';
 import type { HubValues } from '../protocol/interface/own/hub-overview.ts';
-import { askJson, carNow, compareClocks, follow, poll, type ServerEvent, SignInNeeded } from './connection.ts';
+import {
+  type AgentState,
+  askJson,
+  beforeNextTry,
+  carNow,
+  compareClocks,
+  follow,
+  poll,
+  Refused,
+  type ServerEvent,
+  SignInNeeded,
+  tryNow,
+} from './connection.ts';
 
 export interface CarValue {
   readonly path: string;
@@ -43,8 +55,6 @@ const TOLERANCE = 5_000;
 export const SPEED_SPAN = 60_000;
 /** Time between two points of that line, ms. */
 const SPEED_STEP = 100;
-/** Wait before the description of the car is asked for again, ms. */
-const AGAIN = 2_000;
 
 export class CarStore {
   readonly values = new Map<string, CarValue>();
@@ -56,6 +66,8 @@ export class CarStore {
   connection: Connection = { state: 'reading' };
   /** Where the values come from: the car that serves the page, or a hub, which knows many cars. */
   source: 'car' | 'hub' = 'car';
+  /** Where the agent of a bench is, by what the bench said last. */
+  agent: AgentState | undefined;
   /** When the hub heard the car, UTC ms. */
   heard: number | undefined;
   /** A stream of the hub brings changes and events, which are the topic `event`. Without it they have to be asked for. */
@@ -120,6 +132,16 @@ export class CarStore {
     this.#listeners.set(topic, set);
     set.add(listener);
     return () => set.delete(listener);
+  }
+
+  /** Notes where the agent of the bench is, so that all of the page says the same. */
+  noteAgent(agent: AgentState | undefined): void {
+    // One that runs shows so by its values.
+    const shown = agent === 'runs' && this.connection.state !== 'live' ? 'starts' : agent;
+    if (agent === 'runs' && this.connection.state === 'lost') tryNow();
+    if (shown === this.agent) return;
+    this.agent = shown;
+    this.#changed('connection');
   }
 
   /** The car's own link, as far as the page knows it now. */
@@ -240,6 +262,7 @@ export class CarStore {
     this.#open = true;
     this.#before = 'ended';
     this.connection = { state: 'live' };
+    if (this.agent === 'starts' || this.agent === 'ended') this.agent = 'runs';
     this.#changed('connection');
     this.#changed('link');
     this.#changed('paths');
@@ -263,7 +286,7 @@ export class CarStore {
         this.#lost(error as Error);
         if (error instanceof SignInNeeded) return;
       }
-      await new Promise((resolve) => setTimeout(resolve, AGAIN));
+      await beforeNextTry();
     }
   }
 
@@ -272,11 +295,15 @@ export class CarStore {
   }
 
   #lost(error: Error): void {
+    if (error instanceof Refused && error.agent !== undefined) this.agent = error.agent;
     if (error instanceof SignInNeeded) {
       this.connection = { state: 'sign-in', scheme: error.scheme, before: this.#before };
     } else {
       const since = this.connection.state === 'lost' ? this.connection.since : Date.now();
       this.connection = { state: 'lost', since, reason: error.message };
+      // A bench describes its car also while the agent does not run.
+      const { signal } = this.#abort;
+      if (this.source === 'car' && this.car === undefined && this.#describing !== signal) void this.#describe(signal);
     }
     this.#changed('link');
     this.#changed('connection');

@@ -1,4 +1,5 @@
 /** Requests to the car that serves the page, with the credentials that the reader gave. EventSource cannot send any. */
+import type { BenchReportEvent } from '../protocol/interface/own/outbox.ts';
 
 export interface Credentials {
   /** Value of the header `Authorization`. */
@@ -17,15 +18,21 @@ export class SignInNeeded extends Error {
   }
 }
 
+/** Of the process of the agent of a bench. */
+export type AgentState = NonNullable<BenchReportEvent['process']>;
+
 /** What the interface answered instead, in its own words. */
 export class Refused extends Error {
   readonly status: number;
   readonly requestId: string | undefined;
+  /** The bench answers in place of its agent, which does not run. */
+  readonly agent: AgentState | undefined;
 
-  constructor(status: number, message: string, requestId: string | undefined) {
+  constructor(status: number, message: string, requestId: string | undefined, agent?: AgentState) {
     super(message);
     this.status = status;
     this.requestId = requestId;
+    this.agent = agent;
   }
 }
 
@@ -134,11 +141,12 @@ export async function ask(path: string, options: RequestInit = {}): Promise<Resp
     const challenge = response.headers.get('www-authenticate') ?? '';
     throw new SignInNeeded(/^Bearer/i.test(challenge) ? 'Bearer' : 'Basic');
   }
-  const text = await response.text();
+  const { message, debug, agent } = refusalOf(await response.text());
   throw new Refused(
     response.status,
-    messageOf(text) ?? `It answered ${response.status}.`,
+    message ?? debug ?? `It answered ${response.status}.`,
     response.headers.get('x-request-id') ?? undefined,
+    agent,
   );
 }
 
@@ -191,8 +199,28 @@ export async function follow({ path, event, opened, lost }: FollowOptions, signa
       lost(error as Error);
       if (error instanceof SignInNeeded) return;
     }
-    await new Promise((resolve) => setTimeout(resolve, AGAIN));
+    await beforeNextTry();
   }
+}
+
+/** Ends the waits before the next attempts. */
+const waits = new Set<() => void>();
+
+export function beforeNextTry(): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      waits.delete(end);
+      resolve();
+    };
+    const timer = setTimeout(end, AGAIN);
+    waits.add(end);
+  });
+}
+
+/** Something has changed: what was lost is tried again at once. */
+export function tryNow(): void {
+  for (const end of [...waits]) end();
 }
 
 export interface PollOptions<T> {
@@ -322,12 +350,11 @@ function noteClock(date: string | null): void {
   noteComparison();
 }
 
-/** Undefined for what is not of the interface, such as the page of a proxy. */
-function messageOf(text: string): string | undefined {
+/** Empty for what is not of the interface, such as the page of a proxy. */
+function refusalOf(text: string): { message?: string; debug?: string; agent?: AgentState } {
   try {
-    const { message, debug } = JSON.parse(text) as { message?: string; debug?: string };
-    return message ?? debug;
+    return { ...(JSON.parse(text) as object) };
   } catch {
-    return undefined;
+    return {};
   }
 }

@@ -73,6 +73,11 @@ export function ageOf(ms: number): string {
   return `${numberOf(Math.floor(seconds / 8640) / 10, 0.1)} d`;
 }
 
+/** `just now`, `4 s ago`. */
+export function agoOf(ms: number): string {
+  return ms < 1000 ? 'just now' : `${ageOf(ms)} ago`;
+}
+
 export function timeOf(at: number): string {
   return new Date(at).toLocaleTimeString();
 }

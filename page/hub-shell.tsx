@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { FleetTable } from '../protocol/interface/own/hub-overview.ts';
 import { type Connection, store } from './car-store.ts';
 import { carNow, SignInNeeded } from './connection.ts';
-import { addressOfCar, ageOf, carOfAddress, numberOf } from './format.ts';
+import { addressOfCar, agoOf, carOfAddress, numberOf } from './format.ts';
 import { type Polled, usePolled, useTopics } from './hooks.ts';
 import { LanguageChoice, useNames } from './language-choice.tsx';
 import { Lost } from './lost.tsx';
@@ -147,7 +147,7 @@ function HubThread({ connection, table, vin }: ThreadOptions): JSX.Element {
       {vin !== undefined && silence !== undefined && (
         <span data-testid="heard">
           <i class={`mark ${silence < SILENT ? 'good' : 'warn'}`} aria-hidden="true" />
-          Heard <b>{silence < 1_000 ? 'now' : `${ageOf(silence)} ago`}</b>
+          Heard <b>{agoOf(silence)}</b>
         </span>
       )}
       {table !== undefined && (

@@ -1,15 +1,37 @@
-/** What the page no longer hears, since when and why. It tries again by itself. */
+/** What the page no longer receives, since when and why. It tries again by itself. */
 import type { JSX } from 'preact';
 import { store } from './car-store.ts';
 import type { LostStream } from './connection.ts';
-import { ageOf } from './format.ts';
+import { agoOf } from './format.ts';
 import { useTopics } from './hooks.ts';
 
-export function Lost({ what, since, reason }: LostStream & { readonly what: string }): JSX.Element {
+interface LostOptions extends LostStream {
+  readonly what: string;
+}
+
+export function Lost({ what, since, reason }: LostOptions): JSX.Element {
   useTopics('second');
   return (
     <p class="strip" role="alert">
-      This page lost {what} {ageOf(Date.now() - since)} ago. It tries again. <small>{reason}</small>
+      This page lost {what} {agoOf(Date.now() - since)}. It tries again. <small>{reason}</small>
+    </p>
+  );
+}
+
+/** The car that serves the page. On a bench its agent may not run, while the bench serves the page. */
+export function CarLost(lost: LostStream): JSX.Element {
+  useTopics('connection');
+  const { agent } = store;
+  if (agent !== 'ended' && agent !== 'starts') return <Lost what="the car" {...lost} />;
+  return (
+    <p class="strip" role="alert">
+      {agent === 'starts' ? (
+        'The agent is starting. Values follow in a moment.'
+      ) : (
+        <>
+          The agent was killed. Start it again under <a href="#wire">The wire</a>.
+        </>
+      )}
     </p>
   );
 }
@@ -19,7 +41,7 @@ interface ViewLostOptions {
   readonly lost: LostStream | undefined;
 }
 
-/** Of the stream of one view. Without the car itself the strip of the page says so. */
+/** For the stream of one view. While the car itself is lost, the strip of the page says so. */
 export function ViewLost({ what, lost }: ViewLostOptions): JSX.Element | null {
   useTopics('connection');
   return lost === undefined || store.connection.state !== 'live' ? null : <Lost what={what} {...lost} />;

@@ -6,7 +6,7 @@ import { carNow } from './connection.ts';
 import { ageOf } from './format.ts';
 import { useTopics } from './hooks.ts';
 import { LanguageChoice, useNames } from './language-choice.tsx';
-import { Lost } from './lost.tsx';
+import { CarLost } from './lost.tsx';
 import { SignIn } from './sign-in.tsx';
 import { BusPanels } from './views/bus.tsx';
 import { CarPanels } from './views/car.tsx';
@@ -36,7 +36,7 @@ const views: readonly View[] = [
   { id: 'journey', name: 'The journey', key: 'j', panels: JourneyPanels },
   { id: 'commands', name: 'Commands', key: 'k', panels: CommandPanels },
   { id: 'wire', name: 'The wire', key: 'w', panels: WirePanels, alone: true },
-  { id: 'scenes', name: 'Scenes', key: 's', panels: ScenePanels, bench: true },
+  { id: 'scenes', name: 'Scenes', key: 's', panels: ScenePanels, bench: true, alone: true },
 ];
 
 export function Shell(): JSX.Element {
@@ -68,13 +68,15 @@ export function Shell(): JSX.Element {
         <Tabs tabs={tabs} shown={shown} show={show} />
         <Thread />
       </header>
-      {connection.state === 'lost' && <Lost what="the car" since={connection.since} reason={connection.reason} />}
+      {connection.state === 'lost' && <CarLost {...connection} />}
       <main>
         <div id="view" role="tabpanel" aria-label={shown.name}>
           {connection.state === 'sign-in' ? (
             <SignIn scheme={connection.scheme} before={connection.before} done={() => store.start(true)} />
           ) : store.values.size === 0 && connection.state !== 'live' && shown.alone !== true ? (
-            <p class="panel reading">Reads the car …</p>
+            <p class="panel reading">
+              {connection.state === 'reading' ? 'Reads the car …' : 'No value of the car yet.'}
+            </p>
           ) : (
             <Panels />
           )}

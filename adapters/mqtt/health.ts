@@ -51,6 +51,8 @@ export interface LinkHealth {
   readonly state: LinkState;
   /** Since when, UTC ms. */
   readonly since: number;
+  /** Since when it is not up; absent while it is. UTC ms. */
+  readonly downSince?: number;
   /** Why it is not up, or why it was not last. */
   readonly reason?: string;
   /** The broker that is spoken to, or was last; carries no secret. */
@@ -81,12 +83,14 @@ export class LinkProgress {
   readonly #now: () => number;
   #state: LinkState = 'closed';
   #since: number;
+  #downSince: number;
   #reason: string | undefined;
 
   /** `now` gives UTC milliseconds. */
   constructor(now: () => number) {
     this.#now = now;
     this.#since = now();
+    this.#downSince = this.#since;
   }
 
   get state(): LinkState {
@@ -97,6 +101,10 @@ export class LinkProgress {
     return this.#since;
   }
 
+  get downSince(): number | undefined {
+    return this.#state === 'up' ? undefined : this.#downSince;
+  }
+
   get reason(): string | undefined {
     return this.#reason;
   }
@@ -105,8 +113,10 @@ export class LinkProgress {
   enter(state: LinkState, reason?: string): void {
     if (state !== this.#state) {
       if (!next[this.#state].includes(state)) throw new RangeError(`a link that is ${this.#state} cannot be ${state}`);
+      const wasUp = this.#state === 'up';
       this.#state = state;
       this.#since = this.#now();
+      if (wasUp) this.#downSince = this.#since;
       if (state === 'dialing') this.counts.attempts++;
       if (state === 'up') this.counts.ups++;
     } else if (state === 'dialing') this.counts.attempts++;

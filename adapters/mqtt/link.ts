@@ -163,7 +163,7 @@ export class MqttLink implements Link {
 
   /** Where the link is in its life, and what it did. */
   health(): LinkHealth {
-    const { state, since, reason, counts } = this.#progress;
+    const { state, since, downSince, reason, counts } = this.#progress;
     const { protocol } = this;
     const { sent = 0, received = 0 } = this.#accepted?.traffic ?? {};
     const target = this.#accepted?.target ?? this.#dialer?.target;
@@ -171,6 +171,7 @@ export class MqttLink implements Link {
     return {
       state,
       since,
+      ...(downSince === undefined ? {} : { downSince }),
       ...(reason === undefined ? {} : { reason }),
       ...(target === undefined ? {} : { broker: target.address.text }),
       ...(protocol === undefined ? {} : { protocol: protocolName(protocol) }),

@@ -82,6 +82,8 @@ export interface LinkDetails {
   readonly state: LinkState;
   /** Since when, UTC ms. */
   readonly since: number;
+  /** Since when it is not up; absent while it is. UTC ms. */
+  readonly downSince?: number;
   /** Why it is not up, or was not last. */
   readonly reason?: string;
   /** The broker that is spoken to, or was last; carries no secret. */

@@ -1,6 +1,6 @@
 /** View 5, the wire: what waits between the car and the broker, by class, and that no number is missing. */
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { BenchReportEvent, OutboxReport, ReceivedReport } from '../../protocol/interface/own/outbox.ts';
 import { store } from '../car-store.ts';
 import { carNow, post } from '../connection.ts';
@@ -23,6 +23,10 @@ export function useOutbox(): Followed<OutboxEvents> {
 export function WirePanels(): JSX.Element {
   const { events, lost } = useOutbox();
   const { outbox, bench } = events;
+  const { process } = bench ?? {};
+  useEffect(() => {
+    if (process !== undefined) store.noteAgent(process);
+  }, [process]);
   useTopics('connection', 'link');
   const strip = <ViewLost what="the outbox" lost={lost} />;
   if (outbox === undefined) {
@@ -48,7 +52,7 @@ export function WirePanels(): JSX.Element {
         testId="missing"
         note="every message has one; a receiver sees a gap at once"
         explained={{
-          none: 'Every number was acknowledged, waits, or was told as a gap.',
+          none: 'Every number was acknowledged, waits, or was reported as lost.',
           some: 'The car tells the receiver of them.',
         }}
         label="Outbox by class"
@@ -71,7 +75,7 @@ function ReceivedNumbers({ classes }: ReceivedReport): JSX.Element {
       title="Received"
       missing={classes.reduce((total, one) => total + one.missing, 0)}
       testId="received-missing"
-      note="counted by the broker, since the agent has a process of its own"
+      note="counted by the broker since the agent was moved out of the bench"
       explained={{
         none: 'Every number arrived, or the car said that it never comes. What came again counts once.',
         some: 'The car has not sent them yet, or has still to say that they never come.',
@@ -111,6 +115,7 @@ const processWords = {
   within: ['good', 'runs within the bench, which serves this page', 'Give it a process of its own'],
   starts: ['warn', 'its process starts …', undefined],
   runs: ['good', 'has a process of its own', 'Kill the process'],
+  lost: ['stale', 'this page does not reach its process', 'Kill the process'],
   ended: ['bad', 'its process was killed; what is on disk stays there', 'Start it again'],
 } as const;
 
@@ -119,20 +124,23 @@ interface AgentPlugOptions extends Pick<BenchReportEvent, 'process' | 'pid'> {
   readonly plug: (wanted: object) => void;
 }
 
-function AgentPlug({ process = 'within', pid, live, plug }: AgentPlugOptions): JSX.Element {
+function AgentPlug({ process: reported = 'within', pid, live, plug }: AgentPlugOptions): JSX.Element {
+  useTopics('connection');
+  const known = store.agent ?? reported;
+  const process = known === 'runs' && store.connection.state !== 'live' ? 'lost' : known;
   const [mark, words, action] = processWords[process];
   return (
     <>
       <span class="note">
         <i class={`mark ${mark}`} aria-hidden="true" />
         {words}
-        {pid !== undefined && `: ${pid}`}
+        {process === 'runs' && pid !== undefined && `: ${pid}`}
       </span>
       {process === 'within' && (
         <span class="note">In a process of its own it can be killed. The move takes a moment.</span>
       )}
       {action !== undefined && (
-        <button type="button" class="btn" disabled={!live} onClick={() => plug({ process: process !== 'runs' })}>
+        <button type="button" class="btn" disabled={!live} onClick={() => plug({ process: known !== 'runs' })}>
           {action}
         </button>
       )}
@@ -149,14 +157,21 @@ interface ChainOptions {
 
 /** Car, agent, broker; on the bench each with its plug. */
 function Chain({ waiting, bench, live }: ChainOptions): JSX.Element {
-  useTopics('link', 'second');
+  useTopics('link', 'connection', 'second');
   const [fault, setFault] = useState<string>();
   const { link } = store;
   const up = link?.state === 'up';
-  const since = link?.since === undefined ? '' : ` for ${ageOf(carNow() - link.since)}`;
+  const { since, downSince } = link ?? {};
+  const from = up ? since : downSince;
+  const lasts = from === undefined ? 0 : carNow() - from;
+  const [mark, words] =
+    link === undefined ? ['stale', 'unknown'] : up ? ['good', 'connected'] : ['bad', 'not connected'];
   const plug = (wanted: object): void => {
     setFault(undefined);
-    post('/vigie/v1/bench', wanted).catch((error: Error) => setFault(error.message));
+    post<BenchReportEvent>('/vigie/v1/bench', wanted).then(
+      ({ process }) => store.noteAgent(process),
+      (error: Error) => setFault(error.message),
+    );
   };
   return (
     <section class="panel" aria-labelledby="chain-title">
@@ -179,7 +194,7 @@ function Chain({ waiting, bench, live }: ChainOptions): JSX.Element {
             </>
           )}
         </li>
-        <li class={bench?.car === false || bench?.process === 'ended' ? 'node cut' : 'node'}>
+        <li class={bench?.car === false || store.agent === 'ended' ? 'node cut' : 'node'}>
           <b>Agent</b>
           <span class="note">
             <span data-testid="backlog">{numberOf(waiting, 1)}</span>{' '}
@@ -190,12 +205,12 @@ function Chain({ waiting, bench, live }: ChainOptions): JSX.Element {
         <li class={up ? 'node' : 'node cut'}>
           <b>Broker</b>
           <span class="note">
-            <i class={`mark ${up ? 'good' : 'bad'}`} aria-hidden="true" />
-            {up ? 'connected' : 'not connected'}
-            {since}
+            <i class={`mark ${mark}`} aria-hidden="true" />
+            {words}
+            {lasts >= 1000 && ` for ${ageOf(lasts)}`}
           </span>
           <span class="note">{link?.broker ?? ''}</span>
-          {!up && link?.reason !== undefined && <span class="bad">{link.reason}</span>}
+          {link !== undefined && !up && link.reason !== undefined && <span class="bad">{link.reason}</span>}
           {bench?.broker !== undefined && (
             <button type="button" class="btn" disabled={!live} onClick={() => plug({ broker: !bench.broker })}>
               {bench.broker ? 'Pull the plug' : 'Plug it in'}

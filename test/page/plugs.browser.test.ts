@@ -67,19 +67,35 @@ describePeer('chromium', 'the page kills the agent of the bench', () => {
     await page.getByTestId('link').getByText('online').waitFor();
     await page.getByRole('button', { name: 'Pull the plug' }).click();
     await page.getByTestId('link').getByText('offline').waitFor();
+    // Each attempt begins within 4 s: the time is that of the outage.
+    await page.getByText(/not connected for ([6-9]|\d\d) s/).waitFor();
     await expect.poll(backlog, { timeout: 60_000 }).toBeGreaterThan(5);
 
     const killed = Number(/has a process of its own: (\d+)/.exec((await page.textContent('.chain')) ?? '')?.[1]);
     const kill = page.getByRole('button', { name: 'Kill the process' });
+    // Text: the types of a browser are not those of this test.
+    await page.evaluate(`
+      window.contradictions = [];
+      new MutationObserver(() => {
+        const text = document.body.innerText;
+        const away = /The agent (was killed|is starting)|This page lost|not connected for now|now ago/.exec(text)?.[0];
+        if (away !== undefined && text.includes('has a process of its own')) window.contradictions.push(away);
+      }).observe(document.body, { subtree: true, childList: true, characterData: true });
+    `);
     await kill.focus();
     await kill.press('Enter');
     await page.getByText('its process was killed').waitFor();
+    await page.getByRole('alert').getByText('The agent was killed. Start it again under The wire.').waitFor();
     expect(() => process.kill(killed, 0)).toThrow('ESRCH');
     await expectAccessible(page);
     // The bench serves the page, which shows the plugs also to somebody who opens it now.
     const another = await browsed.context.newPage();
     await another.goto(`${browsed.url}/#wire`);
     await another.getByText('its process was killed').waitFor();
+    await another.getByRole('heading', { name: /Vigie bench car/ }).waitFor();
+    await another.getByRole('tab', { name: 'Scenes' }).click();
+    await another.getByRole('button', { name: 'Crash' }).waitFor();
+    expect(await another.getByRole('alert').count()).toBe(1);
     await another.close();
     const made = await Promise.all(classNames.map((name) => cell(page, 'Outbox by class', name, 'Made')));
 
@@ -87,6 +103,7 @@ describePeer('chromium', 'the page kills the agent of the bench', () => {
     await page.getByRole('button', { name: 'Start it again' }).click();
     await page.getByText('has a process of its own:').waitFor();
     await page.getByTestId('link').getByText('online').waitFor();
+    expect(await page.evaluate('window.contradictions')).toEqual([]);
     await expect.poll(backlog, { timeout: 60_000 }).toBeLessThan(3);
     for (const [index, name] of classNames.entries()) {
       const below = (): Promise<number> => cell(page, 'Received by class', name, 'All below');

@@ -63,6 +63,9 @@ export const carDescriptionSchema = Type.Object({
 export const linkReportSchema = Type.Object({
   state: Type.Unsafe<LinkState>({ type: 'string', enum: linkStates }),
   since: Type.Optional(Type.Number({ description: 'When it entered this state. UTC ms.' })),
+  downSince: Type.Optional(
+    Type.Number({ description: 'Since when it is not up, whatever it tries meanwhile; absent while it is. UTC ms.' }),
+  ),
   broker: Type.Optional(Type.String()),
   reason: Type.Optional(Type.String({ description: 'Why it is not up.' })),
   waiting: Type.Integer({ description: 'Messages that the broker has not acknowledged.' }),
