@@ -201,6 +201,11 @@ export class Agent implements LinkEvents {
     return this.#pipeline.trips.present(this.#ports.clock.now());
   }
 
+  /** No reading follows, as at the end of a log: publishes the open trip, marked as unfinished, and returns it. */
+  putUnfinishedTrip(): Trip | undefined {
+    return this.#pipeline.trips.putUnfinished(this.#ports.clock.now());
+  }
+
   /** Readings that came from the decoder. */
   get readings(): number {
     return this.#mapping.readings + (this.signals?.readings ?? 0);

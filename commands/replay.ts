@@ -17,6 +17,7 @@ import { decoderFor, loadVehicle, signalsOf, type Vehicle } from '../assembly/ve
 import { version } from '../assembly/version.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
+import type { Trip } from '../protocol/schema/trip.ts';
 import { agentSettings } from '../protocol/settings.ts';
 import { slotByPath } from '../protocol/slots.ts';
 import { upKind } from '../protocol/topics.ts';
@@ -207,9 +208,11 @@ async function replay(logs: string[], options: Options): Promise<void> {
     }
     // A driver ends the recording app with the drive: only silence at the end of the log shows that the trip is over.
     clock.advanceTo(last + (rows > 0 ? SILENCE_BEHIND_VALUES : 0));
+    const unfinished = first ? undefined : agent.putUnfinishedTrip();
     await agent.stop();
     await output.flush();
     await store?.close();
+    if (unfinished !== undefined) process.stderr.write(`${unfinishedLine(unfinished)}\n`);
   } finally {
     output.close();
     copy?.close();
@@ -233,6 +236,12 @@ async function replay(logs: string[], options: Options): Promise<void> {
     `${rows === 0 ? '' : `${counted(rows, 'row')} and `}${counted(frames, 'frame')}${fixes === 0 ? '' : `, ${counted(fixes, 'fix', 'fixes')}`} in ${seconds.toFixed(2)} s (${(frames / seconds / 1e6).toFixed(2)} million/s); ` +
       `messages: ${counts.join(', ') || 'none'}; readings refused: ${agent.refused}\n`,
   );
+}
+
+function unfinishedLine({ duration = 0, distance }: Trip): string {
+  const time = duration < 120 ? `${duration} s` : `${Math.round(duration / 60)} min`;
+  const soFar = distance === undefined ? time : `${time}, ${distance} km`;
+  return `the log ends before its last trip (${soFar} so far): the trip is written as it is then, marked Unfinished`;
 }
 
 /** Why nothing of a log may have been of use. Several buses of a profile are known by the names that the log has. */

@@ -66,6 +66,19 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     return this.#phases.present(Math.max(now + lead, last ?? now));
   }
 
+  /**
+   * No reading follows, as at the end of a log: puts the open trip as it is now, marked as unfinished. It stays open for a run
+   * that resumes it.
+   */
+  putUnfinished(now: number): Trip | undefined {
+    const trip = this.#status.value(slots.privacy) === 'Full' ? undefined : this.present(now);
+    if (trip === undefined) return undefined;
+    const faults: Trip['faults'] = [...(trip.faults ?? []), { fault: 'Unfinished', cause: 'Connection' }];
+    const unfinished: Trip = { ...trip, faults };
+    this.#records.put('trip', unfinished);
+    return unfinished;
+  }
+
   changed(slot: Slot, value: SlotValue, _previous: SlotValue | undefined, at: number): void {
     const gauge = gaugeSlots.get(slot);
     if (slot === slots.privacy) {

@@ -66,6 +66,26 @@ describe('replay', () => {
     expect(seqs).toEqual([...seqs].sort((a, b) => a - b));
   });
 
+  test('writes a trip that the log cuts off as it is then, marked as unfinished, and says so', async () => {
+    const { stdout, stderr } = await vigie('replay', car.log, '--profile', car.profile);
+    const trips = linesOf(stdout).filter(({ topic }) => topic.endsWith('/up/trip'));
+    expect(trips).toHaveLength(2);
+    expect(trips[1]?.body).toMatchObject({
+      id: trips[0]?.body['id'],
+      done: false,
+      duration: 40,
+      distance: 0.56,
+      faults: [
+        { fault: 'Unstarted', cause: 'Connection' },
+        { fault: 'Unfinished', cause: 'Connection' },
+      ],
+    });
+    expect(trips[1]?.body['kinetic']).toMatchObject({ avgSpeed: 50.4, maxSpeed: 80 });
+    expect(stderr).toContain(
+      'the log ends before its last trip (40 s, 0.56 km so far): the trip is written as it is then, marked Unfinished\n',
+    );
+  });
+
   test('plays recordings of receivers, packed too, and says which fixes have no time', async () => {
     const start = Date.UTC(2024, 0, 1, 12);
     const ubx = Array.from({ length: 60 }, (_, i) => {
