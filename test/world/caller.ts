@@ -2,6 +2,7 @@
 
 import { type CommandBodyKind, encodeBody, encodeCommand } from '../../protocol/command.ts';
 import { commandTopic } from '../../protocol/command-topic.ts';
+import { EDDSA, encodeSigned } from '../../protocol/cose.ts';
 import { remoteTypes } from '../../protocol/remote/table.ts';
 import type { Broker } from './broker.ts';
 import { collector, root, signers, stranger, type WorldKey } from './keys.ts';
@@ -76,10 +77,13 @@ const HOUR = 3_600_000;
 /** Of the time zone in which cars read times of day: Europe/Paris in winter. */
 const ZONE = HOUR;
 
-export type CallerHappening = Extract<Happening, { do: 'command' | 'burst' | 'program' | 'collect' }>;
+export type CallerHappening = Extract<
+  Happening,
+  { do: 'command' | 'burst' | 'program' | 'collect' | 'forgeries' | 'replays' }
+>;
 
 export function isOfCaller(happening: Happening): happening is CallerHappening {
-  return ['command', 'burst', 'program', 'collect'].includes(happening.do);
+  return ['command', 'burst', 'program', 'collect', 'forgeries', 'replays'].includes(happening.do);
 }
 
 export interface CallerParts {
@@ -118,7 +122,11 @@ export class Caller {
     if (happening.do === 'command') return this.send(happening);
     if (happening.do === 'collect') return this.collect(happening);
     if (happening.do === 'program') return this.plan(happening);
-    const { at, car, which, key, count, every } = happening;
+    if (happening.do === 'burst') return this.#sendMany(happening);
+    return this.flood(happening);
+  }
+
+  #sendMany({ at, car, which, key, count, every }: Extract<Happening, { do: 'burst' }>): string {
     for (let n = 0; n < count; n++) {
       const send = (): string => this.send({ do: 'command', at, car, which: which + n, key, manner: 'once', wait: 0 });
       this.#parts.time.after(n * every, send);
@@ -161,6 +169,37 @@ export class Caller {
     const action = until === undefined ? `end of collection ${name}` : `collection ${name} for ${lasts} ms`;
     const wish: Wish = { kind: 'Collect', body, action, of: { collects: { name, until } } };
     return this.#give(this.#parts.vins[car] as string, wish, collector, 'once', { which: 0, wait: 0 });
+  }
+
+  /** Sends many messages that must change nothing; what it was, in words. */
+  flood({ do: what, car, which, perSecond, count }: Extract<Happening, { do: 'forgeries' | 'replays' }>): string {
+    const { broker, time, vins } = this.#parts;
+    const vin = vins[car] as string;
+    const old = this.#old.filter((one) => one.vin === vin);
+    const one = old[which % Math.max(1, old.length)];
+    if (what === 'replays' && one === undefined) return 'has nothing to send again';
+    for (let n = 0; n < count; n++) {
+      time.after((n * 1_000) / perSecond, () => {
+        const { topic, payload } = what === 'replays' && one !== undefined ? one : this.#forged(vin, which, n);
+        broker.send(vin, topic, payload);
+      });
+    }
+    return `begins to send ${count} ${what}, ${perSecond} in a second`;
+  }
+
+  /** Names a key of an operator and a counter that may be of the next command. */
+  #forged(vin: string, which: number, n: number): { readonly topic: string; readonly payload: Uint8Array } {
+    const { kind, body } = wishOf(which + n);
+    const issued = Math.round(this.#parts.now());
+    const [id, counter] = [`forged-${which}-${n}`, this.#counter + 1 + (n % 64)];
+    const times = { issued, expires: issued + VALID };
+    const payload = encodeCommand({ id, vin, kind, body: bytesOf(kind, body), ...times, counter });
+    const keyId = (signers[which % 3] as WorldKey).id;
+    const signature = new Uint8Array(64).fill(n % 256);
+    return {
+      topic: commandTopic(vin, kind),
+      payload: encodeSigned(payload, { algorithm: EDDSA, keyId }, () => signature),
+    };
   }
 
   #give(

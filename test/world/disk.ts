@@ -98,6 +98,8 @@ type Names = Map<string, Inode>;
 export interface DiskFaults {
   /** Error code with which an operation that changes something fails; undefined: it does not. */
   refuses(operation: string, path: string): string | undefined;
+  /** Error code with which a file is not read; undefined: it is. */
+  unreadable(path: string): string | undefined;
   /** ms that a sync takes. */
   syncTakes(): number;
   /** Told of each operation that changes something, before it. */
@@ -122,6 +124,13 @@ export class WorldDisk {
   /** All files, as programs read them. */
   get files(): ReadonlyMap<string, Uint8Array> {
     return new Map([...this.#names].map(([path, inode]) => [path, inode.contents]));
+  }
+
+  /** A new medium, with nothing on it. */
+  replace(): void {
+    this.#names = new Map();
+    this.#stored = new Map();
+    this.#changes = [];
   }
 
   /**
@@ -155,6 +164,10 @@ export class WorldDisk {
       if (inode === undefined) throw systemError('ENOENT', path);
       return inode;
     };
+    const readable = (path: string): void => {
+      const code = faults.unreadable(path);
+      if (code !== undefined) throw systemError(code, path);
+    };
     const sync = (operation: string, path: string, begin: () => () => void): Promise<void> =>
       new Promise((resolve, reject) => {
         if (!alive()) return;
@@ -175,6 +188,7 @@ export class WorldDisk {
       path,
       size: () => inode.length,
       read(into, position) {
+        readable(path);
         const part = inode.contents.subarray(position, position + into.length);
         into.set(part);
         return part.length;
@@ -217,7 +231,11 @@ export class WorldDisk {
       open: (path, mode) => {
         if (mode !== 'read') change(`open to ${mode}`, path);
         if (mode === 'create' && this.#names.has(path)) throw systemError('EEXIST', path);
-        if (mode === 'read' || mode === 'change') return file(path, find(path));
+        if (mode === 'read' || mode === 'change') {
+          const known = find(path);
+          if (mode === 'read') readable(path);
+          return file(path, known);
+        }
         const known = this.#names.get(path);
         if (known !== undefined) {
           known.resize(0);
@@ -227,11 +245,17 @@ export class WorldDisk {
         this.#rename((names) => names.set(path, made));
         return file(path, made);
       },
-      read: (path) => find(path).contents.slice(),
-      list: (directory) =>
-        [...this.#names.keys()]
+      read: (path) => {
+        const { contents } = find(path);
+        readable(path);
+        return contents.slice();
+      },
+      list: (directory) => {
+        readable(directory);
+        return [...this.#names.keys()]
           .filter((path) => dirname(path) === directory)
-          .map((path) => path.slice(directory.length + 1)),
+          .map((path) => path.slice(directory.length + 1));
+      },
       rename: (from, to) => {
         change('rename', from);
         const inode = find(from);

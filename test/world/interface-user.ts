@@ -48,6 +48,11 @@ export class InterfaceUser {
     asked(true);
   }
 
+  /** The folder of the car was replaced: what it had answered is gone. */
+  forget(): void {
+    this.#asked.clear();
+  }
+
   /** Answers of the car that do not hold any more, in words. */
   broken(agent: Agent): string[] {
     return [...this.#asked].flatMap(([id, { change, isAnswered }]) => {

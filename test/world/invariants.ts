@@ -15,6 +15,7 @@ export const INVARIANTS = {
   success: 'A command ends with Success only when the car shows its result.',
   oneEnd: 'A command ends in one way, however often it is asked for.',
   answered: 'Every command that comes signed by a trusted key, with a counter that the car remembers, is answered.',
+  repeats: 'The end of a command that comes again is reported once, and then once a minute at most.',
   sentOnce: 'What was acknowledged is not sent again after the agent was killed.',
   ends: 'Every command that the car has accepted ends: its end, or a gap message with its number, is told.',
   programs: 'What a command has planned is done when it is due: not early, not late, not unplanned.',

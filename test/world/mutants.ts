@@ -266,7 +266,7 @@ export const rareMutants: readonly Mutant[] = [
   },
 ];
 
-/** Of worlds in which all may happen (`planOf`). */
+/** Of worlds in which all may happen (`fleetPlanOf`). */
 export const newestMutants: readonly Mutant[] = [
   {
     defect: 'the catalog of a collection is not published',
@@ -363,7 +363,7 @@ export class MutantWorlds {
 
 /** Of the function that plans the worlds of a mutant. */
 function planFor(mutant: Mutant | undefined): string {
-  if (mutant === undefined || newestMutants.includes(mutant)) return 'planOf';
+  if (mutant === undefined || newestMutants.includes(mutant)) return 'fleetPlanOf';
   if (rareMutants.includes(mutant)) return 'rarePlanOf';
   return wideMutants.includes(mutant) ? 'widePlanOf' : 'narrowPlanOf';
 }
@@ -372,7 +372,7 @@ function planFor(mutant: Mutant | undefined): string {
 async function bundle(mutant: Mutant | undefined, plan: string): Promise<string> {
   const changed = mutant === undefined ? undefined : join(root, mutant.file);
   const contents = `
-    import { narrowPlanOf, planOf, rarePlanOf, widePlanOf } from './plan.ts';
+    import { fleetPlanOf, narrowPlanOf, rarePlanOf, widePlanOf } from './plan.ts';
     import { explore } from './small.ts';
     import { runWorld } from './world.ts';
     const [seed, minutes, wanted] = process.argv.slice(2);

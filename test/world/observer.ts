@@ -7,7 +7,7 @@ import { openCommand } from '../../protocol/command.ts';
 import { attempt, VigieError } from '../../protocol/errors.ts';
 import { hex } from '../../protocol/hex.ts';
 import { decode } from '../../protocol/receiver.ts';
-import type { Message } from '../../protocol/schema/message.ts';
+import { type Message, UNRECORDED_BOOT } from '../../protocol/schema/message.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import { kindOf, type SentCommand } from './caller.ts';
 import { EFFECTS, type WorldCar } from './car.ts';
@@ -25,6 +25,8 @@ import { Watched } from './watched.ts';
 const WAITING = 5_000;
 /** Bytes beyond the limit of the outbox: messages on their way and gap messages are never dropped. */
 const BEYOND = 96 * 1024;
+/** Between two answers to a command that comes again, ms (docs/commands.md). */
+const REPEATED = 60_000;
 
 export interface ObserverParts {
   readonly time: WorldTime;
@@ -35,6 +37,8 @@ export interface ObserverParts {
   readonly note: (who: string, what: string, bytes?: Uint8Array) => void;
   /** The broker loses nothing that it has acknowledged: nobody asks for it again. */
   readonly keepsAll: boolean;
+  /** The minimal agent of a unit has ended, because the disk returns its records again. */
+  readonly restarts: (unit: Unit) => void;
   /** Told when a car has reported that it trusts a key no more. */
   readonly revoked: (vin: string, key: string) => void;
 }
@@ -51,7 +55,10 @@ export class Observer implements UnitWatcher {
   }
 
   opened(unit: Unit): void {
-    this.#of(unit).underWay = new Map();
+    const watched = this.#of(unit);
+    watched.underWay = new Map();
+    watched.answered = new Map();
+    watched.boots.add(unit.run?.boot ?? 0);
     this.counts.starts++;
     this.#parts.tell(unit.vin, `begins start ${unit.run?.boot}`);
   }
@@ -64,6 +71,20 @@ export class Observer implements UnitWatcher {
       const mark = findMarkIn(bytes);
       if (mark !== undefined) this.#parts.breaches.add('private', `${unit.vin} keeps ${mark} in ${path}`);
     }
+  }
+
+  replaced(unit: Unit): void {
+    const { published } = this.#of(unit);
+    // What a broker loses of an earlier life is gone.
+    if (!this.#parts.keepsAll) for (const one of published.values()) one.acknowledged = false;
+    this.#watched.set(unit.vin, new Watched(published));
+    this.#signals.replaced(unit);
+    unit.user.forget();
+    this.#parts.tell(unit.vin, 'gets a new folder of records');
+  }
+
+  restarts(unit: Unit): void {
+    this.#parts.restarts(unit);
   }
 
   sentAgain(unit: Unit, what: string): void {
@@ -97,12 +118,15 @@ export class Observer implements UnitWatcher {
     }
     this.counts.published++;
     const first = watched.contents.get(number);
+    // Numbers of a start without records are its own, and in memory alone.
+    const isOwn = boot >= UNRECORDED_BOOT;
     // A disk that refuses cannot keep numbers apart: then the number of the start does.
-    if (first !== undefined && !first.unwritten) {
+    if (first !== undefined && !first.unwritten && !isOwn) {
       breaches.add('oneContent', `${unit.vin} ${kind} ${number} was published with other contents`);
     }
-    watched.contents.set(number, { value: payload, unwritten: unit.diskRefused });
-    watched.published.set(`${number}/${boot}`, { value: payload, unwritten: unit.diskRefused, acknowledged: false });
+    const unwritten = unit.diskRefused || isOwn;
+    if (!isOwn) watched.contents.set(number, { value: payload, unwritten });
+    watched.published.set(`${number}/${boot}`, { value: payload, unwritten, acknowledged: false });
     const body = decode(payload);
     const mark = findMark(body);
     if (mark !== undefined) breaches.add('private', `${unit.vin} publishes ${mark} in ${kind} ${number}`);
@@ -220,12 +244,12 @@ export class Observer implements UnitWatcher {
     for (const { class: priority, seq, payload } of rows) {
       const message = decodeMessage(payload);
       const key = `${priority}/${seq}/${message.boot}`;
-      arrived.add(`${priority}/${seq}`);
+      if (watched.boots.has(message.boot)) arrived.add(`${priority}/${seq}`);
       const sent = watched.published.get(key);
       if (keys.has(key) || sent === undefined || Buffer.compare(sent.value, payload) !== 0)
         breaches.add('once', `${unit.vin} ${key}`);
       keys.add(key);
-      if (message.kind !== 'gap') continue;
+      if (message.kind !== 'gap' || !watched.boots.has(message.boot)) continue;
       for (const [first, last] of message.body.numbers ?? []) {
         for (let number = first; number <= last; number++) told.add(`${message.body.class}/${number}`);
       }
@@ -300,6 +324,7 @@ export class Observer implements UnitWatcher {
     const watched = this.#of(unit);
     const sent = commands.get(id);
     watched.answers.reported(id);
+    if (final(status)) this.#answered(unit, id);
     const shown = cars.get(unit.vin)?.shown;
     const why = sent === undefined ? undefined : objection(sent, status, shown, time.now);
     if (why !== undefined) breaches.add('accepts', `${unit.vin} ${id} is ${status}: ${why}`);
@@ -313,6 +338,16 @@ export class Observer implements UnitWatcher {
     watched.succeeded.add(id);
     if (!isShown(effect, shown, time.now))
       breaches.add('success', `${unit.vin} ${id} (${sent?.action}) ends with ${status}`);
+  }
+
+  /** The end of a command is reported: the first time, at once when the command comes again, and then each minute at most. */
+  #answered({ vin }: Unit, id: string): void {
+    const { answered } = this.#of({ vin });
+    const { now } = this.#parts.time;
+    const { count, at } = answered.get(id) ?? { count: 0, at: 0 };
+    answered.set(id, { count: count + 1, at: now });
+    if (count < 2 || now - at >= REPEATED) return;
+    this.#parts.breaches.add('repeats', `${vin} ${id} is answered again after ${now - at} ms`);
   }
 
   /** A state of a command is on its way to those who wait for it. */
@@ -341,7 +376,7 @@ export class Observer implements UnitWatcher {
     if (ended.revokes !== undefined) this.#parts.revoked(unit.vin, ended.revokes);
   }
 
-  #of({ vin }: Unit): Watched {
+  #of({ vin }: Pick<Unit, 'vin'>): Watched {
     const known = this.#watched.get(vin);
     if (known !== undefined) return known;
     const made = new Watched();

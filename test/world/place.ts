@@ -13,6 +13,8 @@ export interface Place {
   readonly unit: Unit;
   /** The disk answers so; undefined: it works. */
   code: string | undefined;
+  /** What the disk does not return; undefined: it returns everything. */
+  unreadable: { readonly code: string; readonly what: string } | undefined;
   /** ms that a sync takes at most. */
   takes: number;
   /** The power is going to fail, or the program to be killed, after so many operations of the disk. */
@@ -21,7 +23,17 @@ export interface Place {
 }
 
 /** What concerns the broker, the hub or a caller. */
-type OfTheWorld = 'power' | 'origin' | 'profile' | 'broker' | 'hub' | 'hub disk' | 'fleet' | OfTheCaller;
+type OfTheWorld =
+  | 'power'
+  | 'origin'
+  | 'read errors'
+  | 'new life'
+  | 'profile'
+  | 'broker'
+  | 'hub'
+  | 'hub disk'
+  | 'fleet'
+  | OfTheCaller;
 type OfTheCaller = CallerHappening['do'];
 export type LocalHappening = Exclude<Happening, { do: OfTheWorld }>;
 
@@ -33,7 +45,7 @@ const FLOOD = 50;
 const FRAMES = 10;
 
 /** Ends all faults of the car and its unit. */
-export function endFaults({ unit, car, ...place }: Place): Pick<Place, 'code' | 'takes' | 'pending'> {
+export function endFaults({ unit, car, ...place }: Place): Pick<Place, 'code' | 'unreadable' | 'takes' | 'pending'> {
   unit.network.dark = false;
   unit.network.lag = 0;
   unit.board.set('ntp');
@@ -42,7 +54,7 @@ export function endFaults({ unit, car, ...place }: Place): Pick<Place, 'code' | 
   car.state.battery = CHARGE;
   car.isBusOff = false;
   car.unhide();
-  return { ...place, code: undefined, takes: SYNC, pending: undefined };
+  return { ...place, code: undefined, unreadable: undefined, takes: SYNC, pending: undefined };
 }
 
 /** Lets something happen to a place, and ends it when its time is over. `tell` gets what the car refused. */

@@ -36,6 +36,18 @@ export type Happening = { readonly at: number; readonly car: number } & (
       readonly count: number;
       readonly every: number;
     }
+  /** The agent is killed, and for some time the disk does not return files whose path contains `what`. */
+  | {
+      readonly do: 'read errors';
+      readonly code: string;
+      readonly what: string;
+      readonly off: number;
+      readonly for: number;
+    }
+  /** The power fails, and somebody wipes the folder of records or replaces the card. */
+  | { readonly do: 'new life'; readonly off: number }
+  /** Somebody sends forged commands that name a key of an operator, or an old command again and again. */
+  | { readonly do: 'forgeries' | 'replays'; readonly which: number; readonly perSecond: number; readonly count: number }
   /** The agent is killed, and starts with another profile. */
   | { readonly do: 'profile'; readonly which: number; readonly off: number }
   /** A command begins a collection for `lasts` ms, or ends the one of this name. */
@@ -101,6 +113,10 @@ export const FAULTS: ReadonlySet<Happening['do']> = new Set([
   'drift',
   'receivers',
   'origin',
+  'read errors',
+  'new life',
+  'forgeries',
+  'replays',
   'bus-off',
   'flood',
   'silence',
@@ -275,8 +291,48 @@ const ofFleet: Weighted = [
   ],
 ];
 
+const ofReads: Weighted = [
+  [
+    1,
+    (chance) => ({
+      do: 'read errors',
+      code: chance.pick(['EIO', 'EACCES', 'EMFILE', 'ENFILE', 'ENOMEM']),
+      what: chance.pick(['', 'boot.json', 'trust.json', 'remotes.json', '.journal']),
+      off: chance.between(50, 2 * SECOND),
+      for: chance.between(100, chance.happens(0.5) ? 3 * SECOND : 40 * SECOND),
+    }),
+  ],
+];
+
+const ofLives: Weighted = [[1, (chance) => ({ do: 'new life', off: chance.between(50, 20 * SECOND) })]];
+
+const ofFloods: Weighted = [
+  [
+    1,
+    (chance) => ({
+      do: chance.pick(['forgeries', 'replays'] as const),
+      which: chance.below(1_000),
+      perSecond: chance.pick([50, 300, 1_000]),
+      count: chance.between(50, 1_000),
+    }),
+  ],
+];
+
 /** The world of a seed: everything that there is may happen in it. @param length ms in which things happen */
 export function planOf(seed: number, length: number): Plan {
+  const plan = fleetPlanOf(seed, length);
+  const chance = new Chance(`plan ${seed}, folders and floods`);
+  const draw = (weighted: Weighted, every: number): Happening[] =>
+    chance.happens(0.4) ? happeningsOf(length, chance, weighted, plan.cars, every) : [];
+  return withMore(plan, [
+    ...draw(ofReads, 60 * SECOND),
+    ...draw(ofLives, 120 * SECOND),
+    ...draw(ofFloods, 60 * SECOND),
+  ]);
+}
+
+/** The world of a seed of before: disks return what they store, no folder is replaced, and nobody floods a car. */
+export function fleetPlanOf(seed: number, length: number): Plan {
   const plan = signalPlanOf(seed, length);
   const chance = new Chance(`plan ${seed}, fleet`);
   if (!chance.happens(0.25)) return plan;

@@ -63,6 +63,11 @@ export class SignalWatch {
     if (asked?.id === id && final(status)) asked.end ??= diskRefused ? 'unknown' : (cause ?? status);
   }
 
+  /** The folder of the car was replaced: it knows of no command. */
+  replaced({ vin }: Unit): void {
+    for (const key of this.#asked.keys()) if (key.startsWith(`${vin} `)) this.#asked.delete(key);
+  }
+
   /** Looked at every few seconds. */
   look(unit: Unit): void {
     const { run, vin } = unit;

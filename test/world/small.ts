@@ -79,6 +79,7 @@ export async function liveSmall(small: Small): Promise<Lived> {
     ...{ time, breaches, tell, cars: new Map([[VIN, car]]), commands: caller.sent },
     note: () => undefined,
     keepsAll: true,
+    restarts: () => undefined,
     revoked: () => void time.after(1, () => give(caller.useRevoked(VIN, first.keyId))),
   });
   let [operations, isOpen, isCut] = [0, false, false];
@@ -86,6 +87,7 @@ export async function liveSmall(small: Small): Promise<Lived> {
     ...{ vin: VIN, time, car, broker, watcher: observer, chance: chance.fork('unit'), outboxLimit: 1 << 20 },
     faults: {
       refuses: () => undefined,
+      unreadable: () => undefined,
       syncTakes: () => 5,
       operated: () => {
         if (!isOpen) return;

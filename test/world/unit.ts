@@ -1,13 +1,17 @@
 /** The unit in a car: its disk, its clock, its link, and one run of the real agent after the other on them. */
 import { type TrustChanges, TrustStore } from '../../adapters/keys/index.ts';
-import { type FileSystem, openDocument, openStore, type Store } from '../../adapters/store/index.ts';
+import { type FileSystem, memoryStore, openDocument, openStore, type Store } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
+import { Backoff } from '../../agent/backoff.ts';
 import { BusActivity } from '../../agent/bus-activity.ts';
+import { MinimalAgent } from '../../agent/minimal.ts';
 import type { AgentPorts } from '../../agent/options.ts';
-import type { Log, OutgoingMessage } from '../../agent/ports.ts';
-import { emptyLedger } from '../../agent/remotes/ledger.ts';
+import type { Link, Log, OutgoingMessage } from '../../agent/ports.ts';
+import { emptyLedger, type LedgerData, type LedgerDocument } from '../../agent/remotes/ledger.ts';
 import { deflate } from '../../assembly/deflate.ts';
-import { type Boots, countBoot, openChanges, openLedger } from '../../assembly/directory.ts';
+import { type Boots, countBoot, openChanges, openLedger, unrecordedBoot } from '../../assembly/directory.ts';
+import { isUnreadable, readAgain, type Unreadable } from '../../assembly/read-again.ts';
+import { isReadFailure } from '../../protocol/read-failure.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 import { agentSettings } from '../../protocol/settings.ts';
 import type { Broker, Network } from './broker.ts';
@@ -29,6 +33,9 @@ const DATA = '/car';
 /** ms for which readings are gathered. */
 const BATCH = 10_000;
 
+/** Time between attempts to read records that the disk did not return, ms: as `commands/run.ts` has it. */
+const REREAD = { first: 5_000, longest: 5 * 60_000 } as const;
+
 /** What the world wants to know of a unit. All of it is of a run that has not ended. */
 export interface UnitWatcher {
   /** A message has its number; it need not be on disk yet. */
@@ -40,6 +47,10 @@ export interface UnitWatcher {
   received(unit: Unit, payload: Uint8Array): void;
   logged(unit: Unit, level: keyof Log, event: string, fields: unknown): void;
   opened(unit: Unit): void;
+  /** The folder of records is a new one from now on. */
+  replaced(unit: Unit): void;
+  /** The minimal agent has ended, because the disk returns the records again. */
+  restarts(unit: Unit): void;
   /** A notification was sent again, although its receiver had said in this run that it has it. */
   sentAgain(unit: Unit, what: string): void;
   /** The run has ended; its disk is as it left it. */
@@ -71,6 +82,23 @@ export interface Run {
   readonly collections: WorldCollections | undefined;
 }
 
+/** One start of the program. */
+interface Start {
+  readonly clock: RunClock;
+  /** Counted from 1. */
+  readonly number: number;
+  readonly alive: () => boolean;
+  readonly log: Log;
+  readonly files: FileSystem;
+}
+
+interface Records {
+  readonly boot: number;
+  readonly store: Store;
+  readonly ledger: LedgerDocument;
+  readonly keys: TrustStore;
+}
+
 export class Unit {
   readonly vin: string;
   readonly disk: WorldDisk;
@@ -85,8 +113,13 @@ export class Unit {
   diskRefused = false;
   /** Which custom signals the profile of the next run has. */
   variant = 0;
+  /** The next run finds a new folder of records. */
+  isReplaced = false;
   readonly #parts: UnitParts;
+  /** Between attempts to read what the disk did not return. */
+  readonly #waits = new Backoff(REREAD);
   #clock: RunClock | undefined;
+  #link: WorldLink | undefined;
 
   constructor(parts: UnitParts) {
     this.#parts = parts;
@@ -106,12 +139,9 @@ export class Unit {
   }
 
   /** As it leaves the factory: with empty records, and the keys that it trusts. */
-  async prepare(): Promise<void> {
-    const files = this.disk.mount(
-      () => true,
-      { ...this.#parts.faults, refuses: () => undefined, operated: () => undefined },
-      this.#parts.chance,
-    );
+  async prepare(alive: () => boolean = () => true): Promise<void> {
+    const works = { refuses: () => undefined, unreadable: () => undefined, operated: () => undefined };
+    const files = this.disk.mount(alive, { ...this.#parts.faults, ...works }, this.#parts.chance);
     const trust: TrustChanges = { generation: 1, keys: trustedIn(this.#parts) };
     await (await openDocument<TrustChanges>(`${DATA}/trust.json`, {}, { files })).write(trust);
     await (await openDocument(`${DATA}/remotes.json`, emptyLedger, { files })).write(emptyLedger);
@@ -119,37 +149,138 @@ export class Unit {
 
   /** The program starts; rejects when it cannot. */
   async start(): Promise<void> {
-    const { time, car, chance, vin, broker, watcher, faults, outboxLimit } = this.#parts;
+    const { time, watcher, chance, faults } = this.#parts;
     const clock = new RunClock(time, this.board);
     this.#clock = clock;
     const number = ++this.runs;
     this.diskRefused = false;
     const alive = (): boolean => clock.alive;
-    const files: FileSystem = this.disk.mount(alive, faults, chance.fork(`disk ${number}`));
+    if (this.isReplaced) {
+      watcher.replaced(this);
+      this.disk.replace();
+      await this.prepare(alive);
+      this.isReplaced = false;
+    }
     const say =
       (level: keyof Log) =>
       (event: string, fields?: Record<string, unknown>): void => {
         if (alive()) watcher.logged(this, level, event, fields);
       };
     const log: Log = { info: say('info'), warn: say('warn'), error: say('error') };
+    const files: FileSystem = this.disk.mount(alive, faults, chance.fork(`disk ${number}`));
+    const start: Start = { clock, number, alive, log, files };
+    try {
+      const records = await this.#open(start);
+      this.#waits.reset();
+      if (alive()) this.#begin(start, records);
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      if (alive()) this.#beginMinimal(start, error);
+    }
+  }
+
+  /** As `assembly/records.ts` does. */
+  async #open({ clock, number, log, files }: Start): Promise<Records> {
+    const { chance, vin } = this.#parts;
+    const read = <T>(attempt: () => Promise<T>): Promise<T> => readAgain(attempt, { clock, log });
     const numbers = chance.fork(`boot ${number}`);
-    const boots = await openDocument<Boots>(`${DATA}/boot.json`, { boot: 0 }, { log, files });
+    const boots = await read(() => openDocument<Boots>(`${DATA}/boot.json`, { boot: 0 }, { log, files }));
     const boot = await countBoot(boots, vin, DATA, log, (least, below) => numbers.between(least, below - 1));
     const now = (): number | undefined => (clock.quality() === 'none' ? undefined : clock.now());
-    const store = await openStore(`${DATA}/outbox`, {
-      ...{ log, files, now, segmentBytes: SEGMENT, keptBytes: KEPT, timer: clock },
-      agreed: () => clock.agreed(),
-    });
-    const ledger = await openLedger(DATA, false, log, files);
+    const store = await read(() =>
+      openStore(`${DATA}/outbox`, {
+        ...{ log, files, now, segmentBytes: SEGMENT, keptBytes: KEPT, timer: clock },
+        agreed: () => clock.agreed(),
+      }),
+    );
+    try {
+      const { memory } = store;
+      const ledger = await read(() => openLedger(DATA, false, log, files));
+      const parts = { data: DATA, memory, file: 'trust', first: false, ledger, log, files };
+      const changes = await read(() => openChanges(parts));
+      const keys = TrustStore.without(clock, { changes, log });
+      memory.keep(() => keys.states());
+      return { boot, store, ledger, keys };
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  }
+
+  /** As `commands/without-records.ts` does. */
+  #beginMinimal({ clock, number, alive, log, files }: Start, fault: Unreadable): void {
+    const { vin, chance, watcher, outboxLimit } = this.#parts;
+    const numbers = chance.fork(`boot ${number}`);
+    const link = this.#connect(chance.fork(`link ${number}`), alive);
+    const { outbox, memory } = memoryStore();
+    const ledger: { data: LedgerData; write: (next: LedgerData) => Promise<void> } = {
+      data: emptyLedger,
+      write: async (next) => {
+        ledger.data = next;
+      },
+    };
+    const agent = new MinimalAgent(
+      {
+        ...{ clock, log, memory, ledger, store: outbox, link: this.#watched(link, alive) },
+        verifier: TrustStore.without(clock),
+        agentCommands: new Map(),
+        ticked: () => undefined,
+      },
+      {
+        ...{ vin, version: 'world', profile: profile.name, reason: fault.message },
+        boot: unrecordedBoot((least, below) => numbers.between(least, below - 1)),
+        settings: agentSettings({ outbox: { limit: outboxLimit, batch: BATCH } }),
+        quality: () => clock.quality(),
+        window: () => link.window,
+        more: () => ({}),
+      },
+    );
+    agent.start();
+    link.open(agent);
+    const restart = async (): Promise<void> => {
+      await agent.stop();
+      if (!alive()) return;
+      clock.alive = false;
+      link.connection?.end('the agent starts again', true);
+      watcher.restarts(this);
+    };
+    const look = (): void => {
+      clock.after(this.#waits.next(), () => {
+        if (isReadable(fault.where ?? DATA, files)) void restart();
+        else look();
+      });
+    };
+    look();
+  }
+
+  #connect(chance: Chance, alive: () => boolean): WorldLink {
+    const { vin, time, broker } = this.#parts;
+    const link = new WorldLink({ ...{ vin, time, network: this.network, broker, alive, chance } });
+    this.#link = link;
+    return link;
+  }
+
+  /** Nothing comes of a message whose run has ended. */
+  #watched(link: WorldLink, alive: () => boolean): Link {
+    const { watcher } = this.#parts;
+    return {
+      get connected() {
+        return link.connected;
+      },
+      publish: async (message) => {
+        if (!alive()) return new Promise<never>(() => undefined);
+        watcher.published(this, message);
+        await link.publish(message);
+        if (!alive()) return new Promise<never>(() => undefined);
+        watcher.acknowledged(this, message);
+      },
+    };
+  }
+
+  #begin({ clock, number, alive, log }: Start, { boot, store, ledger, keys }: Records): void {
+    const { time, car, chance, vin, watcher, outboxLimit } = this.#parts;
     const { memory } = store;
-    const changes = await openChanges({ data: DATA, memory, file: 'trust', first: false, ledger, log, files });
-    const keys = TrustStore.without(clock, { changes, log });
-    memory.keep(() => keys.states());
-    if (!alive()) return;
-    const link = new WorldLink({
-      ...{ vin, time, network: this.network, broker, alive },
-      chance: chance.fork(`link ${number}`),
-    });
+    const link = this.#connect(chance.fork(`link ${number}`), alive);
     const settings = agentSettings({ outbox: { limit: outboxLimit, batch: BATCH } });
     const collections = this.#collections(store, clock, log, () => agent.hello());
     const agent: Agent = new Agent(
@@ -163,18 +294,7 @@ export class Unit {
         actuator: actuatorOf(car, time, alive, (action) => watcher.acts(this, action)),
         activity: new BusActivity(clock, settings.power.busSilentAfter),
         ...(collections && partsOf(collections)),
-        link: {
-          get connected() {
-            return link.connected;
-          },
-          publish: async (message) => {
-            if (!alive()) return new Promise<never>(() => undefined);
-            watcher.published(this, message);
-            await link.publish(message);
-            if (!alive()) return new Promise<never>(() => undefined);
-            watcher.acknowledged(this, message);
-          },
-        },
+        link: this.#watched(link, alive),
       },
       {
         ...{ vin, version: 'world', boot, settings },
@@ -222,7 +342,7 @@ export class Unit {
     const { car, watcher } = this.#parts;
     if (this.#clock !== undefined) this.#clock.alive = false;
     car.connect(undefined);
-    const connection = this.run?.link.connection;
+    const connection = this.#link?.connection;
     // The network still brings what was sent, perhaps.
     connection?.end('the unit is off', chance.happens(0.5));
     this.run = undefined;
@@ -234,6 +354,15 @@ export class Unit {
   endSilently(): void {
     if (this.#clock !== undefined) this.#clock.alive = false;
   }
+}
+
+function isReadable(path: string, files: FileSystem): boolean {
+  try {
+    files.read(path);
+  } catch (error) {
+    return !isReadFailure(error);
+  }
+  return true;
 }
 
 /** What an agent takes of them. */

@@ -14,13 +14,17 @@ export type Published = Said<Uint8Array> & { acknowledged: boolean };
 
 export class Watched {
   /** By class, number and start. */
-  readonly published = new Map<string, Published>();
+  readonly published: Map<string, Published>;
+  /** Starts of this life of the folder. */
+  readonly boots = new Set<number>();
   /** By class and number: the content that was published first. */
   readonly contents = new Map<string, Said<Uint8Array>>();
   /** By command and action. */
   readonly acts = new Map<string, number>();
   /** In this run, by kind: the command that has reached SentToVehicle and has not ended. */
   underWay = new Map<string, string>();
+  /** In this run, by command: how often its end was reported, and when the last time. */
+  answered = new Map<string, { readonly count: number; readonly at: number }>();
   readonly revoked = new Set<string>();
   /** Keys that it need not trust: no command that adds them has come. */
   readonly unknown = new Set(spares.map((key) => key.hex));
@@ -36,4 +40,9 @@ export class Watched {
   readonly endNumbers = new Map<string, string>();
   readonly accepted = new Set<string>();
   readonly succeeded = new Set<string>();
+
+  /** @param published in earlier lives of the folder */
+  constructor(published = new Map<string, Published>()) {
+    this.published = published;
+  }
 }

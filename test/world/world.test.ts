@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runs } from '../rig/runs.ts';
-import { type Happening, narrowPlanOf, planOf, rarePlanOf, widePlanOf } from './plan.ts';
+import { fleetPlanOf, type Happening, narrowPlanOf, planOf, rarePlanOf, widePlanOf } from './plan.ts';
 import { runWorld } from './world.ts';
 
 const MINUTE = 60_000;
@@ -75,7 +75,7 @@ const newestSeeds: readonly (readonly [seed: number, found: string])[] = [
 test.each(newestSeeds.slice(0, runs(0, newestSeeds.length)))(
   'no invariant is broken in the newest world of seed %i, which has found: %s',
   async (seed) => {
-    const { breaches, story } = await runWorld(planOf(seed, 10 * MINUTE));
+    const { breaches, story } = await runWorld(fleetPlanOf(seed, 10 * MINUTE));
     expect(breaches, story.slice(-40).join('\n')).toEqual([]);
   },
 );

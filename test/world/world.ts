@@ -91,6 +91,7 @@ class World {
       keepsAll: plan.embedded,
       tell: (who, what) => this.#tell(who, what),
       note: (who, what, bytes) => this.#trace.note(time.now, who, what, bytes),
+      restarts: (unit) => this.#begin(unit),
       revoked: (vin, key) => {
         for (const after of REVOKED_KEY_IS_USED) {
           time.after(after, () => this.#tell('caller', this.#caller.useRevoked(vin, key)));
@@ -103,6 +104,7 @@ class World {
           if (place.code !== undefined) unit.diskRefused = true;
           return place.code;
         },
+        unreadable: (path) => (path.includes(place.unreadable?.what ?? '') ? place.unreadable?.code : undefined),
         syncTakes: () => 1 + chance.below(place.takes),
         operated: (operation, path) => this.#operated(place, operation, path),
       };
@@ -113,7 +115,7 @@ class World {
         ...{ signals: plan.signals === true, fleet: plan.fleet === true },
       });
       const place: Place = {
-        ...{ car, unit, code: undefined, takes: SYNC, pending: undefined, operationsLeft: 0 },
+        ...{ car, unit, code: undefined, unreadable: undefined, takes: SYNC, pending: undefined, operationsLeft: 0 },
       };
       this.#places.push(place);
     }
@@ -289,6 +291,17 @@ class World {
         this.#power(place, { ...happening, do: 'power', cuts: true, after: 0 });
         unit.board.forget();
         until(() => unit.board.set('ntp'));
+        break;
+      case 'read errors':
+        place.unreadable = happening;
+        until(() => {
+          if (place.unreadable === happening) place.unreadable = undefined;
+        });
+        if (unit.alive) this.#power(place, { ...happening, do: 'power', cuts: false, after: 0 });
+        break;
+      case 'new life':
+        unit.isReplaced = true;
+        if (unit.alive) this.#power(place, { ...happening, do: 'power', cuts: true, after: 0 });
         break;
       case 'profile':
         if (!unit.alive) break;
