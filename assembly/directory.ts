@@ -93,8 +93,8 @@ export function firstBoot(anyNumber: (least: number, below: number) => number = 
 }
 
 /**
- * Counts this start. The first start of a folder has a random number, by which receivers recognise a new folder. If the disk
- * refuses the count, the start has a random number far from the others: its messages may repeat the numbers of another
+ * Counts this start. The first start of a folder has a random number, by which receivers recognise a new folder, also if the
+ * disk refuses to store it. If the disk refuses the count of a later start, that has a random number far from the others: its messages may repeat the numbers of another
  * start, and receivers tell them apart by the start.
  * @throws VigieError `usage.wrong` when the records are another car's
  */
@@ -119,7 +119,7 @@ export async function countBoot(
   } catch (error) {
     if (!(error instanceof VigieError)) throw error;
     log.error('start.unrecorded', { error: error.message });
-    return uncountedBoot(anyNumber);
+    return before === 0 && known === undefined ? boot : uncountedBoot(anyNumber);
   }
 }
 

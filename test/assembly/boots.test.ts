@@ -61,3 +61,11 @@ test('starts that the disk does not take have numbers of their own all the same'
   expect(unwritten.every((boot) => boot >= UNCOUNTED_BOOT)).toBe(true);
   expect(unwritten.every(Number.isSafeInteger)).toBe(true);
 });
+
+test('a first start that the disk does not take begins a life of its own: it belongs to no life before', async () => {
+  mkdirSync(join(folder, 'boot.json.next'));
+  const unwritten = [await start(), await start()];
+  expect(unwritten).toEqual([1_000, 2_000]);
+  rmdirSync(join(folder, 'boot.json.next'));
+  expect([await start(), await start()]).toEqual([3_000, 3_001]);
+});
