@@ -100,6 +100,8 @@ export interface DiskFaults {
   refuses(operation: string, path: string): string | undefined;
   /** Error code with which a file is not read; undefined: it is. */
   unreadable(path: string): string | undefined;
+  /** Told of a file that is renamed or removed after the disk did not return it. */
+  touched(path: string): void;
   /** ms that a sync takes. */
   syncTakes(): number;
   /** Told of each operation that changes something, before it. */
@@ -164,9 +166,17 @@ export class WorldDisk {
       if (inode === undefined) throw systemError('ENOENT', path);
       return inode;
     };
+    /** The disk did not return them when they were read last. */
+    const unread = new Set<string>();
     const readable = (path: string): void => {
       const code = faults.unreadable(path);
-      if (code !== undefined) throw systemError(code, path);
+      unread.delete(path);
+      if (code === undefined) return;
+      unread.add(path);
+      throw systemError(code, path);
+    };
+    const touch = (path: string): void => {
+      if (unread.has(path)) faults.touched(path);
     };
     const sync = (operation: string, path: string, begin: () => () => void): Promise<void> =>
       new Promise((resolve, reject) => {
@@ -258,6 +268,7 @@ export class WorldDisk {
       },
       rename: (from, to) => {
         change('rename', from);
+        touch(from);
         const inode = find(from);
         this.#rename((names) => {
           names.delete(from);
@@ -266,6 +277,7 @@ export class WorldDisk {
       },
       remove: (path) => {
         change('remove', path);
+        touch(path);
         find(path);
         this.#rename((names) => names.delete(path));
       },

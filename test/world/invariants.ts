@@ -32,6 +32,7 @@ export const INVARIANTS = {
   private: 'No value of a private time is in a message, a record, the log or on the disk.',
   bounded: 'What waits in a car is bounded.',
   rests: 'Every world comes to rest: nothing waits, and nothing is missing at the hub.',
+  untouched: 'A start renames and removes no file because the disk does not return it.',
   sound: 'No part of an agent or of the hub fails by a defect.',
 } as const;
 export type Invariant = keyof typeof INVARIANTS;

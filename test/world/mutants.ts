@@ -326,6 +326,54 @@ export const newestMutants: readonly Mutant[] = [
   },
 ];
 
+/** Of worlds in which disks fail to read, folders are replaced and floods come, too (`planOf`). */
+export const folderMutants: readonly Mutant[] = [
+  {
+    defect: 'a car with a new folder of records does not get its monitors again',
+    file: 'adapters/database/message-store.ts',
+    edits: [
+      ['of newLifeMonitors(vehicle, life, one.received))', 'of newLifeMonitors(vehicle, life, one.received).slice(2))'],
+    ],
+    invariant: 'fleet',
+    seed: 4,
+  },
+  {
+    defect: 'numbers of a start without records count as those of its folder',
+    file: 'hub/lives.ts',
+    edits: [['boot >= UNRECORDED_BOOT ? UNRECORDED_START : UNCOUNTED_START', 'UNCOUNTED_START']],
+    invariant: 'sentOnce',
+    seed: 2,
+  },
+  {
+    defect: 'a document that the disk does not return counts as damaged',
+    file: 'adapters/store/durable.ts',
+    edits: [['      if (isReadFailure(error)) throw unreadable(path, error);\n', '']],
+    invariant: 'untouched',
+    seed: 1,
+  },
+  {
+    defect: 'each folder of records begins at the same start',
+    file: 'assembly/directory.ts',
+    edits: [['  return anyNumber(0, BOOTS);', '  return 1;']],
+    invariant: 'oneContent',
+    seed: 1,
+  },
+  {
+    defect: 'a command that comes again is answered each time',
+    file: 'agent/remotes/repeated-answers.ts',
+    edits: [['at >= last.until', 'at >= 0']],
+    invariant: 'repeats',
+    seed: 2,
+  },
+  {
+    defect: 'forged commands use up the checks of valid ones',
+    file: 'agent/remotes/command-intake.ts',
+    edits: [['{ perSecond: 250, maximum: 2_000 }', '{ perSecond: 1, maximum: 1 }']],
+    invariant: 'answered',
+    seed: 2,
+  },
+];
+
 /** Of the small worlds, those that `npm test` lives through. */
 export const PART = { steps: 45, cuts: 7, media: 1 };
 
@@ -363,7 +411,8 @@ export class MutantWorlds {
 
 /** Of the function that plans the worlds of a mutant. */
 function planFor(mutant: Mutant | undefined): string {
-  if (mutant === undefined || newestMutants.includes(mutant)) return 'fleetPlanOf';
+  if (mutant === undefined || folderMutants.includes(mutant)) return 'planOf';
+  if (newestMutants.includes(mutant)) return 'fleetPlanOf';
   if (rareMutants.includes(mutant)) return 'rarePlanOf';
   return wideMutants.includes(mutant) ? 'widePlanOf' : 'narrowPlanOf';
 }
@@ -372,7 +421,7 @@ function planFor(mutant: Mutant | undefined): string {
 async function bundle(mutant: Mutant | undefined, plan: string): Promise<string> {
   const changed = mutant === undefined ? undefined : join(root, mutant.file);
   const contents = `
-    import { fleetPlanOf, narrowPlanOf, rarePlanOf, widePlanOf } from './plan.ts';
+    import { fleetPlanOf, narrowPlanOf, planOf, rarePlanOf, widePlanOf } from './plan.ts';
     import { explore } from './small.ts';
     import { runWorld } from './world.ts';
     const [seed, minutes, wanted] = process.argv.slice(2);

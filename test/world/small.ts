@@ -88,6 +88,7 @@ export async function liveSmall(small: Small): Promise<Lived> {
     faults: {
       refuses: () => undefined,
       unreadable: () => undefined,
+      touched: () => undefined,
       syncTakes: () => 5,
       operated: () => {
         if (!isOpen) return;

@@ -11,6 +11,7 @@ import { emptyLedger, type LedgerData, type LedgerDocument } from '../../agent/r
 import { deflate } from '../../assembly/deflate.ts';
 import { type Boots, countBoot, openChanges, openLedger, unrecordedBoot } from '../../assembly/directory.ts';
 import { isUnreadable, readAgain, type Unreadable } from '../../assembly/read-again.ts';
+import { quietly } from '../../assembly/teardown.ts';
 import { isReadFailure } from '../../protocol/read-failure.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 import { agentSettings } from '../../protocol/settings.ts';
@@ -202,7 +203,7 @@ export class Unit {
       memory.keep(() => keys.states());
       return { boot, store, ledger, keys };
     } catch (error) {
-      await store.close();
+      await quietly(() => store.close(), log);
       throw error;
     }
   }

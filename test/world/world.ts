@@ -105,6 +105,10 @@ class World {
           return place.code;
         },
         unreadable: (path) => (path.includes(place.unreadable?.what ?? '') ? place.unreadable?.code : undefined),
+        touched: (path) => {
+          // An agent that runs may let go of a segment in which nothing waits any more.
+          if (unit.run === undefined) this.#breaches.add('untouched', `${vin} ${path}`);
+        },
         syncTakes: () => 1 + chance.below(place.takes),
         operated: (operation, path) => this.#operated(place, operation, path),
       };
