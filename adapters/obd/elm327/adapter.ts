@@ -26,8 +26,8 @@ export class AdapterFault extends VigieError {
 const COMMAND: AnswerPatience = { quiet: 3000, total: 10_000 };
 /** A reset takes a second; clones take three. */
 const RESET: AnswerPatience = { quiet: 5000, total: 10_000 };
-/** An idle adapter says nothing to an interruption. */
-const INTERRUPTION: AnswerPatience = { quiet: 250, total: 1000 };
+/** Until nothing more is on its way. */
+const REST: AnswerPatience = { quiet: 250, total: 1000 };
 
 /** What adapters print when they start, and clones too. */
 const BANNER = /\b(?:ELM\s?3\d\d|STN\d{4}|OBD\s?LINK|OBDII?\sV)/i;
@@ -106,9 +106,13 @@ export class Adapter {
     this.#unclear.clear();
     this.#suspect = false;
     this.#outdated = false;
-    // Wakes one that sleeps and stops one that monitors; without a line end, so that it repeats no request.
-    await this.#conversation.interrupt(INTERRUPTION);
-    const reset = await this.#sure('ATZ', RESET);
+    // The first byte wakes an adapter that sleeps and stops one that monitors, which makes the rest of the command unknown to it.
+    // A byte in front of the command would do so too, but some clones then refuse the command.
+    let reset = await this.#sure('ATZ', RESET);
+    if (reset.text !== '' && !isRestart(reset.text)) {
+      await this.#drain();
+      reset = await this.#sure('ATZ', RESET);
+    }
     if (!reset.prompted || linesOf(reset.text).includes('?')) {
       for (const setting of OF_REQUESTS) this.#settings.set(setting, undefined);
     }
@@ -141,7 +145,6 @@ export class Adapter {
   async resync(): Promise<void> {
     this.#suspect = false;
     this.#forget();
-    await this.#conversation.interrupt(INTERRUPTION);
     let heard = await this.#sure('ATI', COMMAND);
     for (let late = 0; heard.prompted && !linesOf(heard.text).includes(this.#name); late++) {
       if (late === MOST_LATE_PROMPTS) break;
@@ -265,7 +268,7 @@ export class Adapter {
   /** Listens until what was still on its way has come. */
   async #drain(): Promise<void> {
     for (let late = 0; late < MOST_LATE_PROMPTS; late++) {
-      const heard = await this.#conversation.listen(INTERRUPTION);
+      const heard = await this.#conversation.listen(REST);
       if (!heard.prompted && heard.text === '') return;
     }
   }

@@ -34,7 +34,7 @@ const MOST_TEXT = 512 * 1024;
 /** The end of what came unasked tells enough. */
 const MOST_STRAY = 256;
 
-/** A character that is not a line end: idle adapters ignore it, others stop what they do (ELM327 data sheet, "Interrupting"). */
+/** Stops an adapter that monitors, which drops it (ELM327 data sheet, "Interrupting"). A bare line end would repeat the command. */
 const STOP = ' ';
 
 /**
@@ -85,11 +85,6 @@ export class Conversation {
   /** As {@link ask} for a command that goes on until it is stopped: it is when `enough`, or when `total` has passed. */
   watch(command: string, patience: AnswerPatience, enough: (text: string) => boolean): Promise<AdapterAnswer> {
     return this.#exchange(`${command}\r`, patience, enough);
-  }
-
-  /** Stops what the adapter does; an idle one says nothing to it. A bare line end would repeat the last command. */
-  interrupt(patience: AnswerPatience): Promise<AdapterAnswer> {
-    return this.#exchange(STOP, patience);
   }
 
   /** Sends nothing: what is still on its way is waited for. */

@@ -20,12 +20,17 @@ const LIST = 0x20;
 /**
  * Asks every control unit which parameters of a service it has: 00, and 20, 40 … as long as one has more. With 11-bit
  * identifiers first, with 29 bits when no unit answers (ISO 15765-4 §5.2.2).
+ * @param failed receives why a later list cannot be read; if omitted, that is thrown as well
  * @returns units in the order of their identifiers; empty when no unit answers
  * @throws VigieError as the requester does
  */
-export async function discoverUnits(requester: DiagnosticRequester, service = 0x01): Promise<ObdUnit[]> {
+export async function discoverUnits(
+  requester: DiagnosticRequester,
+  service = 0x01,
+  failed?: (list: number, error: unknown) => void,
+): Promise<ObdUnit[]> {
   for (const extended of [false, true]) {
-    const units = await unitsOf(requester, service, functionalAddress(extended));
+    const units = await unitsOf(requester, service, functionalAddress(extended), failed);
     if (units.length > 0) return units;
   }
   return [];
@@ -52,11 +57,18 @@ async function unitsOf(
   requester: DiagnosticRequester,
   service: number,
   address: DiagnosticAddress,
+  failed: ((list: number, error: unknown) => void) | undefined,
 ): Promise<ObdUnit[]> {
   const found = new Map<number, Draft>();
   const ask = async (list: number): Promise<void> => {
-    const answers = await requester.request({ address, payload: listRequest(service, list) });
-    for (const answer of answers) note(found, answer, list);
+    try {
+      const answers = await requester.request({ address, payload: listRequest(service, list) });
+      for (const answer of answers) note(found, answer, list);
+    } catch (error) {
+      if (failed === undefined || found.size === 0) throw error;
+      failed(list, error);
+      for (const { lists } of found.values()) lists.add(list);
+    }
   };
   for (let list = 0; list <= 0xe0; list += LIST) {
     await ask(list);

@@ -44,14 +44,18 @@ const FAULTY = 0x0d;
  * @throws VigieError `input.unreadable` when nothing can be asked at all
  */
 export async function* scanCar(requester: DiagnosticRequester, decoder: ObdDecoder): AsyncGenerator<Finding> {
-  const units = await discoverUnits(requester);
+  const problems: Finding[] = [];
+  const units = await discoverUnits(requester, 0x01, (list, error) => {
+    problems.push(problem(`list ${hexByte(list)} of service 01`, error));
+  });
   const extended = units[0]?.address.extended ?? false;
   if (units.length === 0) {
     yield* scanWithoutJ1979(requester);
     return;
   }
-  const information = await readVehicleInformation(requester, extended);
-  const lamps = await readMonitorStatus(requester, extended);
+  const patient = withProblems(requester, problems);
+  const information = await readVehicleInformation(patient, extended);
+  const lamps = await readMonitorStatus(patient, extended);
   for (const { id, parameters } of units) {
     const { unit: _, ...known } = information.find(({ unit }) => unit === id) ?? { unit: id };
     const lamp = lamps.find(({ unit }) => unit === id)?.lamp;
@@ -62,10 +66,26 @@ export async function* scanCar(requester: DiagnosticRequester, decoder: ObdDecod
       parameters: [...parameters].map(hexByte),
     };
   }
+  yield* problems;
   const vins = information.flatMap(({ vin }) => vin ?? []);
-  yield vins.length > 0 ? numbers(vins) : await vinByIdentifier(requester, units);
+  if (vins.length > 0) yield numbers(vins);
+  else yield* vinByIdentifier(requester, units);
   for (const unit of units) yield* valuesOf(requester, decoder, unit);
   yield* faultsOf(requester, units, extended);
+}
+
+/** Requests that fail have no answers, and add why to the problems. */
+function withProblems(requester: DiagnosticRequester, problems: Finding[]): DiagnosticRequester {
+  return {
+    request: async (request) => {
+      try {
+        return await requester.request(request);
+      } catch (error) {
+        problems.push(problem(`service ${[...request.payload].map(hexByte).join(' ')}`, error));
+        return [];
+      }
+    },
+  };
 }
 
 /** Electric cars need not have the services of SAE J1979: their number can be read all the same. */
@@ -87,15 +107,17 @@ function numbers(vins: readonly string[]): StandardAnswers {
   return { ...(vin === undefined ? {} : { vin }), ...(otherVins.length === 0 ? {} : { otherVins }) };
 }
 
-async function vinByIdentifier(requester: DiagnosticRequester, units: readonly ObdUnit[]): Promise<Finding> {
+async function* vinByIdentifier(requester: DiagnosticRequester, units: readonly ObdUnit[]): AsyncGenerator<Finding> {
   const vins: string[] = [];
   for (const unit of units) {
-    const answers = await askUnit(requester, unit, VIN_BY_IDENTIFIER);
-    for (const found of read(() => readStandardAnswers(messagesOf(answers)))) {
-      if ('vin' in found && found.vin !== undefined) vins.push(found.vin);
+    try {
+      const { vin } = readStandardAnswers(messagesOf(await askUnit(requester, unit, VIN_BY_IDENTIFIER)));
+      if (vin !== undefined) vins.push(vin);
+    } catch (error) {
+      yield problem(`${unitName(unit.id)} ${hexOf(VIN_BY_IDENTIFIER)}`, error);
     }
   }
-  return vins.length > 0 ? numbers(vins) : { problem: 'no control unit gives a vehicle identification number' };
+  yield vins.length > 0 ? numbers(vins) : { problem: 'no control unit gives a vehicle identification number' };
 }
 
 async function* valuesOf(requester: DiagnosticRequester, decoder: ObdDecoder, unit: ObdUnit): AsyncGenerator<Finding> {

@@ -79,6 +79,54 @@ describe('however the bytes come', () => {
   });
 });
 
+/** Habits of clones that change how an answer looks, and not what it says. */
+const habits: fc.Arbitrary<EmulatorOptions> = fc
+  .record({
+    strict: fc.boolean(),
+    lower: fc.boolean(),
+    chatty: fc.boolean(),
+    lineEnd: fc.constantFrom('\r', '\n', '\r\n', '\r\r', '\r\n\r\n'),
+    prompt: fc.constantFrom('>', '\r>', '\r\n>', '\r\r>', '> ', ' >', '\r\n>\r\n'),
+    copies: fc.constantFrom(1, 1, 2, 3),
+    ignored: fc.constantFrom(/^$/, /^ATE0/, /^ATS0/, /^AT[ES]0/, /^ATL0/),
+    lacking: fc.constantFrom(/^$/, /^ST/, /^AT(AL|M0)/, /^AT(AT|ST)/, /^ATH1/),
+    name: fc.constantFrom('ELM327 v1.5', 'ELM327 v2.3', 'OBDII v1.5', 'vLinker MC v2.2.73'),
+  })
+  // Without headers, a line that came twice is one of two units.
+  .map((options) => (options.lacking.test('ATH1') ? { ...options, copies: 1 } : options));
+
+describe('whatever the habits of a clone', () => {
+  it('no stray byte goes out, and the answers are those of its units', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        habits,
+        fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 }),
+        fc.boolean(),
+        fc.array(fc.constantFrom('010D', '0902', '0100'), { minLength: 1, maxLength: 5 }),
+        async (options, sizes, two, requests) => {
+          const gearbox = new Ecu({ request: 0x7e1, response: 0x7e9, answers: { '0100': ['410080000000'] } });
+          const emulator = new Emulator({ ...options, ecus: two ? [engine(), gearbox] : [engine()] });
+          const cable = new Cable(emulator, (text) => cut(text, sizes));
+          const clock = new VirtualClock();
+          const elm = new Elm327({ open: cable.open, clock });
+          for (const payload of requests) {
+            const address = payload === '0902' ? ONE : ALL;
+            const answers = await within(clock, elm.request({ address, payload: Uint8Array.from(unhex(payload)) }));
+            const found = new Set(answers.map((answer) => hex([...answer.payload])));
+            const wanted = payload === '0100' ? ['4100BE3EB811', ...(two ? ['410080000000'] : [])] : [known[payload]];
+            expect([payload, [...found].sort()]).toEqual([payload, wanted.sort()]);
+          }
+          expect(emulator.repeated).toBe(0);
+          expect(emulator.strays).toBe(0);
+          await elm.close();
+          expect(clock.pending).toBe(0);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
 const garbage = fc.oneof(
   fc.constantFrom(
     '',

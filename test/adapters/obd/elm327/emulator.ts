@@ -22,6 +22,16 @@ export interface EmulatorOptions {
   readonly chatty?: boolean;
   /** Takes no digit behind a request. */
   readonly countless?: boolean;
+  /** Answers a command with `?` that has a space in front, as widely used emulators do. */
+  readonly strict?: boolean;
+  /** Hexadecimal digits in lower case. */
+  readonly lower?: boolean;
+  /** Ends lines, whatever ATL says. */
+  readonly lineEnd?: string;
+  /** Stands for the line end and `>` behind an answer. */
+  readonly prompt?: string;
+  /** Prints each line of an answer from the bus so many times. */
+  readonly copies?: number;
   /** Verbatim text for a request to the bus. */
   readonly script?: (request: string) => string | undefined;
 }
@@ -36,6 +46,8 @@ export class Emulator {
   readonly commands: string[] = [];
   /** Bare line ends, which repeat the last command. */
   repeated = 0;
+  /** Spaces in front of a command: bytes that were no command. */
+  strays = 0;
   /** Called with what it prints. */
   print: (text: string) => void = () => {};
   /** What is said of the next commands instead of what would be: `undefined` hangs without a prompt. */
@@ -66,7 +78,9 @@ export class Emulator {
         this.#busy = 'idle';
         this.#say(['STOPPED']);
       } else if (character === '\r') {
-        const line = this.#input.replaceAll(/\s/g, '').toUpperCase();
+        if (/^\s/.test(this.#input)) this.strays++;
+        const refused = this.options.strict === true && /^\s/.test(this.#input);
+        const line = refused ? '?' : this.#input.replaceAll(/\s/g, '').toUpperCase();
         const echo = this.#settings.echo || this.#ignores('ATE0') ? `${this.#input}\r` : '';
         this.#input = '';
         if (echo !== '') this.print(echo);
@@ -295,7 +309,9 @@ export class Emulator {
       }
     }
     if (lost) lines.push('BUFFER FULL');
-    this.#say([...search, ...(lines.length === 0 && s.responses ? ['NO DATA'] : lines)]);
+    const { copies = 1 } = this.options;
+    const printed = lines.flatMap((line) => Array<string>(copies).fill(line));
+    this.#say([...search, ...(lines.length === 0 && s.responses ? ['NO DATA'] : printed)]);
   }
 
   #headerId(): number {
@@ -342,16 +358,28 @@ export class Emulator {
       : id.toString(16).toUpperCase().padStart(3, '0');
     const spaced = extended ? (header.match(/../g) ?? []).join(space) : header;
     const bytes = data.map((byte) => hex([byte]) + space).join('');
-    if (s.headers) return spaced + space + bytes;
-    // Without headers a single frame is its data alone.
-    const control = data[0] ?? 0;
-    return data
-      .slice(1, 1 + (control & 15))
-      .map((byte) => hex([byte]) + space)
-      .join('');
+    if (s.headers) return this.#inCase(spaced + space + bytes);
+    // Without headers a single frame is its data alone; of several frames, the length comes first and then their numbers.
+    const [control = 0, low = 0] = data;
+    const kind = control >> 4;
+    const text = (from: number, to = data.length) =>
+      data
+        .slice(from, to)
+        .map((byte) => hex([byte]) + space)
+        .join('');
+    if (kind === 1)
+      return this.#inCase(
+        `${(((control & 15) << 8) | low).toString(16).padStart(3, '0')}${this.#lineEnd}0: ${text(2)}`,
+      );
+    return this.#inCase(kind === 2 ? `${(control & 15).toString(16)}: ${text(1)}` : text(1, 1 + (control & 15)));
+  }
+
+  #inCase(line: string): string {
+    return this.options.lower === true ? line.toLowerCase() : line;
   }
 
   get #lineEnd(): string {
+    if (this.options.lineEnd !== undefined) return this.options.lineEnd;
     return this.#settings.lineFeeds || this.options.chatty === true ? '\r\n' : '\r';
   }
 
@@ -359,6 +387,10 @@ export class Emulator {
     if (this.#busy === 'monitoring') return;
     const end = this.#lineEnd;
     const text = lines.map((line) => line + end).join('');
-    this.print(this.options.chatty === true ? `\0\r\n${text.replaceAll(/(.)/g, '$1\0')}\r\n\r\n>\0` : `${text}${end}>`);
+    this.print(
+      this.options.chatty === true
+        ? `\0\r\n${text.replaceAll(/(.)/g, '$1\0')}\r\n\r\n>\0`
+        : `${text}${this.options.prompt ?? `${end}>`}`,
+    );
   }
 }

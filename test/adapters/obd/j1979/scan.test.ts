@@ -4,7 +4,9 @@ import { hexOf } from '../../../../adapters/obd/hex.ts';
 import { ObdDecoder } from '../../../../adapters/obd/index.ts';
 import { IsoTp } from '../../../../adapters/obd/isotp/index.ts';
 import { type Finding, scanCar } from '../../../../adapters/obd/j1979/index.ts';
+import type { DiagnosticRequester } from '../../../../adapters/obd/requester.ts';
 import { EXTENDED } from '../../../../agent/ports.ts';
+import { VigieError } from '../../../../protocol/errors.ts';
 import { VirtualClock } from '../../../rig/clock.ts';
 import { within } from '../elm327/lines.ts';
 import { Bus, batchOf, ControlUnit } from '../isotp/wire.ts';
@@ -56,7 +58,23 @@ async function scan(units: readonly Unit[]): Promise<{ findings: Finding[]; requ
   return { findings, requests };
 }
 
+/** The findings of a car of which all requests of some kind fail. */
+async function scanFailing(fails: RegExp, answers: Answers): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const requester: DiagnosticRequester = {
+    request: async ({ payload }) => {
+      const request = hexOf(payload);
+      if (fails.test(request)) throw new VigieError('input.malformed', `${request} is odd`);
+      const answer = answers[request];
+      return answer === undefined ? [] : [{ id: 0x7e8, payload: bytes(answer) }];
+    },
+  };
+  for await (const finding of scanCar(requester, new ObdDecoder([standard()]))) findings.push(finding);
+  return findings;
+}
+
 const VIN = '1G1JC5444R7252367';
+const NO_VIN = 'no control unit gives a vehicle identification number';
 const engine: Unit = {
   request: 0x7e0,
   response: 0x7e8,
@@ -73,6 +91,29 @@ const engine: Unit = {
     '19020D': '5902FF 0301 1C 09',
   },
 };
+test.each([
+  ['the number', /^0902/, ['service 09 02: 0902 is odd', NO_VIN]],
+  [
+    'all of service 09',
+    /^09/,
+    [...['02', '0A', '04', '06'].map((type) => `service 09 ${type}: 09${type} is odd`), NO_VIN],
+  ],
+  ['the lamp', /^0101/, ['service 01 01: 0101 is odd', '7E8 0101: 0101 is odd']],
+  [
+    'the number, also by identifier',
+    /^(0902|22F190)/,
+    ['service 09 02: 0902 is odd', '7E8 22F190: 22F190 is odd', NO_VIN],
+  ],
+  ['a later list of parameters', /^0120/, ['list 20 of service 01: 0120 is odd']],
+] as const)('an odd answer for %s costs that item alone', async (_, fails, problems) => {
+  const findings = await scanFailing(fails, { ...engine.answers, '0100': '4100 80180001', '0120': '4120 00000000' });
+  expect(findings.flatMap((finding) => ('problem' in finding ? [finding.problem] : []))).toEqual(problems);
+  expect(findings).toContainEqual(expect.objectContaining({ command: '010C' }));
+  expect(findings.at(-1)).toMatchObject({
+    faults: expect.arrayContaining([expect.objectContaining({ code: 'P0301' })]),
+  });
+});
+
 const gearbox: Unit = {
   request: 0x7e1,
   response: 0x7e9,
