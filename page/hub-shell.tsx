@@ -27,10 +27,10 @@ interface View extends Tab {
 }
 
 const carViews: readonly View[] = [
-  { id: 'car', name: 'The car', key: 'c', panels: CarPanels },
-  { id: 'journey', name: 'The journey', key: 'j', panels: JourneyPanels },
+  { id: 'car', name: 'The car', short: 'Car', key: 'c', panels: CarPanels },
+  { id: 'journey', name: 'The journey', short: 'Journey', key: 'j', panels: JourneyPanels },
   { id: 'commands', name: 'Commands', key: 'k', panels: HubCommandPanels },
-  { id: 'wire', name: 'The wire', key: 'w', panels: HubWirePanels },
+  { id: 'wire', name: 'The wire', short: 'Wire', key: 'w', panels: HubWirePanels },
 ];
 const [firstView] = carViews as readonly [View];
 

@@ -18,6 +18,8 @@ import { WirePanels } from './views/wire.tsx';
 export interface Tab {
   readonly id: string;
   readonly name: string;
+  /** On a phone, where all tabs have one line. */
+  readonly short?: string;
   /** After `g`. */
   readonly key: string;
 }
@@ -31,11 +33,11 @@ interface View extends Tab {
 }
 
 const views: readonly View[] = [
-  { id: 'car', name: 'The car', key: 'c', panels: CarPanels },
-  { id: 'bus', name: 'The bus', key: 'b', panels: BusPanels },
-  { id: 'journey', name: 'The journey', key: 'j', panels: JourneyPanels },
+  { id: 'car', name: 'The car', short: 'Car', key: 'c', panels: CarPanels },
+  { id: 'bus', name: 'The bus', short: 'Bus', key: 'b', panels: BusPanels },
+  { id: 'journey', name: 'The journey', short: 'Journey', key: 'j', panels: JourneyPanels },
   { id: 'commands', name: 'Commands', key: 'k', panels: CommandPanels },
-  { id: 'wire', name: 'The wire', key: 'w', panels: WirePanels, alone: true },
+  { id: 'wire', name: 'The wire', short: 'Wire', key: 'w', panels: WirePanels, alone: true },
   { id: 'scenes', name: 'Scenes', key: 's', panels: ScenePanels, bench: true, alone: true },
 ];
 
@@ -123,12 +125,14 @@ export function Tabs<T extends Tab>({ tabs, shown, show }: TabOptions<T>): JSX.E
           id={`tab-${view.id}`}
           type="button"
           role="tab"
+          aria-label={view.name}
           aria-selected={view === shown}
           aria-controls="view"
           tabIndex={view === shown ? 0 : -1}
           onClick={() => show(view)}
         >
-          {view.name}
+          <span class={view.short === undefined ? undefined : 'long'}>{view.name}</span>
+          {view.short !== undefined && <span class="short">{view.short}</span>}
         </button>
       ))}
     </div>

@@ -34,7 +34,7 @@ const standalone = ((standaloneModule as { default?: unknown }).default ?? stand
 export interface Artefact {
   /** Path from the project's root. */
   readonly file: string;
-  make(): string | Promise<string>;
+  make(): string | Uint8Array | Promise<string>;
 }
 
 export const artefacts: readonly Artefact[] = [
@@ -79,6 +79,8 @@ export const artefacts: readonly Artefact[] = [
   { file: 'page/generated/index.html', make: pageFile('index.html') },
   { file: 'page/generated/hub.html', make: pageFile('hub.html') },
   { file: 'page/generated/icon.svg', make: pageFile('icon.svg') },
+  { file: 'page/generated/icon.png', make: pageFile('icon.png') },
+  { file: 'page/generated/page.webmanifest', make: pageFile('page.webmanifest') },
   // Before the script, which contains the English ones.
   ...languages.map((language) => ({
     file: `page/generated/words-${language}.json`,

@@ -14,8 +14,8 @@ const stale: string[] = [];
 
 for (const { file, make } of artefacts) {
   const path = fileURLToPath(new URL(file, root));
-  const wanted = await make();
-  if (read(path) === wanted) continue;
+  const wanted = Buffer.from(await make());
+  if (read(path)?.equals(wanted) === true) continue;
   if (check) stale.push(file);
   else {
     await mkdir(dirname(path), { recursive: true });
@@ -28,9 +28,9 @@ if (stale.length > 0) {
   process.exitCode = 1;
 }
 
-function read(path: string): string | undefined {
+function read(path: string): Buffer | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return readFileSync(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

@@ -29,8 +29,8 @@ export async function pageStyle(): Promise<string> {
 }
 
 /** A file of page/ that is served as it is written. */
-export function pageFile(name: string): () => string {
-  return () => readFileSync(join(page, name), 'utf8');
+export function pageFile(name: string): () => Uint8Array {
+  return () => readFileSync(join(page, name));
 }
 
 /** The licence of each package in the script, in the order of their names. */

@@ -28,6 +28,9 @@ export const pageFiles: readonly (readonly [file: string, address: string, type:
   ['page.js', '/page/page.js', 'text/javascript; charset=utf-8'],
   ['page.css', '/page/page.css', 'text/css; charset=utf-8'],
   ['icon.svg', '/page/icon.svg', 'image/svg+xml'],
+  // Home screens take no SVG.
+  ['icon.png', '/page/icon.png', 'image/png'],
+  ['page.webmanifest', '/page/page.webmanifest', 'application/manifest+json'],
   // The script contains the English words.
   ['words-de.json', '/page/words-de.json', 'application/json'],
   ['words-fr.json', '/page/words-fr.json', 'application/json'],
@@ -45,7 +48,7 @@ function policyOfPage(tiles: string | undefined): string {
   const pictures = tiles === undefined ? "'self'" : `'self' ${new URL(tiles).origin}`;
   return (
     `default-src 'none'; script-src 'self'; style-src 'self'; img-src ${pictures}; connect-src 'self'; ` +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
   );
 }
 

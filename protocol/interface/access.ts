@@ -128,6 +128,8 @@ const open: readonly AccessRow[] = [
     'GET /page/page.js',
     'GET /page/page.css',
     'GET /page/icon.svg',
+    'GET /page/icon.png',
+    'GET /page/page.webmanifest',
     'GET /page/licences.txt',
     'GET /page/words-de.json',
     'GET /page/words-fr.json',

@@ -56,7 +56,7 @@ describePeer('chromium', 'the page shows the car', () => {
     await expectAccessible(page);
     await language.selectOption('English');
     await changes.filter({ hasText: 'unlocked → locked' }).first().waitFor();
-    expect(await changes.filter({ hasText: /\b[a-z]+[A-Z]|Rlka|Artiv|Bsm/ }).count()).toBe(0);
+    expect(await changes.filter({ hasText: /\b[a-z]+[A-Z]|Rlka|Artiv|Bsm/ }).allTextContents()).toEqual([]);
     // The list of all values has the names of the interface; the filter knows the words too.
     await page.getByRole('searchbox', { name: 'Filter values' }).fill('boot closed');
     await page.locator('[data-row="doorsState.opening.Trunk.state"]').waitFor();
@@ -168,6 +168,11 @@ describePeer('chromium', 'the page shows the car', () => {
   test('on the narrowest phone no view is wider than the screen', async () => {
     const page = await browsed.open();
     await page.setViewportSize({ width: 320, height: 640 });
+    // Each tab can be seen without a scroll.
+    for (const tab of await page.getByRole('tab').all()) {
+      const { x = -1, width = 0 } = (await tab.boundingBox()) ?? {};
+      expect([await tab.textContent(), x >= 0, x + width <= 320]).toEqual([expect.anything(), true, true]);
+    }
     for (const [view, heading] of [
       ['car', 'All values'],
       ['bus', 'Identifiers'],
@@ -179,6 +184,24 @@ describePeer('chromium', 'the page shows the car', () => {
       await page.goto(`${browsed.url}/#${view}`);
       await page.getByRole('heading', { name: heading, exact: true }).waitFor();
       expect([view, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([view, 320]);
+    }
+    await page.close();
+  });
+
+  test('the page can be put on a home screen: the browser finds no fault in its manifest and icons', async () => {
+    const page = await browsed.open();
+    const session = await browsed.context.newCDPSession(page);
+    const { url, errors } = await session.send('Page.getAppManifest');
+    expect([url, errors]).toEqual([`${browsed.url}/page/page.webmanifest`, []]);
+    const { installabilityErrors } = await session.send('Page.getInstallabilityErrors');
+    expect(installabilityErrors.map(({ errorId }) => errorId)).toEqual([]);
+    for (const icon of ['icon.svg', 'icon.png']) {
+      expect(
+        await page.evaluate(`new Promise((done) => {
+        const image = Object.assign(new Image(), { onload: () => done(true), onerror: () => done(false) });
+        image.src = '/page/${icon}';
+      })`),
+      ).toBe(true);
     }
     await page.close();
   });

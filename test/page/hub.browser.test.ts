@@ -255,6 +255,8 @@ describePeer('chromium', 'the page of a hub', () => {
     await page.getByRole('button', { name: 'Doors: Lock …' }).waitFor();
     await expectAccessible(page);
     await page.setViewportSize({ width: 390, height: 844 });
+    const { x = 390, width = 0 } = (await page.getByRole('columnheader', { name: /^Missing/ }).boundingBox()) ?? {};
+    expect([x < 390, x + width <= 390]).toEqual([true, true]);
     await expectAccessible(page);
     for (const [view, heading] of [
       ['car', 'All values'],
