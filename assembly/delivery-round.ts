@@ -148,8 +148,8 @@ export class DeliveryRound {
       [keyOf(key), { first: first ?? next, next, ...this.#head, losses } satisfies QueueHead],
     ]);
     let item = 0;
-    for (const { seq, at, event } of waiting) {
-      const id = event === undefined ? `unreadable-${seq}` : (this.#parts.items[item++]?.id ?? '');
+    for (const { seq, at, about } of waiting) {
+      const id = about === undefined ? `unreadable-${seq}` : (this.#parts.items[item++]?.id ?? '');
       kept.set(entryKeyOf(key, seq), { id, at });
     }
     return { recall: (name) => kept.get(name) };

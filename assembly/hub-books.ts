@@ -1,12 +1,22 @@
-/** Monitors and callbacks at a hub: those of the fleet or the user that a request is about. */
+/** Monitors, callbacks and commands at a hub: those of the fleet or the user that a request is about. */
 import type { Call } from '../adapters/http/call.ts';
-import type { CallbackBook, MonitorBook, ServedVehicles, VehicleView } from '../adapters/http/resources/car.ts';
+import type {
+  CallbackBook,
+  MonitorBook,
+  RemoteBook,
+  ServedVehicles,
+  VehicleView,
+} from '../adapters/http/resources/car.ts';
+import { commandOriginOf } from '../agent/callbacks/command-origins.ts';
 import { checkMonitorDelivery, defineCallback, unknownCallback } from '../agent/callbacks/definition.ts';
 import type { Notifier } from '../agent/callbacks/notifier.ts';
+import type { RemoteAction } from '../agent/remotes/requests.ts';
+import type { CommandOrder } from '../hub/commands.ts';
 import type { MonitorStore, OwnedCallback, OwnedMonitor } from '../hub/monitors.ts';
-import type { WallClock } from '../hub/ports.ts';
+import type { CallbackCommand, CommandStore, KeptCommand, WallClock } from '../hub/ports.ts';
 import type { Owner } from '../hub/registry.ts';
 import { VigieError } from '../protocol/errors.ts';
+import type { RemoteType } from '../protocol/remote/table.ts';
 import { type Callback, readDelivery } from '../protocol/schema/callback.ts';
 import { anySignal } from '../protocol/schema/monitor/signals.ts';
 import { compileMonitor, MONITORS, type Monitor, monitorIdPattern } from '../protocol/schema/monitor.ts';
@@ -18,6 +28,11 @@ export interface HubBooksParts {
   readonly clock: WallClock;
   /** The monitors of cars may have to change. */
   readonly changed: () => void;
+  readonly commands: {
+    readonly store: Pick<CommandStore, 'throughCallback'>;
+    submit(order: CommandOrder): Promise<KeptCommand>;
+    newId(): string;
+  };
 }
 
 /** Operations that look into the books. */
@@ -33,8 +48,12 @@ export function withBooks(
     const owner = ownerIn(call);
     if (!TAGS.has(call.operation.tag) || owner === undefined) return all;
     const books = await Books.read(parts, owner);
-    const opened = (view: VehicleView | undefined): VehicleView | undefined =>
-      view && { ...view, monitors: books.monitors(view.vehicle.vin), callbacks: books.callbacks };
+    const opened = async (view: VehicleView | undefined): Promise<VehicleView | undefined> => {
+      if (view === undefined) return undefined;
+      const { vin } = view.vehicle;
+      const remotes = await books.remotes(vin, call);
+      return { ...view, monitors: books.monitors(vin), callbacks: books.callbacks, remotes };
+    };
     return {
       ...all,
       byId: async (id) => opened(await all.byId(id)),
@@ -119,6 +138,25 @@ class Books {
     },
   };
 
+  /** Of one vehicle, through the callback that the call names. */
+  async remotes(vin: string, { path, caller, operation }: Call): Promise<RemoteBook> {
+    const { store, submit, newId } = this.#parts.commands;
+    const { cbid, rid } = path;
+    const owner = this.#owner;
+    const isAsked = operation.tag === 'Remotes' && cbid !== undefined && this.#callbacks.has(cbid);
+    const sent = isAsked ? (await store.throughCallback(vin, cbid, rid)).map((one) => actionOf(one, cbid)) : [];
+    return {
+      all: (callbackId) => (callbackId === cbid ? sent : []),
+      get: (id) => sent.find(({ remoteActionId }) => remoteActionId === id),
+      submit: async ({ id = newId(), callbackId = '', type, body, remote }) => {
+        const { callbackId: _, ...contents } = commandOriginOf(callbackId, remote);
+        const through = { owner, callbackId, remote, contents };
+        const kept = await submit({ id, vin, type, body, caller: caller.name, through });
+        return { remoteActionId: kept.id };
+      },
+    };
+  }
+
   /** As `Monitors.put` of the car. @throws VigieError `input.malformed`, `input.unknown` */
   async #put(
     id: string,
@@ -172,6 +210,15 @@ class Books {
   #now(): number {
     return Math.round(this.#parts.clock.now());
   }
+}
+
+/** A command that the car has not answered yet is `Accepted`: the published interface has no state before that. */
+function actionOf({ id, type, remote, requested, states }: CallbackCommand, callbackId: string): RemoteAction {
+  const { status = 'Accepted', failureCause } = states.at(-1) ?? {};
+  return {
+    ...{ remoteActionId: id, callbackId, type: type as RemoteType, remote, status, createdAt: requested },
+    ...(failureCause === undefined ? {} : { failureCause }),
+  };
 }
 
 /** A user gives monitors to one vehicle, a fleet to one or to all. */

@@ -176,20 +176,27 @@ export class HubDeliveries {
 
   async #itemsOf({ owner }: ClaimedReceiver, waiting: readonly WaitingDelivery[]): Promise<NotificationItem[]> {
     const items: NotificationItem[] = [];
-    for (const { vin, contents, event } of waiting) {
-      if (event === undefined) continue;
-      const { telemetry: _, ...rest } = event;
-      const notification: HubNotification = {
-        type: 'Monitor',
-        event: rest,
-        ...(contents as Pick<HubNotification, 'label' | 'attributes' | 'callbackAttributes'>),
-        vin,
-        // Only what goes along with an event depends on it.
-        motorization: rest.extensions === undefined ? 'Thermic' : await this.#parts.motorizationOf(vin),
-        fleet: owner.kind === 'fleet' ? owner.id : '',
-      };
+    const fleet = owner.kind === 'fleet' ? owner.id : '';
+    for (const { vin, contents: kept, about } of waiting) {
+      if (about === undefined) continue;
+      const contents = kept as Pick<HubNotification, 'label' | 'attributes' | 'callbackAttributes'>;
+      // Only what goes along with an event depends on it.
+      const extended = 'event' in about && about.event.extensions !== undefined;
+      const motorization = extended ? await this.#parts.motorizationOf(vin) : 'Thermic';
+      const along = { ...contents, vin, motorization, fleet };
+      if ('report' in about) {
+        const { report, time: at } = about;
+        // A state that the car sends again after a power cut is the same event.
+        const id = `${report.remoteActionId}.${report.status}`;
+        items.push({ id, notification: { type: 'Remote', report, at, ...along } as HubNotification });
+        continue;
+      }
+      const { telemetry: _, ...event } = about.event;
       // Two cars may give their events the same id.
-      items.push({ id: `${idOf(vin)}-${event.id}`, notification });
+      items.push({
+        id: `${idOf(vin)}-${event.id}`,
+        notification: { type: 'Monitor', event, ...along } as HubNotification,
+      });
     }
     return items;
   }

@@ -138,10 +138,7 @@ export function motorizationOf({ energies = [] }: StatusContents): VehicleDescri
 }
 
 function refuse(): never {
-  throw new VigieError(
-    'command.unsupported',
-    'this hub does not take commands with callbacks yet; it takes commands at /vigie/v1/vehicles/{vin}/remotes',
-  );
+  throw new VigieError('command.unsupported', 'monitors, callbacks and commands belong to a fleet or a user: name one');
 }
 
 /** Those of fleets and users are added for each request that is about them (hub-books.ts). */

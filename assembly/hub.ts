@@ -24,7 +24,7 @@ import { Backoff } from '../agent/backoff.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import type { CallbacksConfiguration } from '../config/callbacks.ts';
 import type { SignInConfiguration } from '../config/hub.ts';
-import { type CommandKey, HubCommands } from '../hub/commands.ts';
+import { type CommandKey, type CommandOrder, HubCommands } from '../hub/commands.ts';
 import { DueTimes } from '../hub/due-times.ts';
 import { Erasures } from '../hub/erasures.ts';
 import { EventReader } from '../hub/events.ts';
@@ -300,7 +300,9 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     monitors.wake();
     delivering.changed();
   };
-  const served = withBooks({ store: monitorStore, notifier, clock, changed }, servedTo(states, servedVehicles(reader)));
+  const desk = { store: audit, submit: (order: CommandOrder) => commands.submit(order), newId: randomUUID };
+  const books = { store: monitorStore, notifier, clock, changed, commands: desk };
+  const served = withBooks(books, servedTo(states, servedVehicles(reader)));
   const server = await startServer({
     access: 'hub',
     operations: [...operations, ...hubOperations],
@@ -332,7 +334,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
         ...signalHandlers(reader),
         'hub.resend.create': resendOf((vin, caller) => resends.ask(vin, caller)),
         ...rolloutHandlers(rollouts),
-        ...commandHandlers({ store: audit, submit: (order) => commands.submit(order), newId: randomUUID }),
+        ...commandHandlers(desk),
       }),
     },
     gates: hubGates({ states, keys, clock, log }),

@@ -2,7 +2,7 @@
 import { type CommandBodyKind, encodeBody, encodeCommand } from '../protocol/command.ts';
 import { commandTopic } from '../protocol/command-topic.ts';
 import type { CommandKind, RemoteStatus } from '../protocol/schema/remote.ts';
-import type { CommandStore, HubLog, KeptCommand, WallClock } from './ports.ts';
+import type { CallbackOrder, CommandStore, HubLog, KeptCommand, WallClock } from './ports.ts';
 
 /** A car that is away for longer does not carry it out, ms. */
 const VALID = 120_000;
@@ -22,6 +22,8 @@ export interface CommandOrder {
   readonly audited?: object;
   /** Who asks, for the audit trail. */
   readonly caller: string;
+  /** Omitted: no callback receives its states. */
+  readonly through?: CallbackOrder;
 }
 
 /** The key of the hub, which cars trust for the kinds they choose. */
@@ -33,7 +35,7 @@ export interface CommandKey {
 }
 
 export interface CommandsParts {
-  readonly store: CommandStore;
+  readonly store: Pick<CommandStore, 'add' | 'pending'>;
   readonly key: CommandKey;
   readonly clock: WallClock;
   readonly log: HubLog;
@@ -53,11 +55,14 @@ export class HubCommands {
    * Rejects with `request.unknown` for a car that was never heard, `command.malformed` for a body that the kind does not
    * have, `store.failed` when the disk does not take it.
    */
-  async submit({ id, vin, type, body, audited = body, caller }: CommandOrder): Promise<KeptCommand> {
+  async submit({ id, vin, type, body, audited = body, caller, through }: CommandOrder): Promise<KeptCommand> {
     const { store, key, clock } = this.#parts;
     const encoded = encodeBody(type as CommandBodyKind, body);
     const issued = Math.round(clock.now());
-    const command = { id, vin, type, body: audited, caller, requested: issued, expires: issued + VALID, key: key.id };
+    const command = {
+      ...{ id, vin, type, body: audited, caller, requested: issued, expires: issued + VALID, key: key.id },
+      ...(through === undefined ? {} : { through }),
+    };
     const { kept, isNew } = await store.add(command, (counter) =>
       key.sign(encodeCommand({ id, vin, kind: type, body: encoded, issued, expires: command.expires, counter })),
     );

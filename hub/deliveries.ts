@@ -1,6 +1,7 @@
-/** Events that wait for receivers: kept by the commit of the message that brought them, sent by one hub at a time. */
+/** Events and states of commands that wait for receivers: kept by the commit of the message that brought them, sent by one hub at a time. */
 import type { Callback } from '../protocol/schema/callback.ts';
 import type { MonitorEvent } from '../protocol/schema/event.ts';
+import type { RemoteReport } from '../protocol/schema/remote.ts';
 import type { Owner } from './registry.ts';
 
 /** What one commit of messages has kept for receivers. */
@@ -55,10 +56,10 @@ export interface ClaimedReceiver extends ReceiverProgress {
   readonly next: number;
 }
 
-/** What the monitor adds to its event. */
+/** What a monitor adds to its event, or a command to its states. */
 export interface DeliveryContents {
   readonly label?: string;
-  /** JSON of MonitorDelivery.attributes and callbackAttributes. */
+  /** JSON of Attribute[] and of ChannelAttributes. */
   readonly attributes?: unknown;
   readonly callbackAttributes?: unknown;
 }
@@ -69,8 +70,11 @@ export interface WaitingDelivery {
   readonly at: number;
   readonly vin: string;
   readonly contents: DeliveryContents;
-  /** Undefined: its message is not there any more. */
-  readonly event: MonitorEvent | undefined;
+  /** Undefined: its message is not there any more. `time`: UTC ms of the car. */
+  readonly about:
+    | { readonly event: MonitorEvent }
+    | { readonly report: RemoteReport; readonly time: number }
+    | undefined;
 }
 
 export interface ClaimOptions {

@@ -7,7 +7,7 @@ import type { Capture } from '../protocol/schema/capture.ts';
 import type { Message } from '../protocol/schema/message.ts';
 import type { CommandKind, RemoteStatus } from '../protocol/schema/remote.ts';
 import type { StatusContents } from '../protocol/schema/status.ts';
-import type { KeptDeliveries } from './deliveries.ts';
+import type { DeliveryContents, KeptDeliveries } from './deliveries.ts';
 import type { CarMessage, RefusedMessage } from './message.ts';
 import type { NumbersReport } from './numbers.ts';
 import type { Owner } from './registry.ts';
@@ -264,7 +264,22 @@ export interface NewCommand {
   readonly expires: number;
   /** Id of the key that signs it, hexadecimal. */
   readonly key: string;
+  /** Omitted for a command that was not sent through a callback. */
+  readonly through?: CallbackOrder;
 }
+
+/** A command that was sent through a callback, which receives its states. */
+export interface CallbackOrder {
+  readonly owner: Owner;
+  readonly callbackId: string;
+  /** As it was asked for: Remote of the interface. */
+  readonly remote: Readonly<Record<string, unknown>>;
+  /** What the command adds to the notifications of its states. */
+  readonly contents: DeliveryContents;
+}
+
+/** A command with how it was asked for. */
+export type CallbackCommand = KeptCommand & Pick<CallbackOrder, 'remote'>;
 
 /** A state that the car has told. */
 export interface CommandState {
@@ -296,6 +311,8 @@ export interface CommandStore {
   command(vin: string, id: string): Promise<KeptCommand | undefined>;
   /** At most 100, the newest first, those before the one with the id `before`. Rejects with `input.malformed` for an id that is not there. */
   commands(vin: string, before?: string): Promise<readonly KeptCommand[]>;
+  /** Commands that were sent to a car through a callback: the newest 256, or the one with this id. */
+  throughCallback(vin: string, callbackId: string, id?: string): Promise<readonly CallbackCommand[]>;
 }
 
 /** Locks that one hub of those on the same database holds at a time; a hub that dies loses its own. */

@@ -1,10 +1,11 @@
 /** The audit trail: who asked which car for what, when, and what came of it. */
 import { finalStatuses } from '../../hub/commands.ts';
 import type { CarMessage } from '../../hub/message.ts';
-import type { CommandStore, KeptCommand, NewCommand } from '../../hub/ports.ts';
+import type { CallbackCommand, CallbackOrder, CommandStore, KeptCommand, NewCommand } from '../../hub/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import { SqlReader, unknownVehicle } from './queries.ts';
+import type { SqlStatement } from './registry.ts';
 import type { SqliteDatabase } from './sqlite.ts';
 
 export class SqliteCommandStore implements CommandStore {
@@ -21,7 +22,7 @@ export class SqliteCommandStore implements CommandStore {
     command: NewCommand,
     seal: (counter: number) => Uint8Array,
   ): Promise<{ kept: KeptCommand; isNew: boolean }> {
-    const { id, vin, type, body, caller, requested, expires, key } = command;
+    const { id, vin, type, body, caller, requested, expires, key, through } = command;
     const isNew = this.#database.transaction(() => {
       const vehicle = this.#database.one('SELECT id FROM vehicles WHERE vin = ?', vin)?.['id'];
       if (vehicle === undefined) throw unknownVehicle(vin);
@@ -51,6 +52,7 @@ export class SqliteCommandStore implements CommandStore {
         counter,
         seal(counter),
       );
+      if (through !== undefined) this.#database.run(...throughStatement(id, through));
       return true;
     });
     return { kept: (await this.command(vin, id)) as KeptCommand, isNew };
@@ -67,6 +69,18 @@ export class SqliteCommandStore implements CommandStore {
   commands(vin: string, before?: string): Promise<readonly KeptCommand[]> {
     return this.#reader.commands(vin, before);
   }
+
+  throughCallback(vin: string, callbackId: string, id?: string): Promise<readonly CallbackCommand[]> {
+    return this.#reader.throughCallback(vin, callbackId, id);
+  }
+}
+
+/** Keeps the callback of a command. */
+export function throughStatement(id: string, { owner, callbackId, remote, contents }: CallbackOrder): SqlStatement {
+  return [
+    'INSERT INTO callback_commands (command, kind, owner, callback, remote, contents) VALUES (?, ?, ?, ?, ?, ?)',
+    ...[id, owner.kind, owner.id, callbackId, JSON.stringify(remote), JSON.stringify(contents)],
+  ];
 }
 
 /** Stores a state that a car reported of a command; a command that the hub did not give is ignored. */

@@ -8,6 +8,7 @@ import type {
   WaitingDelivery,
 } from '../../hub/deliveries.ts';
 import type { OwnerKind } from '../../hub/registry.ts';
+import { decodeMessage } from '../../protocol/cbor/message.ts';
 import type { Callback } from '../../protocol/schema/callback.ts';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import type { Monitor } from '../../protocol/schema/monitor.ts';
@@ -209,6 +210,13 @@ function deliveryIn(row: SqlRow): WaitingDelivery {
     at: came as number,
     vin: vin as string,
     contents: JSON.parse(contents as string) as DeliveryContents,
-    event: payload === null ? undefined : (recordIn(row).record as MonitorEvent),
+    about: payload === null ? undefined : aboutIn(row),
   };
+}
+
+function aboutIn(row: SqlRow): WaitingDelivery['about'] {
+  const { kind, body, at, clock } = decodeMessage(row['payload'] as Uint8Array);
+  if (kind !== 'remote') return { event: recordIn(row).record as MonitorEvent };
+  const { behind } = row;
+  return { report: body, time: Math.round(at) + (clock === 'none' && typeof behind === 'number' ? behind : 0) };
 }

@@ -1,10 +1,11 @@
-/** Puts events of monitors into the queues of their receivers, in the commit of the messages that brought them. */
+/** Puts events of monitors and states of commands into the queues of their receivers, in the commit of the messages that brought them. */
 import { createHash } from 'node:crypto';
 import { callbackDestinations } from '../../agent/callbacks/destination.ts';
 import type { DeliveryContents, DroppedDeliveries, KeptDeliveries, UnreadableDelivery } from '../../hub/deliveries.ts';
 import type { CarMessage } from '../../hub/message.ts';
 import type { Callback } from '../../protocol/schema/callback.ts';
 import { type MonitorDelivery, readDelivery } from '../../protocol/schema/callback.ts';
+import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import type { Monitor } from '../../protocol/schema/monitor.ts';
 import { IN_USE, type SqlStatement } from './registry.ts';
 import type { SqlRow, SqlValue } from './rows.ts';
@@ -40,8 +41,18 @@ interface KnownMonitor {
   readonly delivery: MonitorDelivery;
 }
 
+/** A command that was sent through a callback. */
+interface KnownCommand {
+  readonly vehicle: SqlValue;
+  readonly kind: SqlValue;
+  readonly owner: SqlValue;
+  readonly callback: string;
+  readonly contents: DeliveryContents;
+}
+
 /** A callback as far as events need it. */
 interface KnownCallback {
+  takes(kind: 'Monitor' | 'Remote'): boolean;
   readonly receivers: readonly string[];
   /** What waits is looked at when somebody changes the callback. */
   readonly rests: boolean;
@@ -68,23 +79,30 @@ export function receiversOfCallback(callback: Callback): ReadonlyMap<string, str
 
 /** @param limit events that wait for one receiver at most; the oldest are dropped */
 export function* keepDeliveries(fresh: readonly PlacedMessage[], limit: number): SqlSteps<KeptDeliveries> {
-  const events = fresh.filter(({ message }) => message.kind === 'event' && message.body.complement !== true);
+  const events = fresh.filter(({ message: { kind, body } }) =>
+    kind === 'event' ? (body as MonitorEvent).complement !== true : kind === 'remote',
+  );
   if (events.length === 0) return NOTHING;
   const unreadable: UnreadableDelivery[] = [];
   const monitors = yield* monitorsOf(events, unreadable);
+  const commands = yield* commandsOf(events);
+  if (monitors.size === 0 && commands.size === 0) return { ...NOTHING, unreadable };
   const owned = yield* ownersOf(events);
-  const callbacks = yield* callbacksOf(monitors, unreadable);
+  const callbacks = yield* callbacksOf(monitors, commands, unreadable);
   const queues = new Map<string, Queue>();
   for (const one of events) {
-    const { message, vin } = one;
-    const known = message.kind === 'event' ? monitors.get(message.body.monitorId) : undefined;
-    if (known === undefined || (known.vin !== null && known.vin !== vin)) continue;
+    const { message, vin, vehicle } = one;
+    const monitor = message.kind === 'event' ? monitors.get(message.body.monitorId) : undefined;
+    const command = message.kind === 'remote' ? commands.get(message.body.remoteActionId) : undefined;
+    const known = monitor ?? command;
+    if (known === undefined || (monitor !== undefined && monitor.vin !== null && monitor.vin !== vin)) continue;
+    if (command !== undefined && command.vehicle !== vehicle) continue;
     // A car tells nothing to whom it does not belong to.
     if (owned !== undefined && !owned.has(`${vin} ${known.kind} ${known.owner}`)) continue;
-    for (const queue of queuesOf(known, callbacks)) {
+    for (const queue of 'monitor' in known ? queuesOf(known, callbacks) : queuesOfCommand(known, callbacks)) {
       const there = queues.get(queue.key) ?? queue;
       queues.set(queue.key, there);
-      there.events.push({ one, contents: contentsOf(known) });
+      there.events.push({ one, contents: 'monitor' in known ? contentsOf(known) : known.contents });
     }
   }
   // Hubs that take in events for the same receivers wait for each other, and never for each other's second lock.
@@ -117,6 +135,24 @@ function* monitorsOf(
   return monitors;
 }
 
+function* commandsOf(events: readonly PlacedMessage[]): SqlSteps<Map<string, KnownCommand>> {
+  const ids = events.flatMap(({ message }) => (message.kind === 'remote' ? [message.body.remoteActionId] : []));
+  const rows = yield* selectIn(
+    `SELECT command, vehicle, kind, owner, callback, contents FROM callback_commands
+     JOIN commands ON commands.id = callback_commands.command WHERE command IN`,
+    ids,
+  );
+  return new Map(
+    rows.map(({ command, vehicle = null, kind = null, owner = null, callback, contents }) => [
+      command as string,
+      {
+        ...{ vehicle, kind, owner, callback: callback as string },
+        contents: JSON.parse(contents as string) as DeliveryContents,
+      },
+    ]),
+  );
+}
+
 /** Whom each car belongs to; undefined: every car is everybody's. */
 function* ownersOf(events: readonly PlacedMessage[]): SqlSteps<ReadonlySet<string> | undefined> {
   if ((yield [IN_USE]).length === 0) return undefined;
@@ -128,21 +164,25 @@ function* ownersOf(events: readonly PlacedMessage[]): SqlSteps<ReadonlySet<strin
 /** The events of a callback that cannot be read wait until it can be. */
 function* callbacksOf(
   monitors: ReadonlyMap<string, KnownMonitor>,
+  commands: ReadonlyMap<string, KnownCommand>,
   unreadable: UnreadableDelivery[],
 ): SqlSteps<Map<string, KnownCallback>> {
-  const ids = [...monitors.values()].flatMap(({ delivery: { callbackId } }) => callbackId ?? []);
+  const ofMonitors = [...monitors.values()].flatMap(({ delivery: { callbackId } }) => callbackId ?? []);
+  const ids = [...ofMonitors, ...[...commands.values()].map(({ callback }) => callback)];
   const rows = yield* selectIn('SELECT id, document FROM callbacks WHERE id IN', ids);
   const callbacks = new Map<string, KnownCallback>();
   for (const { id, document } of rows as readonly Record<string, string>[]) {
     try {
       const callback = JSON.parse(document as string) as Callback;
-      const wanted = callback.subscribe.type?.includes('Monitor') ?? true;
-      const receivers = wanted ? [...receiversOfCallback(callback).keys()] : [];
-      callbacks.set(id as string, { receivers, rests: callback.status === 'Paused' });
+      callbacks.set(id as string, {
+        takes: (kind) => callback.subscribe.type?.includes(kind) ?? true,
+        receivers: [...receiversOfCallback(callback).keys()],
+        rests: callback.status === 'Paused',
+      });
     } catch (error) {
       const key = receiverOfCallback(id as string);
       unreadable.push({ key, error: (error as Error).message });
-      callbacks.set(id as string, { receivers: [key], rests: true });
+      callbacks.set(id as string, { takes: () => true, receivers: [key], rests: true });
     }
   }
   return callbacks;
@@ -150,7 +190,7 @@ function* callbacksOf(
 
 function queuesOf(known: KnownMonitor, callbacks: ReadonlyMap<string, KnownCallback>): Queue[] {
   const { kind, owner, monitor, delivery } = known;
-  const base = { owner: { kind, id: owner }, monitor: null, callback: null, delivery: null, rests: false };
+  const base = { owner: { kind, id: owner }, callback: null, rests: false };
   const queues: Queue[] = [];
   const { webhook, callbackId } = delivery;
   if (webhook !== undefined) {
@@ -159,9 +199,23 @@ function queuesOf(known: KnownMonitor, callbacks: ReadonlyMap<string, KnownCallb
     queues.push({ ...base, key: receiverOfMonitor(monitorId), monitor: monitorId, delivery: text, events: [] });
   }
   if (callbackId === undefined) return queues;
-  const { receivers = [], rests = false } = callbacks.get(callbackId) ?? {};
-  for (const key of receivers) queues.push({ ...base, key, callback: callbackId, rests, events: [] });
-  return queues;
+  return [...queues, ...queuesOfCallback(base.owner, callbackId, callbacks.get(callbackId), 'Monitor')];
+}
+
+function queuesOfCommand({ kind, owner, callback }: KnownCommand, callbacks: ReadonlyMap<string, KnownCallback>) {
+  return queuesOfCallback({ kind, id: owner }, callback, callbacks.get(callback), 'Remote');
+}
+
+/** None of a callback that was removed. */
+function queuesOfCallback(
+  owner: Queue['owner'],
+  callback: string,
+  known: KnownCallback | undefined,
+  kind: 'Monitor' | 'Remote',
+): Queue[] {
+  if (known?.takes(kind) !== true) return [];
+  const { receivers, rests } = known;
+  return receivers.map((key) => ({ key, owner, monitor: null, callback, delivery: null, rests, events: [] }));
 }
 
 function contentsOf({ monitor, delivery }: KnownMonitor): DeliveryContents {

@@ -360,6 +360,22 @@ export function lives({ long, int, keyed }: SqlTypes): string {
   `;
 }
 
+/** Migration to version 4: commands that were sent through callbacks. */
+export function callbackCommands({ text, keyed }: SqlTypes): string {
+  return `
+  -- remote: as it was asked for; contents: what the command adds to the notifications of its states; both as JSON.
+  CREATE TABLE callback_commands (
+    command ${text} PRIMARY KEY REFERENCES commands,
+    kind ${text} NOT NULL,
+    owner ${text} NOT NULL,
+    callback ${text} NOT NULL,
+    remote ${text} NOT NULL,
+    contents ${text} NOT NULL
+  )${keyed};
+  CREATE INDEX commands_of_callback ON callback_commands (callback, command);
+  `;
+}
+
 const SQLITE: SqlTypes = {
   ...{ key: 'INTEGER PRIMARY KEY', counted: 'INTEGER PRIMARY KEY', long: 'INTEGER', int: 'INTEGER', short: 'INTEGER' },
   ...{ real: 'REAL', text: 'TEXT', bytes: 'BLOB', flag: 'INTEGER', no: '0' },
@@ -367,7 +383,12 @@ const SQLITE: SqlTypes = {
 };
 
 /** Those of SQLite. */
-export const steps: readonly string[] = [tables(SQLITE), forgottenCars(SQLITE), lives(SQLITE)];
+export const steps: readonly string[] = [
+  tables(SQLITE),
+  forgottenCars(SQLITE),
+  lives(SQLITE),
+  callbackCommands(SQLITE),
+];
 
 /** Number of the format that this program writes. */
 export const FORMAT = steps.length;

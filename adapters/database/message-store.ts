@@ -43,6 +43,7 @@ interface Changes {
   readonly statuses: Map<number, VehicleStatus>;
   /** Of messages that were not there, in the order of {@link Saved.fresh}. */
   readonly rows: number[];
+  /** Those of which receivers may have to learn. */
   readonly events: PlacedMessage[];
   /** Messages of {@link Saved.fresh} that have the number of a different message. */
   readonly conflicts: CarMessage[];
@@ -271,7 +272,7 @@ export class SqliteMessageStore implements MessageStore {
     const correction = correctionIn(message);
     if (correction !== undefined) this.#correct(vehicle, boot, correction);
     if (kind === 'monitor') keepMonitors(this.#database, vehicle, one, message.body);
-    if (kind === 'event') changes.events.push({ ...one, vehicle, row });
+    if (kind === 'event' || kind === 'remote') changes.events.push({ ...one, vehicle, row });
     if (kind === 'remote') keepReport(this.#database, vehicle, one, message.body);
     for (const [sql, ...values] of configurationStatements(vehicle, one)) this.#database.run(sql, ...values);
     if (place !== undefined && !isSeries(kind)) this.#keepRecord(vehicle, row, message, place);

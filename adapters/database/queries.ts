@@ -2,6 +2,7 @@
 import { isAfter, type MessageOrder, pieceOf } from '../../hub/message.ts';
 import { ClassNumbers, type KeptStart } from '../../hub/numbers.ts';
 import type {
+  CallbackCommand,
   CommandState,
   CommandStore,
   DueNumbers,
@@ -61,6 +62,8 @@ const CAPTURES = `SELECT messages.seq, messages.boot, 0 AS at, '' AS id, payload
   WHERE messages.vehicle = ${CAR} AND messages.class = ?`;
 /** Parts that are read at once; each has up to 64 kB. */
 const PARTS = 20;
+/** Those that a callback lists. */
+const COMMANDS_OF_CALLBACK = 256;
 const COMMANDS = `SELECT * FROM commands WHERE vehicle = ${CAR}`;
 
 export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit<CommandStore, 'add'> {
@@ -250,6 +253,19 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
       ...[vin, bound?.requested ?? Number.MAX_SAFE_INTEGER, bound?.id ?? ''],
     );
     return this.#commandsIn(vin, rows);
+  }
+
+  async throughCallback(vin: string, callbackId: string, id?: string): Promise<readonly CallbackCommand[]> {
+    const rows = await this.#select(
+      `SELECT commands.*, remote FROM callback_commands JOIN commands ON commands.id = callback_commands.command
+       WHERE callback = ? AND vehicle = ${CAR} ${id === undefined ? '' : 'AND command = ?'}
+       ORDER BY requested DESC, id DESC LIMIT ${COMMANDS_OF_CALLBACK}`,
+      ...[callbackId, vin, ...(id === undefined ? [] : [id])],
+    );
+    const commands = await this.#commandsIn(vin, rows);
+    return commands.map((one, index) => {
+      return { ...one, remote: JSON.parse(rows[index]?.['remote'] as string) as CallbackCommand['remote'] };
+    });
   }
 
   async #commandsIn(vin: string, rows: readonly SqlRow[]): Promise<KeptCommand[]> {

@@ -228,7 +228,12 @@ export class SqlRegistry implements Registry {
          AND NOT EXISTS (SELECT 1 FROM monitors WHERE id = receivers.monitor)`,
       ],
       ['DELETE FROM rollout_cars WHERE vin = ?', vin],
-      [`DELETE FROM command_states WHERE command IN (SELECT id FROM commands WHERE vehicle = ${VEHICLE})`, vin],
+      ...['command_states', 'callback_commands'].map(
+        (table): SqlStatement => [
+          `DELETE FROM ${table} WHERE command IN (SELECT id FROM commands WHERE vehicle = ${VEHICLE})`,
+          vin,
+        ],
+      ),
       ...[
         'car_monitors',
         'reported_monitors',

@@ -1,4 +1,4 @@
-/** Events of monitors on their way from cars through a hub to real receivers, whatever database the hub has. */
+/** Events of monitors and states of commands on their way from cars through a hub to real receivers, whatever database the hub has. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +15,7 @@ import type { Owner, Registry } from '../../hub/registry.ts';
 import { bases } from '../../protocol/interface/operation.ts';
 import { scopeNames } from '../../protocol/interface/operations/scopes.ts';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
+import type { RemoteStatus } from '../../protocol/schema/remote.ts';
 import { upTopic } from '../../protocol/topics.ts';
 import { HttpReceiver, type Received } from '../adapters/callbacks/servers.ts';
 import { NOON, payloadOf, received, trip } from '../hub/messages.ts';
@@ -76,7 +77,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
     });
 
     /** What the car says, acknowledged. */
-    async function say(vin: string, kind: 'trip' | 'event', body: object): Promise<void> {
+    async function say(vin: string, kind: 'trip' | 'event' | 'remote', body: object): Promise<void> {
       const car = cars.get(vin) ?? { client: await connect(vin), seq: 0 };
       cars.set(vin, car);
       const payload = payloadOf(kind, body as never, { vin, seq: car.seq++ });
@@ -96,14 +97,18 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
     }
 
     async function ask(who: string, method: string, path: string, body?: object): Promise<Json> {
-      const response = await fetch(`${hub.interface.url}${path}`, {
-        method,
-        headers: { authorization: `Bearer ${tokens.get(who)}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
+      const response = await asked(who, method, path, body);
       const text = await response.text();
       expect([path, response.status, text]).toEqual([path, expect.toSatisfy((status: number) => status < 300), text]);
       return text === '' ? undefined : JSON.parse(text);
+    }
+
+    function asked(who: string, method: string, path: string, body?: object, headers: object = {}): Promise<Response> {
+      return fetch(`${hub.interface.url}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${tokens.get(who)}`, 'content-type': 'application/json', ...headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
     }
 
     /** The id of a monitor of the fleet whose events go to the address. */
@@ -259,6 +264,87 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       await asked;
       await ask('user', 'DELETE', path);
       expect(await waiting()).toBe(0);
+    });
+
+    /** States of a command, as its car tells them. */
+    async function report(vin: string, remoteActionId: string, ...statuses: RemoteStatus[]): Promise<void> {
+      for (const status of statuses) await say(vin, 'remote', { remoteActionId, type: 'Doors', status });
+    }
+
+    const lock = { label: 'lock it', door: { state: 'Locked' } };
+
+    test('the states of a command go to its callback in order and once, also after the hub was killed', async () => {
+      const one = await receiver();
+      const body = { label: 'mine', type: ['Remote'], callback: { webhook: { target: one.url, name: 'n' } } };
+      const { callbackId } = await ask('user', 'POST', `${USER}/callbacks`, body);
+      const remotes = `${USER}/vehicles/${idOf(FIRST)}/callbacks/${callbackId}/remotes`;
+      const { remoteActionId: id, type } = await ask('user', 'POST', remotes, lock);
+      expect(type).toBe('Doors');
+      expect(await ask('user', 'GET', `${remotes}/${id}`)).toMatchObject({ status: 'Accepted', remote: lock });
+      await report(FIRST, id, 'Accepted', 'SentToVehicle');
+      await told(one, [`${id}.Accepted`, `${id}.SentToVehicle`]);
+      // A hub that stops before it has noted the answer sends the last state again, under the same id.
+      while ((await waiting()) > 0) await new Promise(setImmediate);
+      await hub.stop();
+      await start();
+      await report(FIRST, id, 'Success');
+      await told(one, [`${id}.Success`]);
+      expect(idsIn(one.received)).toEqual([`${id}.Accepted`, `${id}.SentToVehicle`, `${id}.Success`]);
+      const written = one.received.flatMap(({ body: text }) => JSON.parse(text));
+      expect(written).toMatchObject(
+        ['Accepted', 'SentToVehicle', 'Success'].map((status) => ({
+          ...{ callbackId, type: 'Remote', remoteEvent: { remoteActionId: id, eventStatus: { status } } },
+        })),
+      );
+      const listed = await ask('user', 'GET', remotes);
+      expect(listed._embedded.remoteActions).toMatchObject([{ remoteActionId: id, status: 'Success', remote: lock }]);
+      // Another car of the fleet has no such command, and the audit trail has it beside all others.
+      const others = `${USER}/vehicles/${idOf(FIRST)}/callbacks/${callbackId}/remotes/00`;
+      expect((await asked('user', 'GET', others)).status).toBe(404);
+      const trail = await ask('fleet', 'GET', `/vigie/v1/vehicles/${FIRST}/remotes`);
+      expect(trail.remotes).toContainEqual(
+        expect.objectContaining({ remoteActionId: id, requestedBy: 'ada', status: 'Success' }),
+      );
+      await ask('user', 'DELETE', `${USER}/callbacks/${callbackId}`);
+      await report(FIRST, id, 'Success');
+      expect(await waiting()).toBe(0);
+    });
+
+    test('a callback of a fleet takes commands of its kinds to its cars, and the state of no other car counts', async () => {
+      const one = await receiver();
+      const subscribe = {
+        label: 'doors',
+        remoteTypes: ['Doors'],
+        callback: { webhook: { target: one.url, name: 'n' } },
+      };
+      const { callbackId } = await ask('fleet', 'POST', `${FLEET}/remote/callbacks`, subscribe);
+      const remotes = `${FLEET}/vehicles/${idOf(SECOND)}/callbacks/${callbackId}/remotes`;
+      const refused = await asked('fleet', 'POST', remotes, { lights: { on: true } });
+      expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('takes Doors')]);
+      expect((await asked('user', 'POST', remotes, lock)).status).toBe(403);
+      const { remoteActionId: id } = await ask('fleet', 'POST', remotes, { door: { state: 'Locked' } });
+      await report(FIRST, id, 'Failed');
+      await report(SECOND, id, 'Success');
+      await told(one, [`${id}.Success`]);
+      expect(idsIn(one.received)).toEqual([`${id}.Success`]);
+      const there = await ask('fleet', 'GET', `${FLEET}/vehicles/${idOf(FIRST)}/callbacks/${callbackId}/remotes`);
+      expect(there._embedded.remoteActions).toEqual([]);
+      await ask('fleet', 'DELETE', `${FLEET}/remote/callbacks/${callbackId}`);
+    });
+
+    test('a request with the same key sends one command', async () => {
+      const one = await receiver();
+      const body = { label: 'mine', type: ['Remote'], callback: { webhook: { target: one.url, name: 'n' } } };
+      const { callbackId } = await ask('user', 'POST', `${USER}/callbacks`, body);
+      const remotes = `${USER}/vehicles/${idOf(FIRST)}/callbacks/${callbackId}/remotes`;
+      const key = { 'idempotency-key': 'lock-once' };
+      const sent = [await asked('user', 'POST', remotes, lock, key), await asked('user', 'POST', remotes, lock, key)];
+      const ids = await Promise.all(sent.map(async (response) => ((await response.json()) as Json).remoteActionId));
+      expect(new Set(ids).size).toBe(1);
+      const other = await asked('user', 'POST', remotes, { door: { state: 'Unlocked' } }, key);
+      expect(other.status).toBe(400);
+      expect((await ask('user', 'GET', remotes)).total).toBe(1);
+      await ask('user', 'DELETE', `${USER}/callbacks/${callbackId}`);
     });
 
     test('a car that belongs to nobody of a monitor tells its receiver nothing', async () => {

@@ -50,6 +50,8 @@ export async function useEveryQuery(hub: HubDatabase): Promise<void> {
   await hub.store.save([received('trip', trip('ff'), { vin: 'VF3VGESTRANGER001' })], []);
   await hub.dueTimes.pullIn(0, { resends: -NOON, monitors: -NOON, rollouts: -NOON, deliveries: -NOON });
   await removeOld(hub);
+  // The folder of the car was wiped: another life of it begins.
+  await hub.store.save([received('trip', trip('b0'), { seq: 0, boot: 9_000_000 })], []);
   await hub.registry.leave(ONE, [{ kind: 'user', id: 'ada' }], NOON);
   await hub.registry.remove(OTHER, NOON);
   await hub.registry.forget(ONE, NOON);
@@ -73,7 +75,9 @@ async function takeMessages({ store, audit }: HubDatabase): Promise<void> {
   );
   const hello = { version: '1', protocol: 1, boot: 3, profile: 'bench', startedAt: NOON, behind: 5 };
   await store.save([...many, received('trip', trip('a'), { vin: OTHER })], []);
-  await audit.add(order('a1'), () => Uint8Array.of(1));
+  const remote = { door: { state: 'Locked' } };
+  const through = { owner: LOCAL, callbackId: 'c1', remote, contents: { label: 'lock' } };
+  await audit.add({ ...order('a1'), through }, () => Uint8Array.of(1));
   await store.save(
     [
       received('status', { full: true, status: { kinetic: { createdAt: NOON, speed: 12 } } } as never, { seq: 0 }),
@@ -145,6 +149,8 @@ async function read({ reader, overviewReader, audit }: HubDatabase, owners: read
   }
   await audit.pending(ONE, NOON);
   await audit.command(ONE, 'a1');
+  await audit.throughCallback(ONE, 'c1');
+  await audit.throughCallback(ONE, 'c1', 'a1');
   await audit.commands(ONE);
   await audit.commands(ONE, 'a1');
 }

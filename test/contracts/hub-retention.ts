@@ -151,7 +151,7 @@ export function hubRetentionContract(name: string, create: () => Promise<HubData
       const claim = { now: NOON, lease: 'l', lasts: 60_000, proven: false, limit: 5 };
       const [{ key } = { key: '' }] = await hub.deliveries.claim(claim);
       const [waiting] = await hub.deliveries.waiting(key, 5);
-      expect(waiting?.event).toMatchObject({ id: 'e0' });
+      expect(waiting?.about).toMatchObject({ event: { id: 'e0' } });
       const done = { key, lease: 'l', held: 0, tries: 0, done: [waiting?.seq ?? -1], lasts: 60_000 };
       await hub.deliveries.save([done]);
       expect((await keepFor({ event: 30 })).removed).toEqual({ event: 1 });

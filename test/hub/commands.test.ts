@@ -6,7 +6,7 @@ import { MemoryLog } from '../rig/log.ts';
 import { NOON, ONE } from './messages.ts';
 
 /** One command after the other, as a database keeps them; the test says when a commit ends. */
-class Trail implements CommandStore {
+class Trail implements Pick<CommandStore, 'add' | 'pending'> {
   readonly kept: KeptCommand[] = [];
   commit: Promise<void> = Promise.resolve();
 
@@ -20,14 +20,6 @@ class Trail implements CommandStore {
   }
 
   async pending(): Promise<readonly KeptCommand[]> {
-    return this.kept;
-  }
-
-  async command(): Promise<undefined> {
-    return undefined;
-  }
-
-  async commands(): Promise<readonly KeptCommand[]> {
     return this.kept;
   }
 }

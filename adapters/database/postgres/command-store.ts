@@ -1,8 +1,9 @@
 /** The audit trail: who asked which car for what, when, and what came of it. */
 import type { CommandStore, KeptCommand, NewCommand } from '../../../hub/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
+import { throughStatement } from '../command-store.ts';
 import { SqlReader, unknownVehicle } from '../queries.ts';
-import type { PostgresDatabase } from './database.ts';
+import { numbered, type PostgresDatabase } from './database.ts';
 
 export class PostgresCommandStore extends SqlReader implements CommandStore {
   readonly #database: PostgresDatabase;
@@ -16,7 +17,7 @@ export class PostgresCommandStore extends SqlReader implements CommandStore {
     command: NewCommand,
     seal: (counter: number) => Uint8Array,
   ): Promise<{ kept: KeptCommand; isNew: boolean }> {
-    const { id, vin, type, body, caller, requested, expires, key } = command;
+    const { id, vin, type, body, caller, requested, expires, key, through } = command;
     const isNew = await this.#database.transaction(async (execute) => {
       // The row is locked, so that another hub gives this car no counter meanwhile.
       const [vehicle] = await execute('SELECT id FROM vehicles WHERE vin = $1 FOR NO KEY UPDATE', [vin]);
@@ -37,6 +38,10 @@ export class PostgresCommandStore extends SqlReader implements CommandStore {
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
         [id, vehicle['id'], type, JSON.stringify(body), caller, requested, expires, key, counter, seal(counter)],
       );
+      if (through !== undefined) {
+        const [sql, ...values] = throughStatement(id, through);
+        await execute(numbered(sql), values);
+      }
       return true;
     });
     return { kept: (await this.command(vin, id)) as KeptCommand, isNew };
