@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { DbcFrameReader, type Signal } from '../adapters/can/dbc/index.ts';
 import type { FrameFilter } from '../adapters/can/inspect/frame-filter.ts';
+import { J1939Transport, type ParameterGroup } from '../adapters/can/j1939/transport.ts';
 import { formatNames, packings } from '../adapters/can/log/formats.ts';
 import { type LogReader, openLog } from '../adapters/can/log/index.ts';
 import { ERROR, EXTENDED, type FrameBatch, REMOTE } from '../agent/ports.ts';
@@ -8,6 +9,7 @@ import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { loadDbc } from './dbc-files.ts';
 import { decodeFixes } from './decode-fixes.ts';
+import { type Decoded, faultWords, GroupReader, groupsIn } from './decode-groups.ts';
 import { decodeObd } from './decode-obd.ts';
 import { isFixLog } from './fix-logs.ts';
 import { type Chosen, chosenOf, type FilterOptions, filterOf, usedFilters, withFilters } from './frame-filter.ts';
@@ -42,7 +44,7 @@ export function decodeCommand(): Command {
 CAN logs, a line per frame: {t, bus, id, extended, data, message, signals: {name: number}}. Numbers are physical; \
 integers beyond 2^53 and values that are not finite are strings. Without \
 --raw it omits frames that no DBC describes. --ids, --messages, --signals, --from, --to and --changes select frames; with --signals a line \
-has only these signals, and with --changes a frame differs when one of the signals of its line does. The program recognises the format by its content: ${formatNames()}; each also packed (${packings.join(', ')}).
+has only these signals, and with --changes a frame differs when one of the signals of its line does. With a DBC of a J1939 network, groups of several packets are one line, and DM1 and DM2 have {lamps, faults: [{spn, fmi, count?}]}. The program recognises the format by its content: ${formatNames()}; each also packed (${packings.join(', ')}).
 
 NMEA 0183, u-blox UBX, SiRF and gpsd logs, a line per fix: {t, latitude, longitude, altitude, speed, heading, fix, satellites} in \
 degrees, m and km/h. Tables of values (CSV of a phone or data logger: a time and named columns), a line per row: \
@@ -119,10 +121,13 @@ async function decode(logs: string[], options: Options): Promise<void> {
       continue;
     }
     const log = await openFrames(path, columns);
+    let lostGroups: J1939Transport['lost'] | undefined;
     try {
-      const reader =
-        raw === true ? undefined : new DbcFrameReader(databases, log.buses, { ...options, decimals: true });
-      const { frames, printed } = await print(log, reader, format, lines, selection);
+      const signals = new DbcFrameReader(databases, log.buses, { ...options, decimals: true });
+      const reader = raw === true ? undefined : new GroupReader(signals, databases);
+      const transport = reader?.isJ1939 === true ? new J1939Transport() : undefined;
+      const { frames, printed } = await print(log, { reader, transport }, format, lines, selection);
+      lostGroups = transport?.lost;
       decoded += printed;
       if (printed === 0) {
         const frame = counted(frames, 'frame');
@@ -137,6 +142,8 @@ async function decode(logs: string[], options: Options): Promise<void> {
     // The lines come before what is said of them, and a reader that has left (`| head`) hears no more.
     await lines.flush();
     reportLog(log, path);
+    for (const [why, count] of lostGroups ?? [])
+      process.stderr.write(`${path}: ${counted(count, 'group')} of several packets (J1939) lost: ${why}\n`);
   }
   await lines.flush();
   if (decoded === 0) process.exitCode = NOTHING;
@@ -166,9 +173,14 @@ interface Counts {
   readonly printed: number;
 }
 
+interface Readers {
+  readonly reader: GroupReader | undefined;
+  readonly transport: J1939Transport | undefined;
+}
+
 async function print(
   log: LogReader,
-  reader: DbcFrameReader | undefined,
+  { reader, transport }: Readers,
   format: Format,
   lines: Lines,
   { filter, chosen }: Selection,
@@ -180,31 +192,46 @@ async function print(
   try {
     for await (const batch of log.batches()) {
       frames += batch.count;
+      const groups = transport === undefined ? [] : groupsIn(batch, transport);
       filter?.apply(batch, log.buses);
+      const printGroups = (until: number): void => {
+        for (let group = groups[0]; group !== undefined && group.at < until; group = groups[0]) {
+          groups.shift();
+          const { at, id, bus, data } = group;
+          if (filter?.passes(at, id, bus, log.buses, () => data) === false) continue;
+          const read = reader?.group(group);
+          const decoded = chosen === undefined ? read : only(names, read);
+          if (decoded === undefined) continue;
+          lines.line(groupLine(log.buses[bus] as string, group, decoded, format));
+          printed++;
+        }
+      };
       for (let i = 0; i < batch.count; i++) {
-        const decoded = chosen === undefined ? reader?.decode(batch, i) : only(names, reader?.decode(batch, i));
+        printGroups(batch.at[i] as number);
+        const read = reader?.frame(batch, i);
+        const decoded = chosen === undefined ? read : only(names, read);
         if (reader !== undefined && decoded === undefined) continue;
         lines.line(format === 'ndjson' ? ndjson(log, batch, i, decoded) : text(log, batch, i, decoded));
         printed++;
         if (lines.full) await lines.flush();
       }
+      printGroups(Number.POSITIVE_INFINITY);
       bar.update(log.position, frames);
     }
   } finally {
     bar.stop();
   }
+  transport?.end();
   filter?.endLog();
   return { frames, printed };
 }
-
-type Decoded = ReturnType<DbcFrameReader['decode']>;
 
 function namesOf(signals: readonly Signal[]): ReadonlySet<string> {
   return new Set(signals.map(({ name }) => name));
 }
 
 /** A frame with the chosen signals only; undefined when it has none of them. */
-function only(names: ReadonlyMap<string, ReadonlySet<string>>, decoded: Decoded): Decoded {
+function only(names: ReadonlyMap<string, ReadonlySet<string>>, decoded: Decoded | undefined): Decoded | undefined {
   const chosen = decoded === undefined ? undefined : names.get(decoded.message);
   if (decoded === undefined || chosen === undefined) return undefined;
   const signals = Object.entries(decoded.signals).filter(([name]) => chosen.has(name));
@@ -215,7 +242,13 @@ function onlyFrames(filters: readonly string[]): VigieError {
   return new VigieError('usage.wrong', `${filters.join(', ')} choose CAN frames, not fixes or answers`);
 }
 
-function ndjson(log: LogReader, batch: FrameBatch, i: number, decoded: Decoded): string {
+function groupLine(bus: string, { at, id, data }: ParameterGroup, decoded: Decoded, format: Format): string {
+  if (format === 'text') return `${headOf(at, bus, id)} ${signalsOf(decoded)}`;
+  const frame = { t: at, bus, id: id & IDENTIFIER, extended: true, data: Buffer.from(data).toString('hex') };
+  return JSON.stringify({ ...frame, ...decoded });
+}
+
+function ndjson(log: LogReader, batch: FrameBatch, i: number, decoded: Decoded | undefined): string {
   const id = batch.id[i] as number;
   return JSON.stringify({
     t: batch.at[i],
@@ -229,13 +262,18 @@ function ndjson(log: LogReader, batch: FrameBatch, i: number, decoded: Decoded):
   });
 }
 
-function text(log: LogReader, batch: FrameBatch, i: number, decoded: Decoded): string {
-  const id = batch.id[i] as number;
-  const name = (id & IDENTIFIER).toString(16).toUpperCase();
-  const head = `${((batch.at[i] as number) / 1000).toFixed(6)} ${log.buses[batch.bus[i] as number]} ${name}`;
-  if (decoded === undefined) return `${head} ${payload(batch, i)}`;
+function text(log: LogReader, batch: FrameBatch, i: number, decoded: Decoded | undefined): string {
+  const head = headOf(batch.at[i] as number, log.buses[batch.bus[i] as number] as string, batch.id[i] as number);
+  return `${head} ${decoded === undefined ? payload(batch, i) : signalsOf(decoded)}`;
+}
+
+function headOf(at: number, bus: string, id: number): string {
+  return `${(at / 1000).toFixed(6)} ${bus} ${(id & IDENTIFIER).toString(16).toUpperCase()}`;
+}
+
+function signalsOf(decoded: Decoded): string {
   const signals = Object.entries(decoded.signals).map(([signal, value]) => `${signal}=${value}`);
-  return `${head} ${decoded.message} ${signals.join(' ')}`;
+  return `${decoded.message} ${[...signals, ...faultWords(decoded)].join(' ')}`;
 }
 
 function payload(batch: FrameBatch, i: number): string {

@@ -3,7 +3,7 @@ import { decimalScale, rounded } from '../../../protocol/decimals.ts';
 import type { DbcMessage, Signal } from './database.ts';
 import { Halves, load, operation, rawOf } from './decoding/extraction.ts';
 import { KIND, REGISTERS, WIDE } from './decoding/operation.ts';
-import { bytesNeeded, readable } from './layout.ts';
+import { bytesNeeded, readable, runStart } from './layout.ts';
 import { type BoundDatabase, MessageFinder } from './matching.ts';
 
 /** A frame with its name and every signal it carries, physical. */
@@ -28,6 +28,8 @@ interface Reader {
   readonly signal: Signal;
   readonly name: string;
   readonly table: Int32Array;
+  /** The first byte of the 64 in which it is read. */
+  readonly base: number;
   readonly needs: number;
   /** Factor and offset when both are integers and the result may leave the integers a double can tell apart. */
   readonly exact: { readonly factor: bigint; readonly offset: bigint } | undefined;
@@ -64,26 +66,36 @@ export class DbcFrameReader {
   decode(batch: FrameBatch, i: number): ReadFrame | undefined {
     const id = batch.id[i]!;
     if ((id & (REMOTE | ERROR)) !== 0) return undefined;
-    const message = this.#messages.find(this.#buses[batch.bus[i]!], id);
-    if (message === undefined) return undefined;
-    const length = batch.length[i]!;
-    load(this.#registers, batch.data, batch.offset[i]!, length);
-    return { message: message.name, signals: this.#signals(message, length) };
+    return this.read(id, batch.bus[i]!, batch.data, batch.offset[i]!, batch.length[i]!);
   }
 
-  #signals(message: DbcMessage, length: number): Record<string, number | string> {
+  /** As {@link decode}, for a payload of any length, as a transport protocol has it. */
+  read(id: number, bus: number, data: Uint8Array, from: number, length: number): ReadFrame | undefined {
+    const message = this.#messages.find(this.#buses[bus], id);
+    return message === undefined
+      ? undefined
+      : { message: message.name, signals: this.#signals(message, data, from, length) };
+  }
+
+  #signals(message: DbcMessage, data: Uint8Array, from: number, length: number): Record<string, number | string> {
     const readers = this.#readersOf(message);
+    let loaded = 0;
+    load(this.#registers, data, from, length);
     const raws: (number | undefined)[] = [];
     // Without a prototype, so that no name a file may give its signals is special.
     const signals: Record<string, number | string> = Object.create(null);
     for (const reader of readers) {
-      const { signal, name, table, needs, parent, ranges } = reader;
+      const { signal, name, table, base, needs, parent, ranges } = reader;
       const selector = parent < 0 ? 0 : raws[parent];
       const there =
         needs <= length && selector !== undefined && (parent < 0 || selects(readers[parent]!.signal, selector, ranges));
       if (!there) {
         raws.push(undefined);
         continue;
+      }
+      if (base !== loaded) {
+        load(this.#registers, data, from + base, length - base);
+        loaded = base;
       }
       const raw = rawOf(this.#registers, table, 0, this.#halves);
       raws.push(raw);
@@ -107,7 +119,7 @@ export class DbcFrameReader {
   #readersOf(message: DbcMessage): readonly Reader[] {
     let readers = this.#readers.get(message);
     if (readers === undefined) {
-      readers = readersOf(message.signals.filter(readable));
+      readers = readersOf(message.signals);
       this.#readers.set(message, readers);
     }
     return readers;
@@ -135,12 +147,14 @@ function readersOf(signals: readonly Signal[]): Reader[] {
     if (known !== undefined) return known;
     const { selection } = signal;
     const parent = selection === undefined ? -1 : add(selection.multiplexor);
-    const table = Int32Array.from(operation(signal));
+    // A signal has at most 64 bits: 64 bytes from a multiple of 8 on hold it.
+    const base = readable(signal) ? 0 : (runStart(signal) >>> 6) * 8;
+    const table = Int32Array.from(operation({ ...signal, start: signal.start - 8 * base }));
     const needs = bytesNeeded(signal);
     const ranges = selection?.ranges ?? [];
     const exact = needsExactness(signal) ? { factor: BigInt(signal.factor), offset: BigInt(signal.offset) } : undefined;
     const scale = scaleOf(signal);
-    readers.push({ signal, name: signal.name, table, needs, exact, parent, ranges, scale });
+    readers.push({ signal, name: signal.name, table, base, needs, exact, parent, ranges, scale });
     order.set(signal, readers.length - 1);
     return readers.length - 1;
   };

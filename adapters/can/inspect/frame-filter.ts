@@ -82,10 +82,13 @@ export class FrameFilter {
   }
 
   #passes({ at, id, bus, length, offset, data }: FrameBatch, i: number, buses: readonly string[]): boolean {
-    const time = at[i]!;
+    return this.passes(at[i]!, id[i]!, bus[i]!, buses, () => data.subarray(offset[i]!, offset[i]! + length[i]!));
+  }
+
+  /** Whether a frame, or what a transport protocol made of several, is wanted; after the first of its frames. */
+  passes(time: number, identifier: number, number: number, buses: readonly string[], data: () => Uint8Array): boolean {
+    if (Number.isNaN(this.#from)) this.#begin(time);
     if (time < this.#from || time > this.#to) return false;
-    const identifier = id[i]!;
-    const number = bus[i]!;
     const key = number * 0x1_0000_0000 + identifier;
     let verdict = this.#verdicts.get(key);
     if (verdict === undefined) {
@@ -94,7 +97,7 @@ export class FrameFilter {
     }
     if (!verdict.wanted) return false;
     if (verdict.detector === undefined) return true;
-    return verdict.detector.differs(data.subarray(offset[i]!, offset[i]! + length[i]!));
+    return verdict.detector.differs(data());
   }
 
   #verdictOf(bus: string, id: number): Verdict {
