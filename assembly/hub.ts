@@ -40,6 +40,7 @@ import { Rollouts } from '../hub/rollouts.ts';
 import { Viewers } from '../hub/viewers.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { operations } from '../protocol/interface/operations.ts';
+import type { MapTiles } from '../protocol/interface/own/car-description.ts';
 import { remoteTypes } from '../protocol/remote/table.ts';
 import { callbackSettings, defaultsOf, interfaceSettings } from '../protocol/settings.ts';
 import { channelsOf } from './callback-channels.ts';
@@ -87,6 +88,8 @@ export interface HubOptions {
   readonly hosts?: { readonly broker?: string; readonly http?: string; readonly metrics?: string };
   /** Addresses and networks of proxies before the interface; absent: forwarded addresses are not read. */
   readonly trustedProxies?: readonly string[];
+  /** Tiles of the maps of the page; absent: the page loads none. */
+  readonly tiles?: MapTiles;
   /** Where people sign in to the page; absent: they need a token. */
   readonly signIn?: SignInConfiguration;
   /** Absent: messages are kept for ever. */
@@ -312,7 +315,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
         'hub.numbers.get': numbersOf(reader),
         'hub.monitors.list': monitorsOf(monitorStore, digestOf),
         ...overviewHandlers({
-          reader,
+          ...{ reader, tiles: options.tiles },
           cars: async (call) => among(call, await overview.cars()),
           events: async (call) => {
             const { version } = await states.current();
@@ -355,6 +358,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
           documents: {
             ...documents,
             hub: true,
+            ...(options.tiles && { tiles: options.tiles.url }),
             ...(signIn && { signIn: signIn.address }),
             describe: (text) => hubDocument(text, hubOperations),
           },

@@ -32,6 +32,7 @@ import type { HttpConfiguration, UserConfiguration } from '../config/http.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { Side } from '../protocol/interface/operation.ts';
 import { operations } from '../protocol/interface/operations.ts';
+import type { MapTiles } from '../protocol/interface/own/car-description.ts';
 import { defaultsOf, type InterfaceSettings, interfaceSettings } from '../protocol/settings.ts';
 import { type OwnOptions, ownViewOf } from './own-view.ts';
 import { retryUntilSound } from './retry.ts';
@@ -50,6 +51,8 @@ export interface LocalHttp {
   readonly port: number;
   readonly bench?: BenchControls;
   readonly lan?: LanServing;
+  /** Tiles of the map of the page; absent: the page loads none. */
+  readonly tiles?: MapTiles | undefined;
   /** Where those who lead requests here are reached, without a slash at the end; absent: as each request says. */
   readonly url?: string;
 }
@@ -91,7 +94,7 @@ export async function startInterface(options: InterfaceOptions): Promise<Running
   const { http, view, own, status, data, clock, log } = options;
   const live = new LiveChanges(status, clock);
   const documents = findDocuments(log);
-  const tiles = 'local' in http ? undefined : http.tiles;
+  const { tiles } = http;
   const served = {
     ...(options.captures === undefined ? {} : { captures: true }),
     ...(options.faults === undefined ? {} : { faults: true }),

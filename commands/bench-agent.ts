@@ -49,7 +49,10 @@ export async function benchAgent(): Promise<void> {
   if (process.connected) process.disconnect();
 }
 
-function start({ vin, data, scenario, trust, mqtt, page, log, buses }: AgentOrder, cable: FarCable): Promise<Car> {
+function start(
+  { vin, data, scenario, trust, mqtt, page, tiles, log, buses }: AgentOrder,
+  cable: FarCable,
+): Promise<Car> {
   const clock = new SystemClock();
   cable.buses.push(...buses);
   return startBenchAgent(
@@ -65,7 +68,7 @@ function start({ vin, data, scenario, trust, mqtt, page, log, buses }: AgentOrde
         now: () => clock.now(),
       }),
       // The bench has the plugs: it answers for them before a request comes here.
-      http: { local: true, port: 0, url: page, bench: { report: () => ({}), plug: refuse } },
+      http: { local: true, port: 0, url: page, tiles, bench: { report: () => ({}), plug: refuse } },
       published: (topic, payload) => say({ published: topic, payload }),
       clock,
       log: new StreamLog(process.stderr, log),

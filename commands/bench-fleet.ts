@@ -8,6 +8,7 @@ import type { Car } from '../assembly/car.ts';
 import { startHub } from '../assembly/hub.ts';
 import { benchVehicle } from '../assembly/simulation.ts';
 import { counted } from '../protocol/counted.ts';
+import type { MapTiles } from '../protocol/interface/own/car-description.ts';
 import { startBenchCar } from './bench-car.ts';
 import { chosenPorts } from './ports.ts';
 import { programName } from './program-name.ts';
@@ -23,6 +24,7 @@ export interface BenchFleetOptions {
   readonly http?: number;
   readonly log: Level;
   readonly scenario: ScenarioName;
+  readonly tiles: MapTiles | undefined;
 }
 
 /** The bench cars are numbered from 1; the first is that of a bench of one. */
@@ -36,13 +38,14 @@ export async function benchFleet({
   cars: number,
   log: level,
   scenario,
+  tiles,
   ...asked
 }: BenchFleetOptions): Promise<void> {
   const signalled = untilSignal();
   const clock = new SystemClock();
   const log = new StreamLog(process.stderr, level);
   const ports = await chosenPorts(asked);
-  const hub = await startHub({ data: join(data, 'hub'), ...ports, clock, log });
+  const hub = await startHub({ data: join(data, 'hub'), ...ports, ...(tiles && { tiles }), clock, log });
   ports.say(hub.broker, hub.interface.url);
   let messages = 0;
   const cars: Car[] = [];

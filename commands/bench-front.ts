@@ -22,6 +22,8 @@ export interface FrontAgent {
 export interface BenchFrontOptions {
   readonly port: number;
   readonly lan?: LanServing | undefined;
+  /** Address of the tiles of the map; undefined: the page loads none. */
+  readonly tiles: string | undefined;
   readonly agent: FrontAgent;
   readonly outbox: () => OutboxReport;
   readonly bench: BenchControls;
@@ -31,7 +33,7 @@ export interface BenchFrontOptions {
 
 /** Rejects as {@link startServer} does. */
 export async function startFront(options: BenchFrontOptions): Promise<Pick<RunningServer, 'stop'>> {
-  const { port, lan, agent, outbox, bench, clock, log } = options;
+  const { port, lan, tiles, agent, outbox, bench, clock, log } = options;
   const snapshots = new Snapshots(clock);
   const documents = findDocuments(log);
   const server = await startServer({
@@ -40,7 +42,7 @@ export async function startFront(options: BenchFrontOptions): Promise<Pick<Runni
     port,
     ...BENCH_LIMITS,
     ...localServing(lan),
-    ...(documents === undefined ? {} : { documents }),
+    ...(documents === undefined ? {} : { documents: { ...documents, ...(tiles && { tiles }) } }),
     routes: (router) => addOutbox(router, { outbox, bench }, snapshots),
     others: (context) => forward(context, agent),
     clock,

@@ -60,6 +60,7 @@ export async function moveAgent(options: MoveOptions): Promise<MovedAgent> {
   const front = await startFront({
     port,
     lan,
+    tiles: options.order.tiles?.url,
     agent,
     outbox: () => agent.outbox,
     bench,

@@ -3,6 +3,7 @@
 import type { Level } from '../adapters/logging/stream.ts';
 import type { ScenarioName } from '../adapters/simulated/index.ts';
 import type { FrameBatch, OutgoingFrame } from '../agent/ports.ts';
+import type { MapTiles } from '../protocol/interface/own/car-description.ts';
 import type { OutboxReport } from '../protocol/interface/own/outbox.ts';
 import type { StatusContents } from '../protocol/schema/status.ts';
 
@@ -23,6 +24,7 @@ export interface AgentOrder {
   readonly mqtt: BenchBroker;
   /** Where the page is, which leads its requests to the agent. */
   readonly page: string;
+  readonly tiles: MapTiles | undefined;
   readonly log: Level;
   /** Of the simulated car. */
   readonly buses: readonly string[];

@@ -10,7 +10,9 @@ import { EmbeddedBroker } from '../adapters/mqtt/index.ts';
 import { type ScenarioName, type SceneName, sceneNames } from '../adapters/simulated/index.ts';
 import { makeDirectory } from '../assembly/directory.ts';
 import { benchVehicle } from '../assembly/simulation.ts';
+import { faultsOfTiles } from '../config/http.ts';
 import { VigieError } from '../protocol/errors.ts';
+import type { MapTiles } from '../protocol/interface/own/car-description.ts';
 import { commandKinds } from '../protocol/schema/remote.ts';
 import { type BenchCar, startBenchCar } from './bench-car.ts';
 import { benchControls } from './bench-controls.ts';
@@ -44,6 +46,8 @@ interface Options {
   readonly http?: number;
   readonly scenario: ScenarioName;
   readonly scene?: SceneName;
+  readonly tiles?: string;
+  readonly tilesAttribution?: string;
 }
 
 export function benchCommand(): Command {
@@ -77,6 +81,8 @@ for the next start.`,
         sceneNames,
       ),
     )
+    .option('--tiles <url>', 'tiles of the maps of the page: https://tiles.example/{z}/{x}/{y}.png', tilesOf)
+    .option('--tiles-attribution <words>', 'words that maps with tiles show, such as their licence')
     .addOption(
       new Option('--log <level>', 'level of the log on standard error')
         .choices(['info', 'warn', 'error', 'silent'])
@@ -88,6 +94,7 @@ for the next start.`,
 
 async function bench(options: Options): Promise<void> {
   if (options.agent === true) return (await import('./bench-agent.ts')).benchAgent();
+  const tiles = tilesIn(options);
   if (options.cars !== undefined) {
     const { cars } = options;
     if (options.broker !== undefined || options.vin !== BENCH_VIN) {
@@ -98,7 +105,7 @@ async function bench(options: Options): Promise<void> {
       const option = options.lan === true ? '--lan' : '--scene';
       throw new VigieError('usage.wrong', `${option} is for one car: leave out --cars or ${option}`);
     }
-    return (await import('./bench-fleet.ts')).benchFleet({ ...options, cars });
+    return (await import('./bench-fleet.ts')).benchFleet({ ...options, cars, tiles });
   }
   const { data, vin } = options;
   const login = loginOf(options);
@@ -134,7 +141,7 @@ async function bench(options: Options): Promise<void> {
   let bench: BenchControls;
   const place = new AgentPlace(() => ({
     ...{ car, bench, report, say, clock, log, lan: lan?.serving },
-    order: { vin, data, scenario: options.scenario, trust, mqtt, page: pageUrl(), log: options.log },
+    order: { vin, data, scenario: options.scenario, trust, mqtt, page: pageUrl(), tiles, log: options.log },
     receive:
       broker === undefined
         ? undefined
@@ -157,6 +164,7 @@ async function bench(options: Options): Promise<void> {
     http: {
       local: true,
       port: options.http ?? (free ? standard : 0),
+      tiles,
       ...(lan === undefined ? {} : { lan: lan.serving }),
     },
     controls: (simulation, cable) => {
@@ -230,6 +238,18 @@ async function startBroker(asked: number | undefined, accept: Accept): Promise<E
   await elsewhere.start();
   sayElsewhere(STANDARD_BROKER, 'broker', elsewhere.url, '--port');
   return elsewhere;
+}
+
+function tilesIn({ tiles: url, tilesAttribution: attribution }: Options): MapTiles | undefined {
+  if (url !== undefined) return { url, ...(attribution === undefined ? {} : { attribution }) };
+  if (attribution === undefined) return undefined;
+  throw new VigieError('usage.wrong', '--tiles-attribution is for --tiles: add it, or leave both out');
+}
+
+function tilesOf(text: string): string {
+  const [fault] = faultsOfTiles(text);
+  if (fault === undefined) return text;
+  throw new InvalidArgumentError(`the address is wrong: ${fault.join(': ')}.`);
 }
 
 /** Each car is a whole agent in this process. */

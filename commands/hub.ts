@@ -109,6 +109,7 @@ async function runHub(options: Options): Promise<void> {
     port: ports.port,
     http: ports.http,
     ...(configuration?.trustedProxies === undefined ? {} : { trustedProxies: configuration.trustedProxies }),
+    ...(configuration?.tiles === undefined ? {} : { tiles: configuration.tiles }),
     ...(configuration?.callbacks === undefined ? {} : { callbacks: configuration.callbacks }),
     ...(configuration?.retention === undefined ? {} : { retention: configuration.retention }),
     ...(configuration?.signIn === undefined ? {} : { signIn: configuration.signIn }),

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Static, TOptional, TUnsafe } from 'typebox';
 import * as Type from 'typebox';
 import { type Country, countries } from '../protocol/interface/countries.ts';
+import type { MapTiles } from '../protocol/interface/own/car-description.ts';
 import { type InterfaceSettings, interfaceSettings } from '../protocol/settings.ts';
 import { checkAwaited } from './awaited-file.ts';
 import { choice, closed, line, listOf } from './fields.ts';
@@ -94,6 +95,20 @@ export const trustedProxies = Type.Optional(
   ),
 );
 
+/** Tiles of the maps of the page of a car or a hub. */
+export const mapTiles = Type.Optional(
+  closed(
+    {
+      url: line('Address of a tile in Web Mercator, with {z}, {x} and {y}', {
+        pattern: '^https?://[A-Za-z0-9.:[\\]-]+/[A-Za-z0-9._~/?&=%{}@-]*$',
+        expected: 'an address such as https://tiles.example/{z}/{x}/{y}.png',
+      }),
+      attribution: Type.Optional(line('Words that the map shows, such as its licence')),
+    },
+    'Tiles of the map of the page; without it the page draws land and borders and loads nothing from elsewhere',
+  ),
+);
+
 export const httpSchema = closed(
   {
     listen: line('Address of the server', {
@@ -127,18 +142,7 @@ export const httpSchema = closed(
     fleet: Type.Optional(listOf(fleetUser, 1, 'Users of the fleet side (3.19.2); without it there is none')),
     user: Type.Optional(user),
     vehicle: Type.Optional(vehicle),
-    tiles: Type.Optional(
-      closed(
-        {
-          url: line('Address of a tile in Web Mercator, with {z}, {x} and {y}', {
-            pattern: '^https?://[A-Za-z0-9.:[\\]-]+/[A-Za-z0-9._~/?&=%{}@-]*$',
-            expected: 'an address such as https://tiles.example/{z}/{x}/{y}.png',
-          }),
-          attribution: Type.Optional(line('Words that the map shows, such as its licence')),
-        },
-        'Tiles of the map of the page; without it the page draws a grid and loads nothing from elsewhere',
-      ),
-    ),
+    tiles: mapTiles,
     ...members(interfaceSettings),
   },
   'The connected-vehicle interface over HTTP; without it there is none',
@@ -171,7 +175,7 @@ export interface HttpConfiguration extends InterfaceSettings {
   readonly user?: UserConfiguration;
   readonly vehicle: VehicleConfiguration;
   /** Tiles of the map of the page. */
-  readonly tiles?: { readonly url: string; readonly attribution?: string };
+  readonly tiles?: MapTiles;
 }
 
 /** Reads `http`; `beside` makes a path absolute. Undefined when there is none, or one with faults in its form. */
@@ -186,7 +190,7 @@ export function readHttp(
   const fleet = input.fleet?.map((one, index) => readFleetUser(one, index, input, beside, findings));
   const users = input.user === undefined ? undefined : readUser(input.user, beside, findings);
   checkAccess(input, host, findings);
-  if (input.tiles !== undefined) checkTiles(input.tiles.url, findings);
+  checkTiles(input.tiles, findings);
   checkProxies(input.trustedProxies, findings);
   const settings = readSettings(interfaceSettings, input, '/http', findings);
   return {
@@ -246,21 +250,24 @@ function checkAccess(input: HttpInput, host: string, findings: Findings): void {
   if (twice !== undefined) findings.error('/http/fleet', `two users are called ${twice}`, 'give each its own name');
 }
 
-/** The browser of a reader asks there for the places where the car was. */
-function checkTiles(url: string, findings: Findings): void {
-  const at = '/http/tiles/url';
+export function checkTiles(tiles: MapTiles | undefined, findings: Findings): void {
+  for (const [message, fix] of tiles === undefined ? [] : faultsOfTiles(tiles.url)) {
+    findings.error('/http/tiles/url', message, fix);
+  }
+}
+
+/** What is wrong with an address of tiles. The browser of a reader asks there for the places where the car was. */
+export function faultsOfTiles(url: string): readonly (readonly [message: string, fix: string])[] {
   const missing = ['{z}', '{x}', '{y}'].filter((part) => !url.includes(part));
+  const found: (readonly [string, string])[] = [];
   if (missing.length > 0) {
-    findings.error(
-      at,
-      `has no ${missing.join(' and ')}`,
-      'write an address such as https://tiles.example/{z}/{x}/{y}.png',
-    );
+    found.push([`has no ${missing.join(' and ')}`, 'write an address such as https://tiles.example/{z}/{x}/{y}.png']);
   }
-  if (!URL.canParse(url)) findings.error(at, 'is not an address', 'write https://, a name and a path');
+  if (!URL.canParse(url)) found.push(['is not an address', 'write https://, a name and a path']);
   else if (new URL(url).protocol !== 'https:' && !isLoopback(new URL(url).hostname.replaceAll(/[[\]]/g, ''))) {
-    findings.error(at, 'others could read on the way where the car was', 'use https, or a server on this machine');
+    found.push(['others could read on the way where the car was', 'use https, or a server on this machine']);
   }
+  return found;
 }
 
 function repeated(names: readonly string[]): string | undefined {

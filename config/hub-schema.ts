@@ -6,7 +6,7 @@ import { kinds } from '../protocol/schema/kind.ts';
 import { callbacksSchema } from './callbacks.ts';
 import { brokerMembers } from './configuration-schema.ts';
 import { choice, closed, format, keyed, line, listOf, number } from './fields.ts';
-import { trustedProxies } from './http.ts';
+import { mapTiles, trustedProxies } from './http.ts';
 
 /** The format of hub.yaml that this version reads. */
 export const hubVersion = 1;
@@ -93,6 +93,7 @@ export const hubSchema = closed(
             ),
           ),
           trustedProxies,
+          tiles: mapTiles,
         },
         'The connected-vehicle interface over HTTP',
       ),

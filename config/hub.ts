@@ -2,6 +2,7 @@
 import { dirname, resolve } from 'node:path';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { dataScopes, type Scope } from '../protocol/interface/operations/scopes.ts';
+import type { MapTiles } from '../protocol/interface/own/car-description.ts';
 import type { Kind } from '../protocol/schema/kind.ts';
 import { checkAwaited } from './awaited-file.ts';
 import { type CallbacksConfiguration, readCallbacks } from './callbacks.ts';
@@ -11,7 +12,7 @@ import type { Environment } from './environment.ts';
 import { checkForm } from './faults.ts';
 import { Findings } from './findings.ts';
 import { hub as formOfHub } from './generated/hub-validator.js';
-import { checkProxies, isLoopback, readAddress } from './http.ts';
+import { checkProxies, checkTiles, isLoopback, readAddress } from './http.ts';
 import { type HubInput, hubDefaults, hubSchema } from './hub-schema.ts';
 import { type BrokerAddressInput, type BrokerConfiguration, readBroker } from './mqtt.ts';
 
@@ -49,6 +50,8 @@ export interface HubConfiguration {
   readonly http?: Listen;
   /** Proxies before the interface; absent: forwarded addresses are not read. */
   readonly trustedProxies?: readonly string[];
+  /** Tiles of the maps of the page; absent: the page loads none. */
+  readonly tiles?: MapTiles;
   /** Absent: to public addresses, with `https` and `wss` only, and no push. */
   readonly callbacks?: CallbacksConfiguration;
   /** Days by kind of messages. Absent: for ever. */
@@ -94,6 +97,8 @@ function read(input: HubInput, beside: (path: string) => string, findings: Findi
   const http = readListen(input.http?.listen, '/http', findings, tls !== undefined);
   const trustedProxies = findings.sound('/http') ? input.http?.trustedProxies : undefined;
   checkProxies(trustedProxies, findings);
+  const tiles = findings.sound('/http') ? input.http?.tiles : undefined;
+  checkTiles(tiles, findings);
   const metrics = readListen(input.metrics?.listen, '/metrics', findings, false);
   return {
     ...(input.name === undefined ? {} : { name: input.name }),
@@ -102,6 +107,7 @@ function read(input: HubInput, beside: (path: string) => string, findings: Findi
     ...(database === undefined ? {} : { database }),
     ...(http === undefined ? {} : { http }),
     ...(trustedProxies === undefined ? {} : { trustedProxies }),
+    ...(tiles === undefined ? {} : { tiles }),
     ...(input.callbacks === undefined ? {} : { callbacks: readCallbacks(input.callbacks, beside, findings) }),
     ...(retention === undefined ? {} : { retention }),
     ...(signIn === undefined ? {} : { signIn }),

@@ -34,6 +34,8 @@ export const pageFiles: readonly (readonly [file: string, address: string, type:
   // The script contains the English words.
   ['words-de.json', '/page/words-de.json', 'application/json'],
   ['words-fr.json', '/page/words-fr.json', 'application/json'],
+  // Only views with a map load it.
+  ['map.json', '/page/map.json', 'application/json'],
   ['licences.txt', '/page/licences.txt', 'text/plain; charset=utf-8'],
 ];
 

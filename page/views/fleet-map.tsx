@@ -1,10 +1,11 @@
-/** Where all cars are, on a drawn grid: a map that needs no network. Shape and colour tell how old the data are. */
+/** Where all cars are, over land, borders and cities: a map that needs no network. Shape and colour tell how old the data are. */
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { type Age, ageOfSilence, ages, type FleetPositions } from '../../protocol/interface/own/hub-overview.ts';
 import { carNow, pollWhileVisible } from '../connection.ts';
 import { addressOfCar, numberOf } from '../format.ts';
 import { useTopics, useWidth } from '../hooks.ts';
+import { type LandMap, namedCities, type Place, partIn, useLandMap } from '../map-data.ts';
 
 /** Time between two readings, ms. */
 const EVERY = 1_000;
@@ -82,6 +83,7 @@ export function FleetMap({ pointed }: { readonly pointed: string | undefined }):
   const width = useWidth(box);
   const height = Math.round(Math.min(480, Math.max(280, width * 0.85)));
   const cars = usePositions();
+  const map = useLandMap();
   /** Undefined: all cars are in the drawing. */
   const [chosen, setChosen] = useState<View>();
   const fitted = viewOfAll(cars.values(), width, height);
@@ -90,7 +92,8 @@ export function FleetMap({ pointed }: { readonly pointed: string | undefined }):
     if (view !== undefined) setChosen({ ...view, scale: Math.min(2e6, Math.max(1, view.scale * factor)) });
   };
   useLayoutEffect(() => {
-    if (canvas.current !== null && view !== undefined) draw(canvas.current, { width, height, view, cars, pointed });
+    if (canvas.current !== null && view !== undefined)
+      draw(canvas.current, { width, height, view, cars, pointed, map });
   });
   const drag = useRef<Drag | undefined>(undefined);
   const down = (event: PointerEvent): void => {
@@ -194,7 +197,11 @@ interface Frame {
   readonly view: View;
 }
 
-function placeOf([, latitude, longitude]: Position, { width, height, view }: Frame): readonly [number, number] {
+function placeOf([, latitude, longitude]: Position, frame: Frame): readonly [number, number] {
+  return projected([longitude, latitude], frame);
+}
+
+function projected([longitude, latitude]: Place, { width, height, view }: Frame): readonly [number, number] {
   const x = width / 2 + (longitude - view.longitude) * view.scale * shrinkAt(view.latitude);
   return [x, height / 2 - (latitude - view.latitude) * view.scale];
 }
@@ -212,6 +219,7 @@ function nearest(cars: Iterable<Position>, [x, y]: readonly [number, number], fr
 interface DrawOptions extends Frame {
   readonly cars: ReadonlyMap<string, Position>;
   readonly pointed: string | undefined;
+  readonly map: LandMap | undefined;
 }
 
 function draw(canvas: HTMLCanvasElement, options: DrawOptions): void {
@@ -231,6 +239,7 @@ function draw(canvas: HTMLCanvasElement, options: DrawOptions): void {
   };
   context.scale(ratio, ratio);
   context.font = '11px system-ui, sans-serif';
+  if (options.map !== undefined) drawLand(context, options, options.map, colour);
   drawGrid(context, options, colour);
   // The newest lie on top.
   const byAge: Record<Age, (readonly [number, number])[]> = { minute: [], hour: [], day: [], older: [] };
@@ -287,6 +296,46 @@ function drawCars(
   if (age === 'hour') context.fill();
   context.stroke();
   if (age !== 'hour') context.fill();
+}
+
+/** The land that the drawing shows on the sea around it. */
+function drawLand(
+  context: CanvasRenderingContext2D,
+  options: DrawOptions,
+  map: LandMap,
+  colour: (name: string) => string,
+): void {
+  const { width, height, view } = options;
+  const [across, down] = [width / 2 / (view.scale * shrinkAt(view.latitude)), height / 2 / view.scale];
+  const part = partIn(map, {
+    west: view.longitude - across,
+    east: view.longitude + across,
+    south: view.latitude - down,
+    north: view.latitude + down,
+  });
+  context.fillStyle = colour('--sea');
+  context.fillRect(0, 0, width, height);
+  const path = (line: readonly Place[]): void => {
+    for (const [at, place] of line.entries()) {
+      const [x, y] = projected(place, options);
+      if (at === 0) context.moveTo(x, y);
+      else context.lineTo(x, y);
+    }
+  };
+  context.beginPath();
+  for (const ring of part.land) path(ring);
+  context.fillStyle = colour('--land');
+  context.fill();
+  context.beginPath();
+  for (const line of part.borders) path(line);
+  context.strokeStyle = colour('--edge');
+  context.lineWidth = 1;
+  context.stroke();
+  context.fillStyle = colour('--ink-3');
+  for (const { name, x, y } of namedCities(part, (place) => projected(place, options))) {
+    context.fillRect(x - 1.5, y - 1.5, 3, 3);
+    context.fillText(name, x + 5, y + 4);
+  }
 }
 
 /** Lines of latitude and longitude with their degrees, and a scale. */

@@ -1,10 +1,11 @@
-/** The track of a trip on a drawn grid: a map that needs no network. */
+/** The track of a trip over land, borders and cities: a map that needs no network. */
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { store } from '../car-store.ts';
 import { numberOf, timeOf } from '../format.ts';
 import { useWidth } from '../hooks.ts';
 import { type JourneyEvent, type Point, placeAt } from '../journey.ts';
+import { namedCities, type Place, partIn, useLandMap } from '../map-data.ts';
 import { Mark } from './timeline.tsx';
 
 /** Circumference of the earth, m: the projection is Web Mercator, whose tiles lie below the track where the owner has some. */
@@ -50,6 +51,7 @@ export function TrackMap({ points, at, events }: TrackMapOptions): JSX.Element {
   return (
     <div class="track-map" ref={box}>
       <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={sentence}>
+        <Land {...{ width, height, projection }} />
         <Grid {...{ width, height, points, x, y, step: step * scale }} />
         {tiles !== undefined && <Tiles url={tiles.url} {...{ width, height, projection }} />}
         {tiles !== undefined && <path class="way casing" d={wayOf(points, x, y)} />}
@@ -94,6 +96,41 @@ export function TrackMap({ points, at, events }: TrackMapOptions): JSX.Element {
   );
 }
 
+/** Below the grid, once it is loaded. */
+function Land({ width, height, projection }: Omit<TilesOptions, 'url'>): JSX.Element | null {
+  const map = useLandMap();
+  if (map === undefined) return null;
+  const { x, y, left, top, world } = projection;
+  const latitudeAt = (px: number): number => (Math.atan(Math.sinh(Math.PI * (1 - 2 * (px / world)))) * 180) / Math.PI;
+  const part = partIn(map, {
+    west: (left / world) * 360 - 180,
+    east: ((left + width) / world) * 360 - 180,
+    south: latitudeAt(Math.min(world, top + height)),
+    north: latitudeAt(Math.max(0, top)),
+  });
+  const project = ([longitude, latitude]: Place): readonly [number, number] => {
+    const point = { longitude, latitude };
+    return [x(point), y(point)];
+  };
+  const path = (line: readonly Place[]): string =>
+    `M${line.map((place) => project(place).map((px) => px.toFixed(1))).join('L')}`;
+  return (
+    <>
+      <rect class="sea" width={width} height={height} />
+      <path class="land" d={part.land.map(path).join('')} />
+      <path class="border" d={part.borders.map(path).join('')} />
+      {namedCities(part, project).map(({ name, x: cityX, y: cityY }) => (
+        <g key={name}>
+          <circle class="city" cx={cityX} cy={cityY} r="2" />
+          <text class="axis" x={cityX + 5} y={cityY + 4}>
+            {name}
+          </text>
+        </g>
+      ))}
+    </>
+  );
+}
+
 interface TilesOptions {
   readonly url: string;
   readonly width: number;
@@ -101,7 +138,7 @@ interface TilesOptions {
   readonly projection: Projection;
 }
 
-/** The grid stays where a tile does not come. */
+/** Land and grid stay where a tile does not come. */
 function Tiles({ url, width, height, projection: { left, top, world } }: TilesOptions): JSX.Element {
   const zoom = Math.min(FINEST, Math.max(0, Math.round(Math.log2(world / TILE))));
   const count = 2 ** zoom;
@@ -119,6 +156,7 @@ function Tiles({ url, width, height, projection: { left, top, world } }: TilesOp
             y={row * size - top}
             width={size}
             height={size}
+            onError={({ currentTarget }) => currentTarget.setAttribute('visibility', 'hidden')}
           />
         )),
       )}
@@ -156,7 +194,7 @@ function Grid({ width, height, points, x, y, step }: GridOptions): JSX.Element {
   return <path class="grid" d={[...across, ...down].join('')} />;
 }
 
-type Project = (point: Point) => number;
+type Project = (point: Pick<Point, 'longitude' | 'latitude'>) => number;
 
 interface Frame {
   readonly width: number;

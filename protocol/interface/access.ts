@@ -131,6 +131,7 @@ const open: readonly AccessRow[] = [
     'GET /page/icon.png',
     'GET /page/page.webmanifest',
     'GET /page/licences.txt',
+    'GET /page/map.json',
     'GET /page/words-de.json',
     'GET /page/words-fr.json',
   ),

@@ -41,7 +41,7 @@ test('paths are relative to the file, addresses are taken apart', () => {
 name: hub-1
 data: records
 broker: { listen: '127.0.0.1:11883' }
-http: { listen: '[::1]:0', trustedProxies: [127.0.0.1] }
+http: { listen: '[::1]:0', trustedProxies: [127.0.0.1], tiles: { url: 'https://tiles.example/{z}/{x}/{y}.png' } }
 log: { level: info }
 `);
   expect(diagnostics).toEqual([]);
@@ -51,6 +51,7 @@ log: { level: info }
     broker: { host: '127.0.0.1', port: 11883 },
     http: { host: '::1', port: 0 },
     trustedProxies: ['127.0.0.1'],
+    tiles: { url: 'https://tiles.example/{z}/{x}/{y}.png' },
     log: { level: 'info' },
   });
 });

@@ -27,6 +27,8 @@ export interface OverviewDesk {
   /** Those that the caller may see. */
   cars(call: Call): Promise<Iterable<FleetCar>>;
   events(call: Call): Promise<readonly FleetEvent[]>;
+  /** Tiles of the maps of the page; absent: the page loads none. */
+  readonly tiles?: CarDescription['tiles'] | undefined;
   /** Somebody looks at this car now. */
   look(vin: string): void;
 }
@@ -119,7 +121,7 @@ const orders = remoteKinds.flatMap(({ type, member, words, example }): HubOrderK
 });
 
 /** As `/vigie/v1/car` of the car; the sources of values are in its profile, which it does not send. */
-function car({ reader }: OverviewDesk): Handler {
+function car({ reader, tiles }: OverviewDesk): Handler {
   return async (call) => {
     const { vin } = await known(reader, call);
     const answer: CarDescription = {
@@ -128,6 +130,7 @@ function car({ reader }: OverviewDesk): Handler {
       profile: '',
       captures: true,
       faults: true,
+      ...(tiles === undefined ? {} : { tiles }),
       values: slots.map(({ path, kind, unit, resolution }) => ({
         path,
         kind,

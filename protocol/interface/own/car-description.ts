@@ -45,7 +45,10 @@ const mapTilesSchema = Type.Object(
     url: Type.String({ description: 'Address of a tile in Web Mercator, with {z}, {x} and {y}.' }),
     attribution: Type.Optional(Type.String({ description: 'Words that the map shows, such as its licence.' })),
   },
-  { description: 'Where the page loads the tiles of its map. Absent: it draws a grid and loads nothing.' },
+  {
+    description:
+      'Where the page loads the tiles of its map. Absent: it draws land and borders and loads nothing from elsewhere.',
+  },
 );
 
 export const carDescriptionSchema = Type.Object({

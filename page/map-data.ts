@@ -1,0 +1,158 @@
+/** Land, borders and cities below the maps, from Natural Earth (public domain): loaded when the first map opens. */
+import { useEffect, useState } from 'preact/hooks';
+
+/** The file map.json, which scripts/map-data.ts makes. Places are counted in parts of a degree. */
+export interface MapData {
+  /** Parts of a degree. */
+  readonly grid: number;
+  /** Longitude and latitude of the first point, then differences from point to point. */
+  readonly lines: readonly (readonly number[])[];
+  /** Edges of countries as indexes of lines; the complement of an index is the line from its end. */
+  readonly rings: readonly (readonly number[])[];
+  /** The largest first. */
+  readonly cities: readonly (readonly [name: string, longitude: number, latitude: number])[];
+}
+
+/** Degrees. */
+export type Place = readonly [longitude: number, latitude: number];
+type Line = readonly Place[];
+
+/** What a drawing shows, degrees. */
+export interface MapWindow {
+  readonly west: number;
+  readonly east: number;
+  readonly south: number;
+  readonly north: number;
+}
+
+export interface LandMap {
+  readonly land: readonly Line[];
+  /** Lines between two countries. */
+  readonly borders: readonly Line[];
+  readonly cities: readonly { readonly name: string; readonly place: Place }[];
+}
+
+let loading: Promise<LandMap> | undefined;
+
+/** Undefined until it is loaded. Without it a map has its grid alone. */
+export function useLandMap(): LandMap | undefined {
+  const [map, setMap] = useState<LandMap>();
+  useEffect(() => {
+    loading ??= load();
+    loading.then(setMap, () => {
+      loading = undefined;
+    });
+  }, []);
+  return map;
+}
+
+async function load(): Promise<LandMap> {
+  const response = await fetch('/page/map.json');
+  if (!response.ok) throw new Error(`The map did not load (${response.status}).`);
+  return landMapOf((await response.json()) as MapData);
+}
+
+export function landMapOf({ grid, lines, rings, cities }: MapData): LandMap {
+  const decoded = lines.map((numbers) => {
+    let [x, y] = [0, 0];
+    return Array.from({ length: numbers.length / 2 }, (_, at): Place => {
+      [x, y] = [x + (numbers[2 * at] ?? 0), y + (numbers[2 * at + 1] ?? 0)];
+      return [x / grid, y / grid];
+    });
+  });
+  const uses = new Map<number, number>();
+  for (const index of rings.flat()) {
+    const line = index < 0 ? ~index : index;
+    uses.set(line, (uses.get(line) ?? 0) + 1);
+  }
+  return {
+    land: rings.map((ring) =>
+      unrolled(ring.flatMap((index) => (index < 0 ? (decoded[~index] ?? []).toReversed() : (decoded[index] ?? [])))),
+    ),
+    borders: decoded.filter((_, line) => (uses.get(line) ?? 0) > 1),
+    cities: cities.map(([name, x, y]) => ({ name, place: [x / grid, y / grid] })),
+  };
+}
+
+/** A ring without jumps at the date line: it continues beyond. A ring around the earth is closed at the South Pole. */
+function unrolled(ring: Line): Line {
+  let turn = 0;
+  const line = ring.map(([x, y], at): Place => {
+    const [before] = ring[at - 1] ?? [x];
+    if (Math.abs(x - before) > 180) turn += x < before ? 360 : -360;
+    return [x + turn, y];
+  });
+  const [[first], [last]] = [line[0] as Place, line.at(-1) as Place];
+  return Math.abs(last - first) > 180 ? [...line, [last, -90], [first, -90]] : line;
+}
+
+/** The part of a map that a window shows, also one across the date line, with the degrees of the window. */
+export function partIn(map: LandMap, window: MapWindow): LandMap {
+  const parts = [-360, 0, 360].map((turn) => {
+    const own = { ...window, west: window.west - turn, east: window.east - turn };
+    const turned = (line: Line): Line => (turn === 0 ? line : line.map(([x, y]) => [x + turn, y]));
+    const inside = ([x, y]: Place): boolean => x >= own.west && x <= own.east && y >= own.south && y <= own.north;
+    return {
+      land: map.land.filter((ring) => meets(ring, own)).map((ring) => turned(clipped(ring, own))),
+      borders: map.borders.filter((line) => meets(line, own)).map(turned),
+      cities: map.cities
+        .filter(({ place }) => inside(place))
+        .map(({ name, place: [x, y] }) => ({ name, place: [x + turn, y] as const })),
+    };
+  });
+  return {
+    land: parts.flatMap(({ land }) => land),
+    borders: parts.flatMap(({ borders }) => borders),
+    cities: parts.flatMap(({ cities }) => cities),
+  };
+}
+
+/** Cities that have room for their names, the largest first. */
+export function namedCities(
+  { cities }: LandMap,
+  project: (place: Place) => readonly [x: number, y: number],
+): readonly { readonly name: string; readonly x: number; readonly y: number }[] {
+  const named: { name: string; x: number; y: number; width: number }[] = [];
+  for (const { name, place } of cities) {
+    const [x, y] = project(place);
+    const width = CITY + name.length * LETTER;
+    const free = named.every((one) => x > one.x + one.width || one.x > x + width || Math.abs(y - one.y) > 2 * LETTER);
+    if (free) named.push({ name, x, y, width });
+  }
+  return named;
+}
+
+/** Room of the mark of a city, and of a letter of its name, px. */
+const CITY = 10;
+const LETTER = 7;
+
+function meets(line: Line, { west, east, south, north }: MapWindow): boolean {
+  let [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
+  for (const [x, y] of line) {
+    left = Math.min(left, x);
+    right = Math.max(right, x);
+    low = Math.min(low, y);
+    high = Math.max(high, y);
+  }
+  return left <= east && right >= west && low <= north && high >= south;
+}
+
+/** Sutherland and Hodgman: what of a ring lies in the window, so that no drawing has points far outside it. */
+function clipped(ring: Line, { west, east, south, north }: MapWindow): Line {
+  const edges: readonly (readonly [axis: 0 | 1, limit: number, side: 1 | -1])[] = [
+    [0, west, 1],
+    [0, east, -1],
+    [1, south, 1],
+    [1, north, -1],
+  ];
+  return edges.reduce<Line>((line, [axis, limit, side]) => {
+    const within = (place: Place): boolean => side * (place[axis] - limit) >= 0;
+    return line.flatMap((place, at) => {
+      const before = line.at(at - 1) as Place;
+      if (within(before) === within(place)) return within(place) ? [place] : [];
+      const share = (limit - before[axis]) / (place[axis] - before[axis]);
+      const crossing: Place = [before[0] + share * (place[0] - before[0]), before[1] + share * (place[1] - before[1])];
+      return within(place) ? [crossing, place] : [crossing];
+    });
+  }, ring);
+}
