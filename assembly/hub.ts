@@ -312,7 +312,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     handlers: {
       ...handlersOf(served, new PageTokens(pageKey(join(data, 'pages.key'), log))),
       ...seeingOnly(visible, {
-        'hub.numbers.get': numbersOf(reader),
+        'hub.numbers.get': numbersOf(reader, audit),
         'hub.monitors.list': monitorsOf(monitorStore, digestOf),
         ...overviewHandlers({
           ...{ reader, tiles: options.tiles },

@@ -28,6 +28,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/hub/numbers.test.ts',
     'test/hub/lives.test.ts',
     'test/hub/resend.test.ts',
+    'test/hub/resend-trouble.test.ts',
     'test/hub/vehicle-status.test.ts',
     'test/hub/intake.test.ts',
     'test/adapters/store/kept.test.ts',

@@ -61,7 +61,7 @@ export function mapData(): string {
   const lines = topology.arcs.map((arc) => decoded(arc, topology));
   const rings = topology.objects.countries.geometries
     .flatMap((one) => (one.type === 'Polygon' ? [one.arcs] : one.arcs))
-    .flatMap((polygon) => polygon)
+    .flat()
     .filter((ring) => areaOf(ring.flatMap((index) => along(lines, index))) >= SMALLEST);
   const used = [...new Set(rings.flat().map((index) => (index < 0 ? ~index : index)))].sort((a, b) => a - b);
   const numbers = new Map(used.map((index, number) => [index, number]));

@@ -9,6 +9,8 @@ const EVERY = 1_000;
 type Runs = readonly (readonly [first: number, last: number])[];
 
 interface Numbers {
+  /** Why numbers stay missing; absent: nothing is known about it. */
+  readonly trouble?: string;
   readonly classes: readonly {
     readonly class: number;
     readonly kinds: readonly string[];
@@ -34,6 +36,11 @@ export function HubWirePanels({ vin }: { readonly vin: string }): JSX.Element {
   const missing = data.classes.reduce((sum, one) => sum + countOf(one.missing), 0);
   return (
     <div class="wire-grid">
+      {data.trouble !== undefined && (
+        <p class="panel reading bad" data-testid="trouble">
+          {data.trouble}
+        </p>
+      )}
       <NumbersPanel
         missing={missing}
         testId="missing of the car"

@@ -62,8 +62,10 @@ test('an agent that somebody kills is not there until it is started again; the p
   const { bench, url, plug, pid } = await movedBench();
   expect((await fetch(`${url}/vigie/v1/car`)).status).toBe(200);
   process.kill(pid, 'SIGKILL');
-  await expect.poll(async () => (await fetch(`${url}/vigie/v1/car`)).status).toBe(503);
-  expect(await (await fetch(`${url}/fleets`)).text()).toContain('start its process again');
+  await expect.poll(async () => (await fetch(`${url}/fleets`)).status).toBe(503);
+  expect(await (await fetch(`${url}/fleets`)).text()).toContain('the agent was killed: start it again');
+  // The page names the car also now.
+  expect((await fetch(`${url}/vigie/v1/car`)).status).toBe(200);
   expect((await fetch(`${url}/`)).status).toBe(200);
   const told = bench.output.length;
   expect(await (await plug(true)).json()).toMatchObject({ process: 'runs', received: { classes: expect.anything() } });

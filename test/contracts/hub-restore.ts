@@ -1,8 +1,9 @@
 /** What becomes of a hub whose database is replaced by an older copy, whatever database it keeps messages in. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { generateKey } from '../../adapters/keys/index.ts';
 import { type Hub, type HubOptions, startHub } from '../../assembly/hub.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
@@ -95,5 +96,43 @@ export function hubRestoreContract(name: string, create: () => Promise<CopiedDat
         Buffer.from(payload).toString('hex'),
       ]);
     }
+  });
+
+  test(`an older copy of ${name} is put back: numbers of a car that does not trust the hub say why they stay missing`, async () => {
+    const data = mkdtempSync(join(tmpdir(), 'vigie-hub-distrust-'));
+    onTestFinished(() => rmSync(data, { recursive: true, force: true }));
+    const database = await create();
+    const clock = new TestClock();
+    const log = new MemoryLog();
+    const start = (): Promise<Hub> => startHub({ data, ...database.options, port: 0, http: 0, clock, log });
+    let hub = await start();
+    onTestFinished(() => hub.stop());
+    const relay = await Relay.open(Number(new URL(hub.broker).port));
+    onTestFinished(() => relay.close());
+    const keys = join(data, 'keys of another hub');
+    mkdirSync(keys);
+    await generateKey(keys, 'other', { algorithm: 'ES256', kinds: ['Resend'] });
+    const trust = join(keys, 'trust.json');
+    const car = new DrivingCar({ vin: VIN, url: relay.url, scenario: 'parked', trust, clock });
+    onTestFinished(() => car.remove());
+    await car.start();
+    await car.until(() => car.acknowledged.some(({ message }) => message.kind === 'status'));
+    const restart = async (meanwhile: () => Promise<void>): Promise<void> => {
+      await car.during(hub.stop());
+      await meanwhile();
+      hub = await car.during(start());
+      relay.brokerPort = Number(new URL(hub.broker).port);
+    };
+    const numbers = async (): Promise<Json> =>
+      (await car.during(fetch(`${hub.interface.url}/vigie/v1/vehicles/${VIN}/numbers`))).json();
+
+    await restart(() => database.backUp(data));
+    const before = car.acknowledged.length;
+    await car.until(() => car.acknowledged.length > before);
+    await restart(() => database.restore(data));
+    let shown = await numbers();
+    while (shown.trouble === undefined) shown = await numbers();
+    expect(shown.trouble).toMatch(/^The car does not answer .* does not trust the key of this hub/);
+    expect(shown.classes.some(({ missing }: Json) => missing.length > 0)).toBe(true);
   });
 }

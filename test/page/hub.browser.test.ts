@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { HubValues } from '../../protocol/interface/own/hub-overview.ts';
+import type { FleetPositions, HubValues } from '../../protocol/interface/own/hub-overview.ts';
 import type { RolloutList } from '../../protocol/interface/own/rollouts.ts';
 import type { HelloConfiguration } from '../../protocol/schema/hello.ts';
 import { payloadOf } from '../hub/messages.ts';
@@ -201,9 +201,16 @@ describePeer('chromium', 'the page of a hub', () => {
     await map.waitFor();
     await page.getByRole('button', { name: 'Zoom in' }).click();
     await page.getByRole('button', { name: 'All', exact: true }).click();
-    // All three are parked at the same place.
-    await map.click();
-    await page.waitForURL(/#cars\/VF3VGEBENCH00000\d\/car$/);
+    // The map shows all cars with a margin of 28 px: the one that is farthest north touches it.
+    const { positions } = (await (await fetch(`${browsed.url}/vigie/v1/positions`)).json()) as FleetPositions;
+    const [latitudes, longitudes] = [positions.map(([, at]) => at), positions.map(([, , at]) => at)];
+    const [south, north] = [Math.min(...latitudes), Math.max(...latitudes)];
+    const { width, height } = (await map.boundingBox()) ?? { width: 0, height: 0 };
+    const scale = ((height - 2 * 28) / (north - south)) * Math.cos((((south + north) / 2) * Math.PI) / 180);
+    const [, , longitude = 0] = positions.find(([, at]) => at === north) ?? [];
+    const middle = (Math.min(...longitudes) + Math.max(...longitudes)) / 2;
+    await map.click({ position: { x: width / 2 + (longitude - middle) * scale, y: 28 } });
+    await page.waitForURL(new RegExp(`#cars/${FIRST}/car$`));
     await page.getByRole('tab', { name: 'The journey' }).click();
     await page.getByRole('heading', { name: 'Time line' }).waitFor();
     await page.getByRole('tab', { name: 'The wire' }).click();

@@ -1,17 +1,24 @@
-import type { NumbersStore } from '../../../hub/ports.ts';
+import type { CommandStore, NumbersStore, VehicleReader } from '../../../hub/ports.ts';
+import { resendTrouble } from '../../../hub/resend-trouble.ts';
 import { classes } from '../../../protocol/classes.ts';
 import type { Handler } from '../call.ts';
 import { found, unknown } from '../resources/context.ts';
 
+type NumbersReader = NumbersStore & Pick<VehicleReader, 'vehicle'>;
+type AuditTrail = Pick<CommandStore, 'commands'>;
+
 /** `GET /vigie/v1/vehicles/{vin}/numbers`: of each class of which anything is known; runs are [first, last]. */
-export function numbersOf(store: NumbersStore): Handler {
+export function numbersOf(store: NumbersReader, audit: AuditTrail): Handler {
   return async ({ path }) => {
     const vin = path['vin'] ?? '';
     const numbers = await store.numbers(vin);
     if (numbers === undefined) throw unknown('vehicle', vin);
+    const isMissing = numbers.some(({ missing }) => missing.length > 0);
+    const trouble = isMissing ? await troubleOf(store, audit, vin) : undefined;
     return found({
       vin,
       lives: await store.lives(vin),
+      ...(trouble === undefined ? {} : { trouble }),
       classes: numbers.map(({ class: number, ...runs }) => ({
         class: number,
         kinds: classes[number]?.kinds ?? [],
@@ -19,4 +26,9 @@ export function numbersOf(store: NumbersStore): Handler {
       })),
     });
   };
+}
+
+async function troubleOf(store: NumbersReader, audit: AuditTrail, vin: string): Promise<string | undefined> {
+  const vehicle = await store.vehicle(vin);
+  return vehicle === undefined ? undefined : resendTrouble(await audit.commands(vin), vehicle.lastSeen);
 }
