@@ -26,6 +26,7 @@ interface Options extends FilterOptions {
   readonly stats?: boolean;
   readonly suggest?: string;
   readonly csv?: string;
+  readonly dbcOut?: string;
   readonly columns?: string;
   readonly format?: string;
 }
@@ -48,7 +49,7 @@ frames comes first, and of equals the DBC with more values in their declared ran
 different values of each signal. --csv writes signals over time: a column of seconds since 1970 and one for each signal, \
 MESSAGE.Signal [unit]. There is a row for each change of a value; the other columns repeat their last values, so that \
 spreadsheets and pandas (read_csv) need no filling. With --suggest, a first profile instead: lines for the paths of \
-Status whose signals are known by name, unit, labels and values, each with its reason.
+Status whose signals are known by name, unit, labels and values, each with its reason. --dbc-out writes a DBC to begin with: messages with lengths, cycle times, counters, checksums, and fields by how often their bits change. What is in the file stays.
 
 With --compare, the differences from other recordings instead of the table: constant bits with different values \
 in the recordings, bits that change in only one, identifiers in only one. Bits of switches come before those of \
@@ -81,6 +82,10 @@ that cannot be read.`,
     .option('--stats', 'minimum, maximum, different values, first, last and count of each signal')
     .option('--csv <file>', 'signals over time as CSV; - writes it to standard output instead of the other output')
     .option('--suggest <file>', 'write a first profile for the signals of --dbc; works without a log too')
+    .option(
+      '--dbc-out <file>',
+      'write the messages of the log to a DBC: a new one, or those that an existing one lacks',
+    )
     .option('--columns <names>', COLUMNS_HELP);
   return withFilters(command)
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
@@ -97,6 +102,7 @@ Examples:
   vigie inspect drive.log --correlate phone.csv --reference Speed
   candump -L can0 | vigie inspect - --format text
   vigie inspect drive.log --dbc car.dbc --suggest my-car.yaml
+  vigie inspect drive.log --dbc-out car.dbc
   vigie inspect drive.log | grep '"kind":"identifier"' > identifiers.ndjson`,
     )
     .action(inspect);
@@ -140,6 +146,11 @@ async function inspect(logs: string[], options: Options): Promise<void> {
       );
     }
     return;
+  }
+  if (options.dbcOut !== undefined) {
+    const { writeSkeleton } = await import('./inspect/dbc-skeleton.ts');
+    const written = writeSkeleton(options.dbcOut, traffic);
+    process.stderr.write(`vigie: ${written ?? `${options.dbcOut}: no message is missing in it`}\n`);
   }
   const format = formatOf(options.format);
   const width = widthOf(process.stdout);

@@ -129,7 +129,7 @@ function busPhrases({ name, frames, remotes, errors, messages, first, last }: Ob
   ];
 }
 
-function counterText({ start, bits, modulus, frames, right }: IdentifierLine['counters'][number]): string {
+export function counterText({ start, bits, modulus, frames, right }: IdentifierLine['counters'][number]): string {
   const steps = right === frames ? '' : `; ${right} of ${frames} steps`;
   return `counter ${placeText(start, bits)} (0 to ${modulus - 1}${steps})`;
 }
@@ -142,7 +142,7 @@ const methodNames: Readonly<Record<string, string>> = {
   'crc8-h2f': 'CRC-8 0x2F',
 };
 
-function checksumText(checksum: NonNullable<IdentifierLine['checksum']>): string {
+export function checksumText(checksum: NonNullable<IdentifierLine['checksum']>): string {
   const { method, start, bits, constant, profile, dataId, dataIds, frames, right } = checksum;
   const facts = [
     ...(profile === undefined ? [] : [`AUTOSAR E2E profile ${profile}`]),
