@@ -29,6 +29,8 @@ const DRIFT = 15;
 const STANDING = 1;
 /** No fix for this long is a gap, ms, unless the car is still where it was, m: then it has stood. */
 const GAP = { time: 30_000, way: 50 };
+/** A car without a moving fix for so long has stood, ms: where it pulls out is a point, with which the track of a trip begins. */
+const STOOD = 10_000;
 /** Fixes looked at together: more would make each fix dearer, and the line longer than roads are straight. */
 const SPAN = 240;
 /** Points travel together, at most so many. */
@@ -54,7 +56,7 @@ interface Tracking {
  * Sets waypoints so that the way between two of them is nowhere further than the rule's `error` from the straight line
  * (opening window: a fix is kept as soon as the line past it would leave a fix too far aside; of several fixes in a
  * second one is looked at, which at the limit of tyres is less than a metre). Also when the car has
- * gone far enough, turned enough, or driven long enough since the last, and where it stops.
+ * gone far enough, turned enough, or driven long enough since the last, where it stops, and where it pulls out again.
  */
 export class WaypointRecorder implements Recorder {
   readonly name = 'waypoint';
@@ -174,6 +176,11 @@ export class WaypointRecorder implements Recorder {
     if (fix.at - before.at > GAP.time && distance(before, fix) > GAP.way) {
       this.#settle();
       this.#set({ ...fix, gap: true });
+      return;
+    }
+    if (fix.at - before.at > STOOD) {
+      this.#settle();
+      this.#set(fix);
       return;
     }
     // The line to the new fix would leave one between too far aside: the way turns at the fix before it.

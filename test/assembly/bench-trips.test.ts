@@ -8,6 +8,7 @@ import { benchCar, benchVehicle } from '../../assembly/simulation.ts';
 import { decoderFor } from '../../assembly/vehicle.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import type { Trip } from '../../protocol/schema/trip.ts';
+import type { Waypoint } from '../../protocol/schema/waypoint.ts';
 import { agentSettings } from '../../protocol/settings.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { MemoryLog } from '../rig/log.ts';
@@ -20,13 +21,22 @@ interface Told {
   readonly trip: Trip;
 }
 
+interface Published {
+  readonly trips: readonly Told[];
+  readonly waypoints: readonly Waypoint[];
+  /** Of the messages of waypoints. */
+  readonly bytes: number;
+}
+
 /** What the bench publishes of trips in so many minutes. */
-async function bench(minutes: number): Promise<Told[]> {
+async function bench(minutes: number): Promise<Published> {
   const clock = new VirtualClock();
   const vehicle = benchVehicle('loop');
   const car = benchCar(vehicle, clock, { scenario: 'loop' });
   const store = memoryStore();
   const told: Told[] = [];
+  const waypoints: Waypoint[] = [];
+  let bytes = 0;
   const agent = new Agent(
     vehicle.profile,
     {
@@ -37,6 +47,9 @@ async function bench(minutes: number): Promise<Told[]> {
         publish: async ({ payload }) => {
           const message = decodeMessage(payload);
           if (message.kind === 'trip') told.push({ after: clock.monotonic(), trip: message.body });
+          if (message.kind !== 'waypoint') return;
+          waypoints.push(...message.body.points);
+          bytes += payload.length;
         },
       },
       store: store.outbox,
@@ -64,11 +77,11 @@ async function bench(minutes: number): Promise<Told[]> {
   const stopped = agent.stop();
   await clock.settle(4_000, 1_000);
   await stopped;
-  return told.map(({ after, trip }) => ({ after: after - begin, trip }));
+  return { trips: told.map(({ after, trip }) => ({ after: after - begin, trip })), waypoints, bytes };
 }
 
 test('on the bench a trip ends within three minutes of the start, and the next within three minutes of it', async () => {
-  const told = await bench(13);
+  const { trips: told } = await bench(13);
   const ends = told.filter(({ trip }) => trip.done === true);
   expect(ends.length).toBeGreaterThanOrEqual(4);
   for (const [n, { after, trip }] of ends.entries()) {
@@ -80,4 +93,16 @@ test('on the bench a trip ends within three minutes of the start, and the next w
   }
   const [first, second] = ends;
   expect(second?.trip.startPosition?.geometry).toEqual(first?.trip.stopPosition?.geometry);
+});
+
+test('a track begins with its trip, and takes at most 150 bytes a kilometre', async () => {
+  const { trips, waypoints, bytes } = await bench(13);
+  const ends = trips.flatMap(({ trip }) => (trip.done === true ? [trip] : []));
+  expect(ends.length).toBeGreaterThanOrEqual(4);
+  for (const { startedAt = 0 } of ends) {
+    const first = waypoints.find(({ at }) => at >= startedAt);
+    expect((first?.at ?? 0) - startedAt).toBeLessThan(5_000);
+  }
+  const kilometres = ends.reduce((sum, { distance = 0 }) => sum + distance, 0);
+  expect(bytes / kilometres).toBeLessThan(150);
 });
