@@ -3,6 +3,7 @@ import type { RemoteReport } from '../protocol/schema/remote.ts';
 import { type DownKind, downKind } from '../protocol/topics.ts';
 import { decodeWatch } from '../protocol/watch.ts';
 import type { Log, Memory, Publisher } from './ports.ts';
+import type { ArrivedCommand } from './remotes/command-intake.ts';
 import { Remotes, type RemotesOptions } from './remotes/remotes.ts';
 import { type OrderOfCallback, Requests, type Signer } from './remotes/requests.ts';
 
@@ -43,7 +44,8 @@ export class Downlink {
         this.requests.heard(report.remoteActionId);
       },
     };
-    this.#remotes = new Remotes({ ...parts, publisher: recording });
+    const arrived = (command: ArrivedCommand): void => this.requests.arrived(command);
+    this.#remotes = new Remotes({ ...parts, publisher: recording, arrived });
     this.requests = new Requests({ ...parts, receive: (payload) => this.#remotes.intake.receive(payload) });
     this.requests.recall(parts.memory, (id) => parts.ledger.find(id) !== undefined);
   }

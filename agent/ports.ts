@@ -363,8 +363,10 @@ export interface Actuator {
 
 /** Checks a signature; the key is one the car trusts. */
 export interface SignatureVerifier {
-  /** The algorithm and rights of a trusted key, or undefined when the key is unknown. */
-  key(id: Uint8Array): { readonly algorithm: number; readonly kinds: readonly string[] } | undefined;
+  /** The algorithm, rights and name of a trusted key, or undefined when the key is unknown. */
+  key(
+    id: Uint8Array,
+  ): { readonly algorithm: number; readonly kinds: readonly string[]; readonly name?: string } | undefined;
   verify(id: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
   /** Fingerprint of a message, by a hash without known collisions (SHA-256). Costs far less than `verify`. */
   digest(message: Uint8Array): string;

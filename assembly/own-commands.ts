@@ -2,17 +2,22 @@
 import type { OwnCommands } from '../adapters/http/own-routes.ts';
 import type { Agent } from '../agent/agent.ts';
 import type { Clock } from '../agent/ports.ts';
+import type { ArrivedCommand } from '../agent/remotes/command-intake.ts';
 import { holds, interlockStates } from '../agent/remotes/interlocks.ts';
+import { encodeBody } from '../protocol/command.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { hex } from '../protocol/hex.ts';
 import type { CommandHistory, KindReport, OrderReport } from '../protocol/interface/own/commands.ts';
 import { remoteScopeOf } from '../protocol/interface/remotes.ts';
 import type { RemoteKind } from '../protocol/remote/kind.ts';
 import { findRemoteKind, type RemoteType, remoteKinds } from '../protocol/remote/table.ts';
-import type { RemoteReport } from '../protocol/schema/remote.ts';
+import type { CommandKind, RemoteReport } from '../protocol/schema/remote.ts';
 import type { Vehicle } from './vehicle.ts';
 
 /** Commands that are remembered. */
 const REMEMBERED = 20;
+/** Name of the key by which the car's own interface signs (assembly/car.ts). */
+const INTERFACE_KEY = 'interface';
 
 export interface OwnCommandsOptions {
   readonly vehicle: Vehicle;
@@ -25,16 +30,31 @@ export interface OwnCommandsOptions {
 export function ownCommandsOf(options: OwnCommandsOptions): OwnCommands {
   const { agent, clock, commands } = options;
   const history: CommandHistory = [];
-  agent.requests.observe((report) => note(history, report, Math.round(clock.now())));
+  const callers = new Map<string, string>();
+  agent.requests.observe({
+    arrived: (command) => {
+      const by = callers.get(command.id);
+      callers.delete(command.id);
+      history.unshift(entryOf(command, by));
+      history.length = Math.min(history.length, REMEMBERED);
+    },
+    reported: (report) => note(history, report, Math.round(clock.now())),
+  });
   return {
     report: (sees) => ({ kinds: commands ? remoteKinds.flatMap((kind) => reportKind(options, kind, sees)) : [] }),
     history: () => history,
-    submit: async ({ type, body }) => {
+    submit: async ({ type, body }, caller) => {
       const kind = findRemoteKind(type);
       if (kind === undefined) throw new VigieError('input.unknown', `type: is no kind of command: ${type}`);
       const fault = kind.fault?.(body as never);
       if (fault !== undefined) throw new VigieError('input.malformed', fault, { where: kind.member });
-      return agent.requests.submit({ type: kind.type, body, remote: { [kind.member]: body } });
+      const id = crypto.randomUUID();
+      callers.set(id, caller);
+      try {
+        return await agent.requests.submit({ id, type: kind.type, body, remote: { [kind.member]: body } });
+      } finally {
+        callers.delete(id);
+      }
     },
   };
 }
@@ -75,6 +95,30 @@ function reportKind(
   );
   const scope = remoteScopeOf(kind.type);
   return orders.length === 0 ? [] : [{ type: kind.type, ...(sees(scope) ? {} : { needs: scope }), orders }];
+}
+
+/** @param by who gave it at the page; undefined: it came with the signature of another key, or by the published interface */
+function entryOf({ id, kind, body, signer }: ArrivedCommand, by: string | undefined): CommandHistory[number] {
+  const origin = by !== undefined ? 'page' : signer === INTERFACE_KEY ? 'interface' : 'broker';
+  const order = orderOf(kind, body);
+  return {
+    remoteActionId: id,
+    type: kind,
+    ...(order === undefined ? {} : { order }),
+    origin,
+    by: by ?? signer,
+    states: [],
+  };
+}
+
+/** The word for a command, such as `lock`; undefined for one that needs more than a word. */
+function orderOf(kind: CommandKind, body: Uint8Array): string | undefined {
+  const { type, words } = findRemoteKind(kind) ?? {};
+  if (type === undefined || words === undefined) return undefined;
+  const bodies = Object.entries(words.bodies);
+  const named = bodies.length === 0 && words.alone !== undefined ? [[words.verb, words.alone] as const] : bodies;
+  const given = hex(body);
+  return named.find(([, one]) => hex(encodeBody(type, one)) === given)?.[0];
 }
 
 /** Adds a state to its command, which becomes the first when it is new. */

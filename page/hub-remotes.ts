@@ -10,6 +10,8 @@ export interface HubRemote {
   /** `Requested` until the car has told something. */
   readonly status: string;
   readonly failureCause?: string;
+  /** Of the signed command. */
+  readonly body?: object;
   readonly requestedBy: string;
   readonly requestedAt: string;
   readonly expiresAt: string;

@@ -45,8 +45,8 @@ export interface OwnCommands {
   /** @param sees whether the caller has a scope */
   report(sees: (scope: string) => boolean): CommandsReport;
   history(): CommandHistory;
-  /** Gives the command to the car. Rejects as {@link RemoteBook.submit} does. */
-  submit(request: CommandRequest): Promise<{ readonly remoteActionId: string }>;
+  /** Gives the command to the car, for the caller of this name. Rejects as {@link RemoteBook.submit} does. */
+  submit(request: CommandRequest, caller: string): Promise<{ readonly remoteActionId: string }>;
 }
 
 /** What one stream says. Frames are listened to from `begin` to `end`, each called once. */
@@ -153,11 +153,11 @@ function addCommands(router: Router, commands: OwnCommands, snapshots: Snapshots
     commands: () => commands.report((scope) => scopes?.has(scope) ?? true),
     history: () => commands.history(),
   }));
-  const submit = async ({ env }: RequestContext, { scopes }: Caller): Promise<Response> => {
+  const submit = async ({ env }: RequestContext, { name, scopes }: Caller): Promise<Response> => {
     const request = readCommand(await readSent(env));
     const lack = remoteLack(request, scopes);
     if (lack !== undefined) throw new VigieError('request.forbidden', lack);
-    const taken = await commands.submit(request);
+    const taken = await commands.submit(request, name);
     return respond(env, 202, JSON.stringify(taken), { 'Content-Type': JSON_TYPE });
   };
   router.add('POST', '/vigie/v1/commands', submit, { known: [] });

@@ -98,9 +98,11 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
     return this.#keys.has(kid) ? 'it is not valid at this time' : 'it is not known';
   }
 
-  key(id: Uint8Array): { readonly algorithm: number; readonly kinds: readonly string[] } | undefined {
+  key(
+    id: Uint8Array,
+  ): { readonly algorithm: number; readonly kinds: readonly string[]; readonly name: string } | undefined {
     const key = this.#valid(id);
-    return key && { algorithm: algorithms[key.algorithm], kinds: key.kinds };
+    return key && { algorithm: algorithms[key.algorithm], kinds: key.kinds, name: key.name };
   }
 
   /** Whether `signature` is that of the key over `message`; false also for an unknown key and for no signature at all. */

@@ -1,4 +1,4 @@
-import { type OpenedCommand, openCommand } from '../../protocol/command.ts';
+import { type Command, type OpenedCommand, openCommand } from '../../protocol/command.ts';
 import { attempt, VigieError } from '../../protocol/errors.ts';
 import { hex } from '../../protocol/hex.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
@@ -48,6 +48,14 @@ export interface CommandIntakeParts {
   readonly agentCommands?: ReadonlyMap<CommandKind, AgentCommand> | undefined;
   /** Why nothing is done to the car, or what does it. */
   readonly car: string | CarCommands;
+  /** Called with each authentic new command before its first state. */
+  readonly arrived?: ((command: ArrivedCommand) => void) | undefined;
+}
+
+/** A command that was received, for those who show it to people. */
+export interface ArrivedCommand extends Pick<Command, 'id' | 'kind' | 'body'> {
+  /** Name of the key that signed it, or its id in hexadecimal. */
+  readonly signer: string;
 }
 
 interface TakeOptions {
@@ -160,11 +168,11 @@ export class CommandIntake {
     opened: OpenedCommand,
     { correlation, crowded = false, always = false }: TakeOptions & { correlation: Uint8Array | undefined },
   ): Promise<void> {
-    const { verifier, ledger, car, clock } = this.#parts;
+    const { verifier, ledger, car, clock, arrived } = this.#parts;
     if (this.reports.stopped) return;
     await this.guarded(async () => {
       const { id, kind: type, body, issued, expires } = opened.command;
-      const rights = verifier.key(opened.keyId)?.kinds ?? [];
+      const { kinds: rights = [], name } = verifier.key(opened.keyId) ?? {};
       // From here to the first state on record nothing else is let in: two may come at once under one id.
       if (ledger.find(id) === undefined) await this.makeUp();
       const known = ledger.find(id);
@@ -176,6 +184,7 @@ export class CommandIntake {
       const replayed = firstRefusal('replay', { opened, key: hex(opened.keyId), ledger });
       if (replayed !== undefined) return this.#refusals.add(replayed);
       if (typeof car !== 'string') car.commandArrived();
+      arrived?.({ id, kind: type, body, signer: name ?? hex(opened.keyId) });
       await this.carryOut({ id, type, body, issued, expires, correlation, own: false }, rights, crowded);
     });
   }

@@ -4,6 +4,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import type { RemoteType } from '../../protocol/remote/table.ts';
 import type { RemoteReport, RemoteStatus } from '../../protocol/schema/remote.ts';
 import type { Clock, Memory } from '../ports.ts';
+import type { ArrivedCommand } from './command-intake.ts';
 import { final } from './ledger.ts';
 
 const KEY = 'requests';
@@ -45,6 +46,14 @@ export interface RemoteAction {
   readonly createdAt: number;
 }
 
+/** Follows commands from every sender. */
+export interface CommandObserver {
+  /** Called once, before its first state. */
+  arrived(command: ArrivedCommand): void;
+  /** Called with each state, before it is on disk. */
+  reported(report: RemoteReport): void;
+}
+
 export interface RequestsParts {
   readonly vin: string;
   readonly clock: Clock;
@@ -63,7 +72,7 @@ export interface RequestsParts {
 export class Requests {
   readonly #parts: RequestsParts;
   readonly #actions = new Map<string, RemoteAction>();
-  readonly #observers: ((report: RemoteReport) => void)[] = [];
+  readonly #observers: CommandObserver[] = [];
   /** Commands whose first state is not on disk yet. */
   readonly #unheard = new Map<string, () => void>();
   #made = 0;
@@ -134,14 +143,19 @@ export class Requests {
     this.#unheard.delete(id);
   }
 
-  /** Calls `observer` with each state of each command, from every sender, before the state is on disk. */
-  observe(observer: (report: RemoteReport) => void): void {
+  /** Tells `observer` of each command, from every sender. */
+  observe(observer: CommandObserver): void {
     this.#observers.push(observer);
+  }
+
+  /** An authentic new command is about to be carried out or refused. */
+  arrived(command: ArrivedCommand): void {
+    for (const observer of this.#observers) observer.arrived(command);
   }
 
   /** A command has reached a state. */
   reported(report: RemoteReport): void {
-    for (const observer of this.#observers) observer(report);
+    for (const observer of this.#observers) observer.reported(report);
     const { remoteActionId, status, failureCause } = report;
     const action = this.#actions.get(remoteActionId);
     if (action === undefined) return;

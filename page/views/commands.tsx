@@ -139,6 +139,8 @@ export function Question({ question, answer: label, yes, no }: QuestionProps): J
   );
 }
 
+const originWords = { page: 'fromPage', interface: 'fromInterface', broker: 'fromBroker', hub: 'fromHub' } as const;
+
 /** What the car shows now. */
 function Shown({ path }: { readonly path: string | undefined }): JSX.Element | null {
   const found = useValue(path ?? '');
@@ -187,8 +189,12 @@ function breakable(text: string): readonly (string | JSX.Element)[] {
     .flatMap((part, index) => (index === 0 ? [part] : [<wbr key={index} />, part]));
 }
 
+export type ShownCommand = Omit<CommandHistory[number], 'origin'> & {
+  readonly origin?: keyof typeof originWords | undefined;
+};
+
 export interface HistoryOptions {
-  readonly history: CommandHistory;
+  readonly history: readonly ShownCommand[];
   /** Empty: nobody knows what confirms a command. */
   readonly kinds: readonly KindReport[];
   readonly note?: string;
@@ -211,10 +217,17 @@ export function History({
       </header>
       {history.length === 0 && <p class="none">{empty}</p>}
       <ol>
-        {history.map(({ remoteActionId, type, states }) => (
+        {history.map(({ remoteActionId, type, order, origin, by, states }) => (
           <li key={remoteActionId} class="run">
             <p class="run-title">
-              <b>{titleOf(type)}</b> <span class="note mono">{remoteActionId}</span>
+              <b>{order === undefined ? titleOf(type) : `${titleOf(type)}: ${labelOf(type, order)}`}</b>{' '}
+              {origin !== undefined && (
+                <span class="note">
+                  {codeInWords('page', originWords[origin])}
+                  {by !== undefined && by !== 'local' && `, ${codeInWords('page', 'by')} ${by}`}
+                </span>
+              )}{' '}
+              <small class="note mono">{remoteActionId}</small>
             </p>
             <ol class="steps" lang={languageOfNames()}>
               {states.map(({ status, at, failureCause }) => (

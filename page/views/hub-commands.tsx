@@ -1,7 +1,6 @@
 /** Commands to one car of a hub, and the audit trail of them. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { CommandHistory } from '../../protocol/interface/own/commands.ts';
 import type { HubOrderKind, HubOrders } from '../../protocol/interface/own/hub-overview.ts';
 import { store } from '../car-store.ts';
 import { labelOf, questionOf, titleOf } from '../command-words.ts';
@@ -9,7 +8,7 @@ import { Refused } from '../connection.ts';
 import { usePolled, useTopics } from '../hooks.ts';
 import { type HubRemote, pathOfRemotes, requestRemote } from '../hub-remotes.ts';
 import { languageOfNames } from '../words.ts';
-import { History, Question } from './commands.tsx';
+import { History, Question, type ShownCommand } from './commands.tsx';
 
 /** Time between two readings of the audit trail while no stream says when there is something to read, ms. */
 const EVERY = 700;
@@ -41,7 +40,7 @@ export function HubCommandPanels({ vin }: { readonly vin: string }): JSX.Element
         ))}
       </div>
       <History
-        history={trail.remotes.slice(0, MOST_ROWS).map(historyOf)}
+        history={trail.remotes.slice(0, MOST_ROWS).map((remote) => shownOf(remote, orders))}
         kinds={[]}
         note="commands through the hub"
         empty="The hub has not sent a command to this car yet. Press a button."
@@ -51,10 +50,22 @@ export function HubCommandPanels({ vin }: { readonly vin: string }): JSX.Element
 }
 
 /** Until the car has told a state, the request is the only one. */
-function historyOf({ remoteActionId, type, requestedAt, states }: HubRemote): CommandHistory[number] {
+function shownOf(remote: HubRemote, { kinds }: HubOrders): ShownCommand {
+  const { remoteActionId, type, body, requestedBy, requestedAt, states } = remote;
+  const given = JSON.stringify(body);
+  const order = kinds
+    .find((kind) => kind.type === type)
+    ?.orders.find((one) => JSON.stringify(Object.values(one.body)[0]) === given);
   const told = states.map(({ at, ...state }) => ({ ...state, at: Date.parse(at) }));
   const all = [{ status: 'Requested', at: Date.parse(requestedAt) }, ...told];
-  return { remoteActionId, type, states: all as unknown as CommandHistory[number]['states'] };
+  return {
+    remoteActionId,
+    type,
+    ...(order === undefined ? {} : { order: order.name }),
+    origin: 'hub',
+    by: requestedBy,
+    states: all as unknown as ShownCommand['states'],
+  };
 }
 
 type Order = HubOrderKind['orders'][number];

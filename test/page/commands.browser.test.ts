@@ -43,6 +43,8 @@ describePeer('chromium', 'the page commands the car', () => {
     await newest(page)
       .getByText(/^Confirmed by .* doorsState\.lockedStates\.$/)
       .waitFor();
+    // Nobody signs in on a bench.
+    expect(await newest(page).locator('.run-title').textContent()).toMatch(/^Doors: Lock on the page [0-9a-f-]{36}$/);
     await card(page, 'Doors').getByText('locked', { exact: true }).waitFor();
     await browsed.bench.says('command Doors: Success');
     await page.close();
@@ -54,7 +56,7 @@ describePeer('chromium', 'the page commands the car', () => {
     await page.keyboard.press('k');
     // The history has come when it shows this one.
     await browsed.send('horn', 'on');
-    await newest(page).getByText('Horn').waitFor();
+    await newest(page).getByText(/^Horn/).waitFor();
     const before = await page.locator('.run').count();
     const unlock = card(page, 'Doors').getByRole('button', { name: /^Unlock/ });
     await unlock.focus();
@@ -105,7 +107,8 @@ describePeer('chromium', 'the page commands the car', () => {
     const page = await browsed.open('#commands');
     await card(page, 'Doors').waitFor();
     await browsed.send('horn', 'on');
-    await newest(page).getByText('Horn').waitFor();
+    await newest(page).getByText('Horn: Sound the horn', { exact: true }).waitFor();
+    await newest(page).getByText('through the broker, by bench', { exact: true }).waitFor();
     await newest(page)
       .getByText(/^(Done|Already so|The car did not carry it out)$/)
       .waitFor();

@@ -131,6 +131,7 @@ describePeer('chromium', 'the page of a hub', () => {
     await page.keyboard.press('Enter');
     const newest = page.locator('.run').first();
     await newest.getByText('Done', { exact: true }).waitFor();
+    expect(await newest.locator('.run-title').textContent()).toMatch(/^Doors: Lock through the hub/);
     await page.keyboard.press('g');
     await page.keyboard.press('c');
     await page.getByRole('img', { name: /^The car from above\. Locked\./ }).waitFor();

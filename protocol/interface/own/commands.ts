@@ -50,6 +50,19 @@ export const commandHistorySchema = Type.Array(
   Type.Object({
     remoteActionId: Type.String(),
     type: Type.Unsafe<CommandKind>({ type: 'string', enum: commandKinds }),
+    order: Type.Optional(
+      Type.String({ description: 'Word for what was commanded, such as `lock`; absent: it needs more.' }),
+    ),
+    origin: Type.Optional(
+      Type.Union([Type.Literal('page'), Type.Literal('interface'), Type.Literal('broker')], {
+        description: 'Where it came from: this address, the published interface of the car, or the broker.',
+      }),
+    ),
+    by: Type.Optional(
+      Type.String({
+        description: 'Who gave it: the caller at this address, otherwise the name of the key that signed it.',
+      }),
+    ),
     states: Type.Array(commandStateSchema, { description: 'Oldest first.' }),
   }),
   { description: 'The newest commands of all callers since a client began to follow, newest first.' },

@@ -11,14 +11,15 @@ import { startRig } from './rig.ts';
 
 const ADDRESS = '/vigie/v1/commands';
 
-function viewOf(given: CommandRequest[]): OwnView {
+function viewOf(given: CommandRequest[], callers: string[] = []): OwnView {
   const commands: OwnCommands = {
     report: (sees) => ({
       kinds: [{ type: 'Doors', ...(sees('remote:door:write') ? {} : { needs: 'remote:door:write' }), orders: [] }],
     }),
     history: () => [],
-    submit: async (request) => {
+    submit: async (request, caller) => {
       given.push(request);
+      callers.push(caller);
       return { remoteActionId: '1-1' };
     },
   };
@@ -59,11 +60,12 @@ test('a user needs the scope of the kind, which the refusal names', async () => 
   const clock = new SystemClock();
   const options = { issuer: 'https://issuer.example', audience: 'vigie', keys, timeKnown: () => true };
   const given: CommandRequest[] = [];
+  const callers: string[] = [];
   const snapshots = new Snapshots(clock);
   onTestFinished(() => snapshots.close());
   const rig = await startRig({
     gates: { user: new UserGate(options, clock) },
-    own: { view: viewOf(given), snapshots },
+    own: { view: viewOf(given, callers), snapshots },
   });
   const bearer = async (scope: string): Promise<{ authorization: string }> => {
     const token = await new SignJWT({ scope })
@@ -86,6 +88,7 @@ test('a user needs the scope of the kind, which the refusal names', async () => 
   expect((await rig.send('POST', ADDRESS, immobilization, all)).status).toBe(403);
   expect(given).toEqual([]);
   expect((await rig.send('POST', ADDRESS, doors, all)).status).toBe(202);
+  expect(callers).toEqual(['somebody']);
 
   const { body } = await request(`${rig.url}${ADDRESS}`, { headers: reader });
   const chunks = body[Symbol.asyncIterator]();
