@@ -31,7 +31,7 @@ export function groupsIn(batch: FrameBatch, transport: J1939Transport): Paramete
 }
 
 /** Reads frames and groups by descriptions of J1939 networks. */
-export class GroupReader {
+export class ParameterGroupReader {
   readonly #reader: DbcFrameReader;
   /** A description is one of a J1939 network. */
   readonly isJ1939: boolean;

@@ -9,7 +9,7 @@ import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { loadDbc } from './dbc-files.ts';
 import { decodeFixes } from './decode-fixes.ts';
-import { type Decoded, faultWords, GroupReader, groupsIn } from './decode-groups.ts';
+import { type Decoded, faultWords, groupsIn, ParameterGroupReader } from './decode-groups.ts';
 import { decodeObd } from './decode-obd.ts';
 import { isFixLog } from './fix-logs.ts';
 import { type Chosen, chosenOf, type FilterOptions, filterOf, usedFilters, withFilters } from './frame-filter.ts';
@@ -124,7 +124,7 @@ async function decode(logs: string[], options: Options): Promise<void> {
     let lostGroups: J1939Transport['lost'] | undefined;
     try {
       const signals = new DbcFrameReader(databases, log.buses, { ...options, decimals: true });
-      const reader = raw === true ? undefined : new GroupReader(signals, databases);
+      const reader = raw === true ? undefined : new ParameterGroupReader(signals, databases);
       const transport = reader?.isJ1939 === true ? new J1939Transport() : undefined;
       const { frames, printed } = await print(log, { reader, transport }, format, lines, selection);
       lostGroups = transport?.lost;
@@ -174,7 +174,7 @@ interface Counts {
 }
 
 interface Readers {
-  readonly reader: GroupReader | undefined;
+  readonly reader: ParameterGroupReader | undefined;
   readonly transport: J1939Transport | undefined;
 }
 

@@ -14,7 +14,7 @@ const NO_COUNT = 127;
 const NO_SPN = 0x7ffff;
 const NO_LAMP = 3;
 
-export type Lamp = 'off' | 'on' | 'slowFlash' | 'fastFlash';
+export type FaultLamp = 'off' | 'on' | 'slowFlash' | 'fastFlash';
 
 export interface J1939Fault {
   /** Suspect parameter number and failure mode. */
@@ -28,7 +28,7 @@ export interface J1939Fault {
 
 export interface J1939Faults {
   /** Lamps that the control unit has. */
-  readonly lamps: Partial<Record<(typeof LAMPS)[number], Lamp>>;
+  readonly lamps: Partial<Record<(typeof LAMPS)[number], FaultLamp>>;
   readonly faults: readonly J1939Fault[];
 }
 
@@ -36,7 +36,7 @@ export interface J1939Faults {
 export function readFaultCodes(data: Uint8Array): J1939Faults | undefined {
   const [state = 0, flash = 0] = data;
   if (data.length < 2 + CODE_BYTES) return undefined;
-  const lamps: Partial<Record<(typeof LAMPS)[number], Lamp>> = {};
+  const lamps: Partial<Record<(typeof LAMPS)[number], FaultLamp>> = {};
   for (const [i, name] of LAMPS.entries()) {
     const shift = 6 - 2 * i;
     const lamp = lampOf((state >>> shift) & 3, (flash >>> shift) & 3);
@@ -60,7 +60,7 @@ export function readFaultCodes(data: Uint8Array): J1939Faults | undefined {
   return { lamps, faults };
 }
 
-function lampOf(state: number, flash: number): Lamp | undefined {
+function lampOf(state: number, flash: number): FaultLamp | undefined {
   if (state === NO_LAMP) return undefined;
   if (state !== 1) return 'off';
   return flash === 0 ? 'slowFlash' : flash === 1 ? 'fastFlash' : 'on';
