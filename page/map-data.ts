@@ -1,5 +1,4 @@
-/** Land, borders and cities below the maps, from Natural Earth (public domain): loaded when the first map opens. */
-import { useEffect, useState } from 'preact/hooks';
+/** Land, borders and cities below the maps, from Natural Earth (public domain). */
 
 /** The file map.json, which scripts/map-data.ts makes. Places are counted in parts of a degree. */
 export interface MapData {
@@ -30,26 +29,6 @@ export interface LandMap {
   /** Lines between two countries. */
   readonly borders: readonly Line[];
   readonly cities: readonly { readonly name: string; readonly place: Place }[];
-}
-
-let loading: Promise<LandMap> | undefined;
-
-/** Undefined until it is loaded. Without it a map has its grid alone. */
-export function useLandMap(): LandMap | undefined {
-  const [map, setMap] = useState<LandMap>();
-  useEffect(() => {
-    loading ??= load();
-    loading.then(setMap, () => {
-      loading = undefined;
-    });
-  }, []);
-  return map;
-}
-
-async function load(): Promise<LandMap> {
-  const response = await fetch('/page/map.json');
-  if (!response.ok) throw new Error(`The map did not load (${response.status}).`);
-  return landMapOf((await response.json()) as MapData);
 }
 
 export function landMapOf({ grid, lines, rings, cities }: MapData): LandMap {

@@ -5,7 +5,8 @@ import { type Age, ageOfSilence, ages, type FleetPositions } from '../../protoco
 import { carNow, pollWhileVisible } from '../connection.ts';
 import { addressOfCar, numberOf } from '../format.ts';
 import { useTopics, useWidth } from '../hooks.ts';
-import { type LandMap, namedCities, type Place, partIn, useLandMap } from '../map-data.ts';
+import { type LandMap, namedCities, type Place, partIn } from '../map-data.ts';
+import { useLandMap } from './land-map.ts';
 
 /** Time between two readings, ms. */
 const EVERY = 1_000;

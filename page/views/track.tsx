@@ -5,7 +5,8 @@ import { store } from '../car-store.ts';
 import { numberOf, timeOf } from '../format.ts';
 import { useWidth } from '../hooks.ts';
 import { type JourneyEvent, type Point, placeAt } from '../journey.ts';
-import { namedCities, type Place, partIn, useLandMap } from '../map-data.ts';
+import { namedCities, type Place, partIn } from '../map-data.ts';
+import { useLandMap } from './land-map.ts';
 import { Mark } from './timeline.tsx';
 
 /** Circumference of the earth, m: the projection is Web Mercator, whose tiles lie below the track where the owner has some. */
