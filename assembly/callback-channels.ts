@@ -17,6 +17,7 @@ export function channelsOf(
     ...(push === undefined
       ? {}
       : {
+          pushKey: push.publicKey,
           vapid: () => ({
             subject: push.subject,
             publicKey: push.publicKey,

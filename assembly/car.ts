@@ -266,6 +266,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
               tap,
               store: store.outbox,
               bench: benchOf(http),
+              pushKey: notificationChannels?.pushKey,
             },
             status: agent.status,
             signals: agent.signals?.view,

@@ -33,6 +33,8 @@ export interface OwnOptions {
   readonly store: OutboxNumbers;
   /** Of a bench. */
   readonly bench?: BenchControls | undefined;
+  /** Key that browsers subscribe with; absent: the car sends no push notifications. */
+  readonly pushKey?: string | undefined;
   /** The car takes commands. */
   readonly commands: boolean;
   readonly clock: Clock;
@@ -41,7 +43,7 @@ export interface OwnOptions {
 }
 
 export function ownViewOf(options: OwnOptions): OwnView {
-  const { store, bench, tap, vehicle, agent, clock } = options;
+  const { store, bench, tap, vehicle, agent, clock, pushKey } = options;
   // Only a car whose buses somebody follows has in memory what follows them.
   let followers: Promise<BusStreams> | undefined;
   const load = async (frames: FrameTap): Promise<BusStreams> => {
@@ -53,6 +55,7 @@ export function ownViewOf(options: OwnOptions): OwnView {
     link: () => reportLink(options),
     commands: ownCommandsOf(options),
     outbox: () => reportOutbox(store),
+    pushKey,
     ...(bench === undefined ? {} : { bench }),
     ...(tap === undefined
       ? {}

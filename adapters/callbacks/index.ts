@@ -14,11 +14,15 @@ export interface ChannelOptions extends AddressRules {
   readonly ca?: () => string;
   /** Absent: no push notifications. Throws when the keys cannot be read. */
   readonly vapid?: () => VapidKeys;
+  /** Public key of {@link vapid}. */
+  readonly pushKey?: string;
   /** UTC ms, for signatures. */
   readonly now: () => number;
 }
 
 export interface CallbackChannels extends NotificationChannels {
+  /** Key that browsers subscribe with (RFC 8292 §4.1). If omitted, there are no push notifications. */
+  readonly pushKey?: string;
   /**
    * Throws if something cannot be sent: the errors of the options, and `configuration.wrong` if the authorities are not
    * certificates or the keys are not a pair.
@@ -36,7 +40,7 @@ export interface CallbackChannels extends NotificationChannels {
  * channels that need them cannot send: notifications wait, and each attempt reads the files again.
  * @throws RangeError for a text that is not a network
  */
-export function callbackChannels({ networks, allowHttp, ca, vapid, now }: ChannelOptions): CallbackChannels {
+export function callbackChannels({ networks, allowHttp, ca, vapid, pushKey, now }: ChannelOptions): CallbackChannels {
   const addresses = new Addresses({ ...(networks && { networks }), ...(allowHttp === undefined ? {} : { allowHttp }) });
   const authorities = (of: () => string): string => {
     const text = of();
@@ -68,6 +72,7 @@ export function callbackChannels({ networks, allowHttp, ca, vapid, now }: Channe
     webhook,
     websocket,
     ...(pushnotif === undefined ? {} : { pushnotif }),
+    ...(pushKey === undefined ? {} : { pushKey }),
     inspect() {
       if (ca !== undefined) authorities(ca);
       if (vapid !== undefined) pair(vapid);

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { VigieError } from '../../protocol/errors.ts';
 import { bases } from '../../protocol/interface/operation.ts';
-import type { CarDescription, LinkReport } from '../../protocol/interface/own/car-description.ts';
+import type { CarDescription, LinkReport, PushKey } from '../../protocol/interface/own/car-description.ts';
 import type { CommandHistory, CommandRequest, CommandsReport } from '../../protocol/interface/own/commands.ts';
 import type { BenchReportEvent, OutboxReport } from '../../protocol/interface/own/outbox.ts';
 import { remoteLack } from '../../protocol/interface/remotes.ts';
@@ -22,6 +22,8 @@ export interface OwnView {
   link(): LinkReport;
   readonly commands: OwnCommands;
   outbox(): OutboxReport;
+  /** Key that browsers subscribe with; if omitted, the car sends no push notifications. */
+  readonly pushKey?: string | undefined;
   /** What a person may unplug, and let the simulated car do; absent in a car. */
   readonly bench?: BenchControls;
   /** Loads what follows the buses; absent: they cannot be followed. */
@@ -80,11 +82,15 @@ const STREAM = { stream: true, known: [] } as const;
 
 /** `/vigie/v1`. */
 export function addOwnRoutes(router: Router, view: OwnView, snapshots: Snapshots): void {
-  const car = ({ env, req }: RequestContext): Response => {
-    const media = acceptable([JSON_TYPE], req.header('accept'));
-    return respond(env, 200, JSON.stringify(view.car()), { 'Content-Type': media ?? JSON_TYPE });
+  const addRead = (path: string, read: () => unknown): void => {
+    const serve = ({ env, req }: RequestContext): Response => {
+      const media = acceptable([JSON_TYPE], req.header('accept'));
+      return respond(env, 200, JSON.stringify(read()), { 'Content-Type': media ?? JSON_TYPE });
+    };
+    router.add('GET', path, serve, { known: [] });
   };
-  router.add('GET', '/vigie/v1/car', car, { known: [] });
+  addRead('/vigie/v1/car', () => view.car());
+  addRead('/vigie/v1/push-key', (): PushKey => (view.pushKey === undefined ? {} : { publicKey: view.pushKey }));
   addSnapshots(router, '/vigie/v1/agent', snapshots, () => ({ link: () => view.link() }));
   addCommands(router, view.commands, snapshots);
   addOutbox(router, view, snapshots);

@@ -101,6 +101,7 @@ const own: readonly AccessRow[] = [
   ...car(scoped([], both), 'GET /vigie/v1/signals', 'GET /vigie/v1/signals/{name}', 'GET /vigie/v1/live'),
   ...car(scoped([], both), 'GET /vigie/v1/signals/{name}/history'),
   ...rows(['car', 'hub'], 'caller')(scoped(telemetry), 'GET /vigie/v1/faults'),
+  ...rows(['car', 'hub'], 'caller')(none, 'GET /vigie/v1/push-key'),
 ];
 
 const ofHub: readonly AccessRow[] = [

@@ -3,7 +3,7 @@
 import { type AccessRow, accessTo } from './access.ts';
 import { busPaths } from './own/bus-paths.ts';
 import { capturePaths } from './own/capture-paths.ts';
-import { carDescriptionSchema, linkReportSchema } from './own/car-description.ts';
+import { carDescriptionSchema, linkReportSchema, pushKeySchema } from './own/car-description.ts';
 import { commandHistorySchema, commandRequestSchema, commandsReportSchema } from './own/commands.ts';
 import { faultPaths } from './own/fault-paths.ts';
 import { benchReportSchema, outboxReportSchema } from './own/outbox.ts';
@@ -99,6 +99,14 @@ export const ownPaths = withSecurity({
       'Answers the identification number, the name and the profile of the car, and for every value of Status its unit, its resolution and its sources: ' +
         'bus, message, signal and bits.',
       answered('The car.', carDescriptionSchema),
+    ),
+  },
+  '/vigie/v1/push-key': {
+    get: get(
+      'vigiePushKeyGet',
+      'Reads the key that browsers subscribe to push notifications with.',
+      'A browser passes it to `PushManager.subscribe`; a callback of channel `pushnotif` then takes the subscription.',
+      answered('The key.', pushKeySchema),
     ),
   },
   '/vigie/v1/agent': {

@@ -45,6 +45,7 @@ async function ask<T>(id: string, query: Record<string, unknown> = {}): Promise<
     cars: () => overview.cars(),
     events: () => events.of(),
     look: () => undefined,
+    pushKey: 'BKey',
   });
   const answer = await handlers[id]?.({ query, now, path: {}, caller: { name: 'ops' } } as never);
   return answer?.body as T;
@@ -232,4 +233,8 @@ test('a car that was erased is gone from the table', async () => {
     total: CARS - 1,
     matching: 0,
   });
+});
+
+test('answers the key that browsers subscribe with', async () => {
+  expect(await ask('hub.pushKey.get')).toEqual({ publicKey: 'BKey' });
 });

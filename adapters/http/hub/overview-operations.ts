@@ -38,6 +38,7 @@ export const overviewOperations: readonly Operation[] = [
   }),
   reading('hub.orders.list', '/vigie/v1/orders', 'Reads which commands one word asks for, and what to send for each.'),
   reading('hub.car.get', '/vigie/v1/vehicles/{vin}/car', 'Reads which values Status can have, with their units.'),
+  reading('hub.pushKey.get', '/vigie/v1/push-key', 'Reads the key that browsers subscribe to push notifications with.'),
   reading(
     'hub.values.get',
     '/vigie/v1/vehicles/{vin}/values',

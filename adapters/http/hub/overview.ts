@@ -1,7 +1,7 @@
 /** All cars of a hub at once, for tables and maps; and the values of one of them. */
 import type { VehicleReader } from '../../../hub/ports.ts';
 import { dateTime } from '../../../protocol/interface/json/date-time.ts';
-import type { CarDescription } from '../../../protocol/interface/own/car-description.ts';
+import type { CarDescription, PushKey } from '../../../protocol/interface/own/car-description.ts';
 import {
   type Age,
   ageOfSilence,
@@ -29,6 +29,8 @@ export interface OverviewDesk {
   events(call: Call): Promise<readonly FleetEvent[]>;
   /** Tiles of the maps of the page; absent: the page loads none. */
   readonly tiles?: CarDescription['tiles'] | undefined;
+  /** Key that browsers subscribe with; absent: the hub sends no push notifications. */
+  readonly pushKey?: string | undefined;
   /** Somebody looks at this car now. */
   look(vin: string): void;
 }
@@ -36,8 +38,9 @@ export interface OverviewDesk {
 /** Rows of one page of the table, unless the request says otherwise. */
 const ROWS = 50;
 
-/** The handlers of the operations `hub.vehicles.list`, `hub.positions.list`, `hub.events.list`, `hub.orders.list`, `hub.car.get`, `hub.values.get`. */
+/** The handlers of the operations `hub.vehicles.list`, `hub.positions.list`, `hub.events.list`, `hub.orders.list`, `hub.car.get`, `hub.values.get`, `hub.pushKey.get`. */
 export function overviewHandlers(desk: OverviewDesk): Handlers {
+  const { pushKey } = desk;
   return {
     'hub.vehicles.list': async (call) => found(tableOf(seenCars(await desk.cars(call), call), call)),
     'hub.positions.list': async (call) => found(positionsOf(seenCars(await desk.cars(call), call), call)),
@@ -51,6 +54,7 @@ export function overviewHandlers(desk: OverviewDesk): Handlers {
     'hub.orders.list': () => found({ kinds: orders } satisfies HubOrders),
     'hub.car.get': car(desk),
     'hub.values.get': values(desk),
+    'hub.pushKey.get': () => found((pushKey === undefined ? {} : { publicKey: pushKey }) satisfies PushKey),
   };
 }
 

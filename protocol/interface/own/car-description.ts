@@ -62,6 +62,16 @@ export const carDescriptionSchema = Type.Object({
   values: Type.Array(valueDescriptionSchema, { description: 'Every value that Status can have.' }),
 });
 
+/** Answer of `/vigie/v1/push-key`. */
+export const pushKeySchema = Type.Object({
+  publicKey: Type.Optional(
+    Type.String({
+      description:
+        'Key that browsers subscribe with (applicationServerKey, RFC 8292 §4.1): P-256, uncompressed, base64url. Absent: `callbacks.push` is not configured.',
+    }),
+  ),
+});
+
 /** The event `link` of `/vigie/v1/agent`. */
 export const linkReportSchema = Type.Object({
   state: Type.Unsafe<LinkState>({ type: 'string', enum: linkStates }),
@@ -75,6 +85,7 @@ export const linkReportSchema = Type.Object({
 });
 
 export type CarDescription = Static<typeof carDescriptionSchema>;
+export type PushKey = Static<typeof pushKeySchema>;
 export type MapTiles = Static<typeof mapTilesSchema>;
 export type ValueDescription = Static<typeof valueDescriptionSchema>;
 export type ValueSource = Static<typeof valueSourceSchema>;

@@ -21,7 +21,7 @@ import { startRig } from './rig.ts';
 
 const VIN = 'VF3VGEOWN00000001';
 
-function viewOf() {
+function viewOf(pushKey?: string) {
   const clock = new SystemClock();
   const requests = new Requests({ vin: VIN, clock, receive: async () => undefined });
   const agent = { waiting: 0, status: new Status(), requests };
@@ -34,11 +34,20 @@ function viewOf() {
       link,
       commands: true,
       clock,
+      pushKey,
       store: memoryOutboxStore(),
     }),
     agent,
   };
 }
+
+test('a caller reads the key that browsers subscribe with; without a key the answer is empty', async () => {
+  const snapshots = new Snapshots(new SystemClock());
+  const keyless = await startRig({ own: { view: viewOf().view, snapshots } });
+  expect((await keyless.get('/vigie/v1/push-key')).json).toEqual({});
+  const rig = await startRig({ own: { view: viewOf('BKey').view, snapshots } });
+  expect((await rig.get('/vigie/v1/push-key')).json).toEqual({ publicKey: 'BKey' });
+});
 
 test('the car tells where a value comes from: bus, message, bits, and how it is made of them', async () => {
   const rig = await startRig({ own: { view: viewOf().view, snapshots: new Snapshots(new SystemClock()) } });
