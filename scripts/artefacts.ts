@@ -20,6 +20,7 @@ import { accessPage } from './access-page.ts';
 import { commandsPage } from './command-checks.ts';
 import { declarationFiles } from './declarations.ts';
 import { hubPage } from './hub-settings.ts';
+import { architecturePage } from './imports/drawing.ts';
 import { inspectPage } from './inspect-lines.ts';
 import { operationsPage } from './log-page.ts';
 import { pageFile, pageLicences, pageScript, pageStyle } from './page.ts';
@@ -74,6 +75,7 @@ export const artefacts: readonly Artefact[] = [
   { file: 'protocol/generated/status-paths.ts', make: statusTypes },
   { file: 'README.md', make: readmeWithFormats },
   { file: 'docs/commands.md', make: commandsPage },
+  { file: 'docs/architecture.md', make: architecturePage },
   { file: 'docs/inspect.md', make: inspectPage },
   { file: 'docs/operations.md', make: operationsPage },
   { file: 'page/generated/index.html', make: pageFile('index.html') },

@@ -96,7 +96,7 @@ describe.each(typed)('%s', (name, sessions) => {
 
 describe('what is not typed', () => {
   test('is fenced as something else, or indented', () => {
-    const known = ['sh', 'text', 'yaml', 'json', 'js', 'ts', ''];
+    const known = ['sh', 'text', 'yaml', 'json', 'js', 'ts', 'mermaid', ''];
     for (const name of pages) {
       for (const { language, line } of blocksOf(read(name))) expect(known, `${name}:${line}`).toContain(language);
     }

@@ -1,0 +1,146 @@
+/** Each forbidden import is written into a source and must be refused; each allowed one must not. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { importFaults, roomOf } from '../../scripts/imports/checker.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const adapters = readdirSync(join(root, 'adapters'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map((entry) => entry.name);
+
+/** Rooms that no adapter, and nothing below them, imports. */
+const above = ['assembly', 'commands', 'scripts'];
+
+/** [importing file, imported file] with what both are. */
+const forbidden: [string, string][] = [
+  ...['agent', 'hub', 'adapters/can', 'config', ...above].map((to): [string, string] => ['protocol', to]),
+  ...['hub', 'adapters/can', 'config', ...above].map((to): [string, string] => ['agent', to]),
+  ...['agent', 'adapters/can', 'config', ...above].map((to): [string, string] => ['hub', to]),
+  ...['agent', 'hub', 'adapters/can', ...above].map((to): [string, string] => ['config', to]),
+  ...adapters.flatMap((from) =>
+    ['config', ...above, ...adapters.filter((to) => to !== from).map((to) => `adapters/${to}`)].map(
+      (to): [string, string] => [`adapters/${from}`, to],
+    ),
+  ),
+  ...['agent', 'hub', 'adapters/can', 'config', ...above].map((to): [string, string] => ['page', to]),
+  ['assembly', 'commands'],
+  ['assembly', 'scripts'],
+  ['commands', 'scripts'],
+];
+const allowed: [string, string][] = [
+  ['agent', 'protocol'],
+  ['hub', 'protocol'],
+  ['page', 'protocol'],
+  ['config', 'protocol'],
+  ['assembly', 'hub'],
+  ['assembly', 'config'],
+  ['assembly', 'agent'],
+  ['commands', 'assembly'],
+  ['commands', 'hub'],
+  ['commands', 'config'],
+  ['commands', 'agent'],
+  ...adapters.flatMap((from): [string, string][] => [
+    [`adapters/${from}`, 'agent'],
+    [`adapters/${from}`, 'hub'],
+    [`adapters/${from}`, 'protocol'],
+    ['assembly', `adapters/${from}`],
+    ['commands', `adapters/${from}`],
+  ]),
+];
+
+/** Every form in which one file names another. */
+const forms = [
+  ['value', (path: string) => `import { target } from '${path}';\n`],
+  ['type', (path: string) => `import type { Target } from '${path}';\n`],
+  ['side effect', (path: string) => `import '${path}';\n`],
+  ['export', (path: string) => `export { target } from '${path}';\n`],
+  ['export of all types', (path: string) => `export type * from '${path}';\n`],
+  ['import at run time', (path: string) => `export const target = () => import('${path}');\n`],
+  ['type of a module', (path: string) => `export type Target = typeof import('${path}');\n`],
+] as const;
+
+test('the linter reads every folder of the project that has sources, and nothing else that lies there', () => {
+  const { files } = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8')) as { files: { includes: string[] } };
+  const { include } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as { include: string[] };
+  const folders = readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && /^[a-z]/.test(entry.name))
+    .map((entry) => entry.name)
+    .filter((name) => !['node_modules', 'dist', 'coverage', 'docs'].includes(name));
+  const sources = folders.filter((name) =>
+    readdirSync(join(root, name), { recursive: true }).some((file) => String(file).endsWith('.ts')),
+  );
+  // What runs in browsers is checked against their library (page/tsconfig.json).
+  const checked = (name: string): boolean => include.includes(name) || existsSync(join(root, name, 'tsconfig.json'));
+  expect(sources.filter((name) => !checked(name) || !files.includes.includes(`${name}/**`))).toEqual([]);
+  expect(files.includes).not.toContain('**');
+  expect(sources.filter((name) => roomOf(`${name}/index.ts`) === undefined && name !== 'adapters')).toEqual([]);
+});
+
+describe('imports go one way', () => {
+  test.each(forbidden)('%s may not import %s', (from, to) => {
+    for (const [file, path] of [
+      [`${from}/a.ts`, to],
+      [`${from}/deep/a.ts`, to],
+    ] as const) {
+      for (const [form, write] of forms) {
+        expect(faultsOf(file, write(upTo(file, `${path}/target.ts`))), `${file}: ${form}`).toHaveLength(1);
+      }
+    }
+  });
+
+  test.each(allowed)('%s may import %s', (from, to) => {
+    for (const [, write] of forms) {
+      expect(faultsOf(`${from}/a.ts`, write(upTo(`${from}/a.ts`, `${to}/target.ts`)))).toEqual([]);
+    }
+  });
+
+  test.each(['protocol', 'agent', 'hub', 'page'])('%s uses no module of Node', (room) => {
+    expect(faultsOf(`${room}/a.ts`, "import { readFileSync } from 'node:fs';\n")).toHaveLength(1);
+    expect(faultsOf(`${room}/a.ts`, "import fs from 'fs';\n")).toHaveLength(1);
+  });
+
+  test('the core and the page use only the packages in the table', () => {
+    expect(faultsOf('agent/a.ts', "import { decode } from 'cbor-x';\n")).toHaveLength(1);
+    expect(faultsOf('protocol/a.ts', "import { decode } from 'cbor-x/index-no-eval';\n")).toEqual([]);
+    expect(faultsOf('page/a.ts', "import { useState } from 'preact/hooks';\n")).toEqual([]);
+    expect(faultsOf('page/a.ts', "import { Type } from 'typebox';\n")).toHaveLength(1);
+  });
+
+  test('only commands know a command line', () => {
+    expect(faultsOf('assembly/a.ts', "import { Command } from 'commander';\n")).toHaveLength(1);
+    expect(faultsOf('commands/a.ts', "import { Command } from 'commander';\n")).toEqual([]);
+  });
+
+  test('a computed path is refused, except in tools', () => {
+    expect(faultsOf('commands/a.ts', 'export const load = (path: string) => import(path);\n')).toHaveLength(1);
+    expect(faultsOf('test/a.ts', 'export const load = (path: string) => import(path);\n')).toEqual([]);
+  });
+
+  test('a file outside all rooms is refused', () => {
+    expect(faultsOf('elsewhere/a.ts', "import '../agent/target.ts';\n")).toHaveLength(1);
+    expect(faultsOf('commands/a.ts', "import '../elsewhere/target.ts';\n")).toHaveLength(1);
+  });
+
+  test('a cycle is refused, types included', () => {
+    const files = new Map([
+      ['protocol/a.ts', "import type { B } from './b.ts';\n\nexport type A = B | 1;\n"],
+      ['protocol/b.ts', "export type { C as B } from './c.ts';\n"],
+      ['protocol/c.ts', "export type C = import('./a.ts').A | 2;\n"],
+      ['protocol/d.ts', "import './a.ts';\n"],
+    ]);
+    expect(importFaults(files)).toEqual([
+      'imports in a circle: protocol/a.ts -> protocol/b.ts -> protocol/c.ts -> protocol/a.ts',
+    ]);
+  });
+});
+
+function faultsOf(file: string, text: string): readonly string[] {
+  return importFaults(new Map([[file, text]]));
+}
+
+/** Specifier of `target` in `file`. */
+function upTo(file: string, target: string): string {
+  return `${'../'.repeat(file.split('/').length - 1)}${target}`;
+}
